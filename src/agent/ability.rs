@@ -17,13 +17,15 @@ pub enum Ability {
     TakesHistory,
     /// A document can be put into the agent's memory without a conversation.
     IngestsText,
+    /// A session can begin with a state of the case's own.
+    TakesState,
     /// An interrupted session can be resumed.
     Resumes,
 }
 
 impl Ability {
     /// All of them.
-    pub const ALL: [Ability; 8] = [
+    pub const ALL: [Ability; 9] = [
         Ability::ChoosesModel,
         Ability::ShowsState,
         Ability::Streams,
@@ -31,6 +33,7 @@ impl Ability {
         Ability::ReportsUsage,
         Ability::TakesHistory,
         Ability::IngestsText,
+        Ability::TakesState,
         Ability::Resumes,
     ];
 
@@ -44,6 +47,7 @@ impl Ability {
             Ability::ReportsUsage => "report its tokens",
             Ability::TakesHistory => "begin with an earlier conversation",
             Ability::IngestsText => "take in documents",
+            Ability::TakesState => "take a state of the session",
             Ability::Resumes => "go on with a session",
         }
     }

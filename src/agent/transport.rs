@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::{Ability, Agent, AgentError, Missing, SettingError};
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, header_problem};
@@ -101,6 +103,11 @@ pub trait Transport: Send + Sync {
         "run the job once for each agent"
     }
 
+    /// The hint for a job whose cases have a state of their own, which the transport does not send.
+    fn how_to_take_state(&self) -> &'static str {
+        "tell the agent in the user's words, or prepare its graph with `setups`"
+    }
+
     /// The hint for this error, where it differs from that of other transports.
     fn hint(&self, _error: &AgentError) -> Option<String> {
         None
@@ -149,6 +156,8 @@ pub struct AgentContext {
     pub chatbot: String,
     /// The model that the agent is asked to use.
     pub model: String,
+    /// The state that the case's session begins with.
+    pub state: Map<String, Value>,
     /// The address of the agent that was started for the trial.
     pub started_at: Option<String>,
     /// `EVAL_JOB_AGENT_API_KEY`, for transports without a key of their own.
@@ -184,6 +193,7 @@ impl AgentContext {
             user: user.to_owned(),
             chatbot: chatbot.to_owned(),
             model: model.to_owned(),
+            state: Map::new(),
             started_at: None,
             api_key: None,
             folder: PathBuf::new(),
@@ -198,6 +208,14 @@ impl AgentContext {
             reading: RetryPolicy::READING,
             limiter: ConversationLimiter::default(),
         }
+    }
+}
+
+impl AgentContext {
+    /// A state of the target's, with that of the case over it.
+    pub(super) fn state_over(&self, of_target: &Map<String, Value>) -> Map<String, Value> {
+        let both = of_target.iter().chain(&self.state);
+        both.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 }
 

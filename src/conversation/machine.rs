@@ -9,9 +9,9 @@ pub struct ConversationRules {
     /// The most messages, of both sides (`maxTurns`). A turn needs two: with 5 there are two turns, with
     /// less than 2 there is none.
     pub max_messages: u32,
-    /// The first user message.
-    pub greeting: String,
-    /// The user's lines after the greeting, instead of a persona.
+    /// The first user message; `None` where the lines or the persona begin.
+    pub greeting: Option<String>,
+    /// The user's lines, after the greeting, instead of a persona.
     pub lines: Option<Vec<String>>,
 }
 
@@ -43,7 +43,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation that begins with the greeting.
+    /// A conversation that begins with the greeting, if there is one.
     pub fn new(rules: ConversationRules) -> Conversation {
         let mut conversation = Conversation {
             max_messages: rules.max_messages,
@@ -53,7 +53,7 @@ impl Conversation {
             last_message: false,
         };
         if conversation.has_room() {
-            conversation.next = Next::SayToAgent(rules.greeting);
+            conversation.next = rules.greeting.map_or_else(|| conversation.user_turn(), Next::SayToAgent);
         }
         conversation
     }
@@ -142,6 +142,11 @@ impl Conversation {
         if self.last_message {
             return Next::Done(Ending::SignedOff);
         }
+        self.user_turn()
+    }
+
+    /// The user's next message, while there is one and room for it.
+    fn user_turn(&mut self) -> Next {
         let room = self.has_room();
         match &mut self.lines {
             None if room => Next::AskPersona,

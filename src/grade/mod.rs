@@ -9,9 +9,9 @@ mod vacuous;
 
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
-use crate::job::{Assertion, Case, Job, TimingOn};
-use crate::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput};
+use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, Transcript};
+use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
+use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricEntry, MetricInput};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
@@ -31,10 +31,26 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
         facts: &case.facts,
         condition: evidence.condition,
         transcript: &evidence.transcript,
+        expected: case.expected.as_deref(),
+        lines: expected_turns(case, &evidence.transcript),
+        agent_ended_it: evidence.agent_ended_it(),
         judge: JudgeInput { prompt: &job.judge.prompt, temperature: job.judge.temperature },
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
     }
+}
+
+/// The lines of whose turns something is expected. The first line is the first turn, or the one after the greeting.
+fn expected_turns<'a>(case: &'a Case, transcript: &Transcript) -> Vec<ExpectedTurn<'a>> {
+    let User::Lines(lines) = &case.user else { return Vec::new() };
+    let first = transcript.turns.iter().find(|turn| !turn.is_greeting());
+    // A greeting of the user's comes before the script.
+    let greeted = first.is_some_and(|turn| lines.first().is_none_or(|line| line.say != turn.user));
+    let turn = |(line, number): (&'a Line, u32)| {
+        let expected = line.expected.as_deref()?;
+        Some(ExpectedTurn { turn: number + u32::from(greeted), say: &line.say, expected })
+    };
+    lines.iter().zip(1..).filter_map(turn).collect()
 }
 
 /// The questions to the judge about a trial, each once.

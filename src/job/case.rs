@@ -2,9 +2,11 @@
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Assertion, Line, rules};
 use crate::evidence::{Condition, Message, Role};
+use crate::metric::trajectory::Expectation;
 
 /// A case: the user of one conversation, the state before it, and the assertions on it. In the file it adds to what the
 /// file says for all cases; a loaded [`Job`](super::Job)'s cases are complete.
@@ -26,6 +28,16 @@ pub struct Case {
     #[serde(default, rename = "script", skip_serializing_if = "User::is_persona")]
     #[schemars(with = "Vec<Line>", length(min = 1))]
     pub user: User,
+    /// The first user message in this case, instead of one of the greetings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub opening: Option<String>,
+    /// What is expected of the whole conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Box<Expectation>>,
+    /// What the session begins with.
+    #[serde(default, skip_serializing_if = "CaseSession::is_empty")]
+    pub session: CaseSession,
     /// The persona's tasks in this case, after the job's own tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<Task>,
@@ -56,6 +68,9 @@ impl Case {
             description: None,
             tags: Vec::new(),
             user: User::Persona,
+            opening: None,
+            expected: None,
+            session: CaseSession::default(),
             tasks: Vec::new(),
             facts: Vec::new(),
             seeds: Vec::new(),
@@ -83,9 +98,43 @@ impl Case {
         }
     }
 
+    /// What is expected of the whole conversation, and of single turns.
+    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+        let lines = match &self.user {
+            User::Lines(lines) => lines.as_slice(),
+            User::Persona => &[],
+        };
+        self.expected.iter().chain(lines.iter().filter_map(|line| line.expected.as_ref())).map(AsRef::as_ref)
+    }
+
     /// Whether a setup or an assertion looks at the graph.
     pub fn uses_graph(&self) -> bool {
         !self.setups.is_empty() || self.assertions.iter().any(|assertion| assertion.check.needs_graph())
+    }
+}
+
+/// What the session of a case begins with, instead of what the target says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "session")]
+pub struct CaseSession {
+    /// The user that the session is opened for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub user: Option<String>,
+    /// The chatbot that it is opened with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub chatbot: Option<String>,
+    /// State that the agent is given with the session or with each message, as its transport has it.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub state: Map<String, Value>,
+}
+
+impl CaseSession {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == CaseSession::default()
     }
 }
 

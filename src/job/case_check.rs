@@ -29,10 +29,15 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
                 .add(id.value.span, format!("the case in line {line} has the id {} too", quoted(text)))
                 .try_this("give each case an id of its own: results are kept by it".to_owned());
         }
-        if root.get("tasks").is_none() && case.get("tasks").is_none_or(|tasks| tasks.items().is_empty()) {
+        let has_lines =
+            case.get("script").is_some() || root.get("evaluator").is_some_and(|it| it.get("script").is_some());
+        if !has_lines && root.get("tasks").is_none() && case.get("tasks").is_none_or(|tasks| tasks.items().is_empty()) {
             report
                 .add(id.key.span, format!("the case {} has no tasks", quoted(text)))
-                .try_this("give it `tasks`, or write tasks for all cases at the start of a line".to_owned());
+                .try_this(
+                    "give it `tasks`, or write tasks for all cases at the start of a line; or give it the lines of a `script`"
+                        .to_owned(),
+                );
         }
     }
 }

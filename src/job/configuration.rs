@@ -12,7 +12,8 @@ use super::{
     Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, TimingConfig, User, rules,
 };
 use crate::evidence::Condition;
-use crate::metric::{MetricEntry, Weights};
+use crate::metric::trajectory::Expectation;
+use crate::metric::{MetricConfig, MetricEntry, MetricKind, Weights};
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
 ///
@@ -47,8 +48,9 @@ pub struct Job {
     /// The part of a reply that is timed.
     #[serde(default)]
     pub timing: TimingConfig,
-    /// The metrics of the job: a name each, or a mapping with its options. Default: timing, tasks, tone and assertions
-    #[serde(default = "MetricEntry::defaults")]
+    /// The metrics of the job: a name each, or a mapping with its options. Default: timing, tasks, tone and
+    /// assertions, and whatever compares with what is expected
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     pub metrics: Vec<MetricEntry>,
     /// How much each metric counts in the composite; 0 shows it and leaves it out.
@@ -58,9 +60,10 @@ pub struct Job {
     #[serde(default = "default_max_turns")]
     #[schemars(range(min = 2, max = 4_294_967_295_u64))]
     pub max_turns: u32,
-    /// The first user message: one of these, drawn at random.
+    /// The first user message: one of these, drawn at random. With an empty list the first line of the script begins, or the
+    /// persona.
     #[serde(default = "default_greetings")]
-    #[schemars(length(min = 1), inner(regex(pattern = r"\S")))]
+    #[schemars(inner(regex(pattern = r"\S")))]
     pub greetings: Vec<String>,
     /// Seeds for the agent's memory before each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,6 +79,9 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(super) facts: Vec<String>,
+    /// What is expected of each conversation, where its case expects nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) expected: Option<Box<Expectation>>,
     /// Assertions on each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) assertions: Vec<Assertion>,
@@ -117,9 +123,11 @@ pub struct Job {
     pub digest: String,
 }
 
-/// Without cases a file is one case, and has to say what that is about.
+/// Without cases a file is one case, and has to say what that is about: by tasks and facts, or by the lines of a script.
 fn tasks_or_cases(schema: &mut Schema) {
-    schema.insert("if".to_owned(), json!({ "not": { "required": ["cases"] } }));
+    let script = json!({ "type": "object", "required": ["script"] });
+    let scripted = json!({ "required": ["evaluator"], "properties": { "evaluator": script } });
+    schema.insert("if".to_owned(), json!({ "not": { "anyOf": [{ "required": ["cases"] }, scripted] } }));
     schema.insert("then".to_owned(), json!({ "required": ["tasks", "facts"] }));
 }
 
@@ -146,6 +154,7 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
+        let expected = self.expected.take();
         let mut known: Vec<MetricEntry> = Vec::new();
         self.metrics.retain(|metric| {
             !known.contains(metric) && {
@@ -166,6 +175,9 @@ impl Job {
             case.setups = [setups.as_slice(), &case.setups].concat();
             case.assertions = [assertions.as_slice(), &case.assertions].concat();
             tell_apart(&mut case.assertions);
+            if case.expected.is_none() {
+                case.expected.clone_from(&expected);
+            }
             if case.user.is_persona() {
                 case.user = user.clone();
             }
@@ -179,6 +191,25 @@ impl Job {
             case.conditions.sort_unstable();
             case.conditions.dedup();
         }
+        if self.metrics.is_empty() {
+            self.metrics = self.default_metrics();
+        }
+    }
+
+    /// The metrics of a job that names none: Embabel's, and those that compare with what its cases expect.
+    fn default_metrics(&self) -> Vec<MetricEntry> {
+        let mut metrics = MetricEntry::defaults();
+        let expects = |is: fn(&Expectation) -> bool| self.cases.iter().any(|case| case.expectations().any(is));
+        if expects(|expected| expected.calls.is_some() || expected.goals.is_some()) {
+            metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Trajectory)));
+        }
+        if expects(|expected| expected.reply.is_some()) {
+            metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Rouge)));
+        }
+        if expects(|expected| !expected.keywords.is_empty()) {
+            metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Keywords)));
+        }
+        metrics
     }
 
     /// Reads a job that was stored with a run.

@@ -7,17 +7,21 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::metric::trajectory::Expectation;
+
 /// One fixed message of a script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "LineFile")]
 pub struct Line {
     /// The message.
     pub say: String,
+    /// What is expected of the agent's turn.
+    pub expected: Option<Box<Expectation>>,
 }
 
 impl From<String> for Line {
     fn from(say: String) -> Line {
-        Line { say }
+        Line { say, expected: None }
     }
 }
 
@@ -39,21 +43,27 @@ struct LineMapping {
     /// The message.
     #[schemars(regex(pattern = r"\S"))]
     say: String,
+    /// What is expected of the agent's turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expected: Option<Box<Expectation>>,
 }
 
 impl From<Line> for LineFile {
     fn from(line: Line) -> LineFile {
-        LineFile::Text(line.say)
+        match line.expected {
+            None => LineFile::Text(line.say),
+            expected => LineFile::Mapping(Box::new(LineMapping { say: line.say, expected })),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Line {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Line, D::Error> {
         match Value::deserialize(deserializer)? {
-            Value::String(say) => Ok(Line { say }),
+            Value::String(say) => Ok(Line::from(say)),
             mapping => {
-                let LineMapping { say } = serde_json::from_value(mapping).map_err(Error::custom)?;
-                Ok(Line { say })
+                let LineMapping { say, expected } = serde_json::from_value(mapping).map_err(Error::custom)?;
+                Ok(Line { say, expected })
             }
         }
     }

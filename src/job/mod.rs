@@ -16,6 +16,7 @@ mod case_check;
 mod change_lines;
 mod check;
 mod configuration;
+mod expected_check;
 mod limits;
 mod line;
 mod load;
@@ -37,7 +38,7 @@ mod target;
 mod template_check;
 
 pub use assertion::Assertion;
-pub use case::{Case, Seed, Setup, Task, TaskKind, User};
+pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind, User};
 pub use configuration::{Isolation, Job};
 pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;

@@ -8,65 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::MetricKind;
 use crate::score::Weight;
-
-/// Something that can be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum MetricKind {
-    /// How fast the agent replies.
-    Timing,
-    /// How well the tasks were done, as a judge sees it.
-    Tasks,
-    /// How the agent spoke, as a judge sees it.
-    Tone,
-    /// Whether the assertions hold after the conversation.
-    Assertions,
-}
-
-impl MetricKind {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [MetricKind; 4] = [MetricKind::Timing, MetricKind::Tasks, MetricKind::Tone, MetricKind::Assertions];
-
-    /// Those of a job that names none.
-    pub const DEFAULT: [MetricKind; 4] =
-        [MetricKind::Timing, MetricKind::Tasks, MetricKind::Tone, MetricKind::Assertions];
-
-    /// As the job file spells it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            MetricKind::Timing => "timing",
-            MetricKind::Tasks => "tasks",
-            MetricKind::Tone => "tone",
-            MetricKind::Assertions => "assertions",
-        }
-    }
-
-    /// What it says, for editors.
-    const fn description(self) -> &'static str {
-        match self {
-            MetricKind::Timing => "How fast the agent replies.",
-            MetricKind::Tasks => "How well the tasks were done.",
-            MetricKind::Tone => "How the agent spoke.",
-            MetricKind::Assertions => "Whether the assertions hold after the conversation.",
-        }
-    }
-
-    /// How much it counts unless the job says otherwise: Embabel's weights for what Embabel measures, else 1.
-    pub const fn default_weight(self) -> Weight {
-        match self {
-            MetricKind::Timing => weight(1.0),
-            MetricKind::Tasks => weight(2.0),
-            MetricKind::Tone => weight(0.0),
-            MetricKind::Assertions => weight(4.0),
-        }
-    }
-
-    /// Whether a judge is asked for it.
-    pub fn asks_judge(self) -> bool {
-        matches!(self, MetricKind::Tasks | MetricKind::Tone)
-    }
-}
 
 impl fmt::Display for MetricKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,7 +17,7 @@ impl fmt::Display for MetricKind {
     }
 }
 
-const fn weight(value: f64) -> Weight {
+pub(super) const fn weight(value: f64) -> Weight {
     match Weight::new(value) {
         Some(weight) => weight,
         None => Weight::ONE,
@@ -126,7 +69,7 @@ impl JsonSchema for Weights {
             (kind.as_str().to_owned(), schema)
         };
         let mut schema = Schema::default();
-        let properties: Map<String, Value> = MetricKind::ALL.into_iter().map(property).collect();
+        let properties: Map<String, Value> = MetricKind::ALL.iter().copied().map(property).collect();
         schema.insert("title".to_owned(), "weights".into());
         schema.insert(
             "description".to_owned(),

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{MetricKind, Weights};
+use super::table::MetricMapping;
+use super::{MetricConfig, MetricKind, Weights};
 use crate::score::{Score, Weight};
 
 /// One metric of a job.
@@ -22,41 +23,6 @@ pub struct MetricEntry {
     pub weight: Option<Weight>,
     /// The least score with which a case passes.
     pub threshold: Option<Score>,
-}
-
-/// What is measured, with its options.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MetricConfig {
-    /// How fast the agent replies.
-    Timing,
-    /// How well the tasks were done, as a judge sees it.
-    Tasks,
-    /// How the agent spoke, as a judge sees it.
-    Tone,
-    /// Whether the assertions hold after the conversation.
-    Assertions,
-}
-
-impl MetricConfig {
-    /// The metric with its default options.
-    pub fn new(kind: MetricKind) -> MetricConfig {
-        match kind {
-            MetricKind::Timing => MetricConfig::Timing,
-            MetricKind::Tasks => MetricConfig::Tasks,
-            MetricKind::Tone => MetricConfig::Tone,
-            MetricKind::Assertions => MetricConfig::Assertions,
-        }
-    }
-
-    /// Its kind.
-    pub fn kind(&self) -> MetricKind {
-        match self {
-            MetricConfig::Timing => MetricKind::Timing,
-            MetricConfig::Tasks => MetricKind::Tasks,
-            MetricConfig::Tone => MetricKind::Tone,
-            MetricConfig::Assertions => MetricKind::Assertions,
-        }
-    }
 }
 
 impl MetricEntry {
@@ -96,79 +62,6 @@ pub enum MetricFile {
     Mapping(Box<MetricMapping>),
 }
 
-/// A metric with options, a threshold, or a name of its own.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(title = "metric", rename = "Metric", transform = one_metric)]
-pub struct MetricMapping {
-    /// The metric's name in reports. Default: that of what it measures
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"\S"))]
-    name: Option<String>,
-    /// How much it counts, instead of what `weights` says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1_000_000))]
-    weight: Option<Weight>,
-    /// The least score with which a case passes, 0 to 1. A case that scores less fails the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
-    threshold: Option<Score>,
-    /// How fast the agent replies.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NoOptions>")]
-    timing: Option<NoOptions>,
-    /// How well the tasks were done, as a judge sees it.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NoOptions>")]
-    tasks: Option<NoOptions>,
-    /// How the agent spoke, as a judge sees it.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NoOptions>")]
-    tone: Option<NoOptions>,
-    /// Whether the assertions hold after the conversation.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<NoOptions>")]
-    assertions: Option<NoOptions>,
-}
-
-/// A metric that has no options: `{}`, or nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(title = "metric without options")]
-pub struct NoOptions {}
-
-/// Reads a key that counts as present without a value too: `rouge:` is `rouge: {}`.
-fn present<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Option::<T>::deserialize(deserializer).map(|value| Some(value.unwrap_or_default()))
-}
-
-fn one_metric(schema: &mut Schema) {
-    let branches: Vec<Value> = MetricKind::ALL.into_iter().map(|kind| json!({ "required": [kind.as_str()] })).collect();
-    schema.insert("oneOf".to_owned(), Value::Array(branches));
-}
-
-/// A mapping that names no metric, or several.
-#[derive(Debug, thiserror::Error)]
-#[error("an entry of `metrics` names one metric")]
-struct NotOneMetric;
-
-impl MetricMapping {
-    fn config(&mut self) -> Result<MetricConfig, NotOneMetric> {
-        let mut named = [
-            self.timing.take().map(|NoOptions {}| MetricConfig::Timing),
-            self.tasks.take().map(|NoOptions {}| MetricConfig::Tasks),
-            self.tone.take().map(|NoOptions {}| MetricConfig::Tone),
-            self.assertions.take().map(|NoOptions {}| MetricConfig::Assertions),
-        ]
-        .into_iter()
-        .flatten();
-        match (named.next(), named.next()) {
-            (Some(config), None) => Ok(config),
-            _ => Err(NotOneMetric),
-        }
-    }
-}
-
 impl From<MetricEntry> for MetricFile {
     fn from(entry: MetricEntry) -> MetricFile {
         let kind = entry.kind();
@@ -178,12 +71,7 @@ impl From<MetricEntry> for MetricFile {
             return MetricFile::Name(kind);
         }
         let mut mapping = MetricMapping { name, weight, threshold, ..MetricMapping::default() };
-        match metric {
-            MetricConfig::Timing => mapping.timing = Some(NoOptions {}),
-            MetricConfig::Tasks => mapping.tasks = Some(NoOptions {}),
-            MetricConfig::Tone => mapping.tone = Some(NoOptions {}),
-            MetricConfig::Assertions => mapping.assertions = Some(NoOptions {}),
-        }
+        mapping.set(metric);
         MetricFile::Mapping(Box::new(mapping))
     }
 }
@@ -215,13 +103,15 @@ impl JsonSchema for MetricEntry {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = MetricKind::ALL.into_iter().map(MetricKind::as_str).collect();
+        let names: Vec<&str> = MetricKind::ALL.iter().map(|kind| kind.as_str()).collect();
         json_schema!({ "anyOf": [{ "type": "string", "enum": names }, generator.subschema_for::<MetricMapping>()] })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,5 +1,6 @@
 //! The input of a metric.
 
+use super::trajectory::Expectation;
 use crate::evidence::{Condition, Transcript};
 
 /// The input of a metric: one conversation, and the parts of the job that concern it.
@@ -13,12 +14,29 @@ pub struct MetricInput<'a> {
     pub condition: Condition,
     /// The conversation.
     pub transcript: &'a Transcript,
+    /// What the case expects of the whole conversation.
+    pub expected: Option<&'a Expectation>,
+    /// The lines of the script of whose turns something is expected.
+    pub lines: Vec<ExpectedTurn<'a>>,
+    /// Whether the agent brought the conversation to its end by failing or by taking too long.
+    pub agent_ended_it: bool,
     /// How the judge is asked.
     pub judge: JudgeInput<'a>,
     /// Whether the time to the reply's first token counts, rather than that to its last byte.
     pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
     pub aspirational_average_ms: Option<u64>,
+}
+
+/// A line of the script of whose turn something is expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpectedTurn<'a> {
+    /// The turn's number, from 1.
+    pub turn: u32,
+    /// The line.
+    pub say: &'a str,
+    /// What is expected.
+    pub expected: &'a Expectation,
 }
 
 /// One task of the conversation.
@@ -68,6 +86,9 @@ impl Example {
             facts: &[],
             condition: Condition::WithFacts,
             transcript: &self.transcript,
+            expected: None,
+            lines: Vec::new(),
+            agent_ended_it: false,
             judge: JudgeInput { prompt: "eval/score", temperature: 0.0 },
             times_first_token: false,
             aspirational_average_ms: self.aspirational_average_ms,

@@ -14,20 +14,27 @@ mod input;
 pub mod json;
 pub mod json_schema;
 pub mod measured;
+mod per_turn;
+mod reply;
 mod reply_error;
 pub mod rouge;
 pub mod selection;
+mod table;
 pub mod tasks;
 pub mod timing;
 pub mod trajectory;
 pub mod wording;
 
-pub use config::{MetricKind, Weights};
-pub use entry::{MetricConfig, MetricEntry};
-pub use input::{InputTask, JudgeInput, MetricInput};
+pub use config::Weights;
+pub use entry::MetricEntry;
+pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput};
 pub use reply_error::{EntryError, RatingError, ReplyError};
+pub use table::{MetricConfig, MetricKind};
 pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;
+pub use trajectory::TrajectoryMetric;
+
+use reply::ReplyMetric;
 
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
@@ -66,11 +73,37 @@ pub trait Metric: Send + Sync {
 /// The metric of an entry; `None` for assertions, which need more than a [`MetricInput`].
 pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>> {
     let weight = entry.weight(weights);
-    match entry.metric {
-        MetricConfig::Timing => Some(Box::new(TimingMetric { weight })),
-        MetricConfig::Tasks => Some(Box::new(Tasks { weight })),
-        MetricConfig::Tone => Some(Box::new(Tone { weight })),
-        MetricConfig::Assertions => None,
+    Some(match &entry.metric {
+        MetricConfig::Timing(_) => Box::new(TimingMetric { weight }),
+        MetricConfig::Tasks(_) => Box::new(Tasks { weight }),
+        MetricConfig::Tone(_) => Box::new(Tone { weight }),
+        MetricConfig::Assertions(_) => return None,
+        MetricConfig::Trajectory(check) => Box::new(TrajectoryMetric { weight, check: (**check).clone() }),
+        MetricConfig::Rouge(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Text(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Keywords(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Json(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
+    })
+}
+
+/// What is wrong with the options of a metric, and at which key of them; `None` where nothing is.
+pub fn options_problem(metric: &MetricConfig) -> Option<(String, String)> {
+    let whole = |checked: Result<(), measured::MeasureProblem>| Some((String::new(), checked.err()?.to_string()));
+    match metric {
+        MetricConfig::Trajectory(check) => {
+            let error = trajectory::TrajectoryMatcher::new(check.config()).err()?;
+            Some((error.place.clone(), error.to_string()))
+        }
+        MetricConfig::Rouge(options) => whole(options.check()),
+        MetricConfig::Text(options) => whole(options.check()),
+        MetricConfig::Keywords(options) => whole(options.check()),
+        MetricConfig::Json(options) => whole(options.check()),
+        MetricConfig::Timing(_)
+        | MetricConfig::Tasks(_)
+        | MetricConfig::Tone(_)
+        | MetricConfig::Assertions(_)
+        | MetricConfig::Xml(_) => None,
     }
 }
 

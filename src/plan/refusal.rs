@@ -7,7 +7,7 @@ use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::graph::{GraphConfig, assertion_problem};
 use crate::job::{Assertion, Job, TimingOn};
-use crate::metric::MetricEntry;
+use crate::metric::{MetricEntry, MetricKind};
 use crate::score::Weight;
 
 /// A reason why a job cannot work.
@@ -72,6 +72,7 @@ pub(super) fn refusals(
     }
     let transport = &job.target.transport;
     let needs_calls = job.assertions().any(|assertion| assertion.check.needs_function_calls());
+    let compares_calls = job.metrics.iter().any(|metric| metric.kind() == MetricKind::Trajectory);
     let needs_state = job.assertions().any(|assertion| assertion.check.needs_object_context());
     let needs = [
         (
@@ -79,6 +80,12 @@ pub(super) fn refusals(
             Ability::ShowsState,
             "an assertion looks at `objectContext`",
             "look at the graph or at `evaluation` instead",
+        ),
+        (
+            compares_calls,
+            Ability::ReportsTools,
+            "the metric trajectory compares tool calls",
+            transport.how_to_report_calls(),
         ),
         (
             needs_calls,
@@ -91,6 +98,12 @@ pub(super) fn refusals(
             Ability::Streams,
             "timing.on is firstToken",
             "say timing: {on: complete}",
+        ),
+        (
+            job.cases.iter().any(|case| !case.session.state.is_empty()),
+            Ability::TakesState,
+            "a case has `session.state`",
+            transport.how_to_take_state(),
         ),
         (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];

@@ -43,17 +43,22 @@ pub(super) struct Measured {
     pub(super) name: String,
     /// Whether its parts are assertions, which hold or fail.
     pub(super) holds: bool,
+    /// Whether its reasons are of several lines, made here; else they are a judge's or a graph's words.
+    pub(super) is_block: bool,
 }
 
 impl Measured {
     fn new(dimension: &Dimension) -> Measured {
-        Measured { name: dimension.name.clone(), holds: dimension.metric() == "assertions" }
+        let metric = dimension.metric();
+        let is_block = !["tasks", "tone", "assertions"].contains(&metric);
+        Measured { name: dimension.name.clone(), holds: metric == "assertions", is_block }
     }
 
     /// The noun for one of its parts.
     pub(super) fn noun(&self) -> String {
         match self.name.as_str() {
             "tasks" | "assertions" => self.part().to_owned(),
+            name if name.contains(' ') => format!("`{}` check", plain(name)),
             name => format!("{} check", plain(name)),
         }
     }

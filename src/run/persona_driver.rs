@@ -85,6 +85,10 @@ impl<'a> PersonaDriver<'a> {
         };
         self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn).map(cleared));
         self.turns = transcript.turns.len();
+        if self.request.messages.len() == 1 {
+            // Some endpoints want a message beside the instructions.
+            self.request.messages.push(Message::new(Role::User, "The conversation begins. Say your first message."));
+        }
         let before = self.request.messages.len();
         let reply = self.ask_until_usable(transcript).await;
         // Unusable replies are not part of the conversation.

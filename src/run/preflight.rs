@@ -260,7 +260,7 @@ async fn graph(engine: &Engine) -> Preflight {
 async fn uncompilable(engine: &Engine, neo4j: &Neo4jGraph) -> Vec<PreflightFailure> {
     let job = &engine.plan.job;
     let Some(trial) = engine.plan.trials().next() else { return Vec::new() };
-    let parameters = &engine.parameters(&trial.id, None);
+    let parameters = &engine.parameters(&trial, None);
     let explained = job.statements().map(|(place, cypher)| async move {
         for statement in statements(cypher) {
             let first = statement.split_whitespace().next().unwrap_or_default().to_uppercase();

@@ -41,7 +41,7 @@ pub(super) async fn converse<'a>(
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: engine.plan.job.max_turns,
-        greeting: greeting(engine, id),
+        greeting: opening(env),
         lines: fixed_lines(&env.trial.case.user),
     });
     let mut persona = PersonaDriver::new(engine, env.trial).await?;
@@ -186,10 +186,13 @@ async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> 
     Ok(())
 }
 
-/// The same pick for both conditions of a repeat, so that they differ in nothing but the facts.
-fn greeting(engine: &Engine, id: &TrialId) -> String {
-    let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(id.repeat)));
-    rng.choice(&engine.plan.job.greetings).cloned().unwrap_or_else(|| "Hello".to_owned())
+/// The first user message: the case's own, or one of the job's greetings, the same for both conditions of a repeat, so that
+/// they differ in nothing but the facts.
+fn opening(env: &TrialEnv<'_>) -> Option<String> {
+    let (engine, trial) = (env.engine, env.trial);
+    let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(trial.id.repeat)));
+    let greeting = || rng.choice(&engine.plan.job.greetings).cloned();
+    trial.case.opening.clone().or_else(greeting)
 }
 
 fn fixed_lines(user: &User) -> Option<Vec<String>> {

@@ -17,7 +17,7 @@ use super::turn::with_hint;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
-use crate::evidence::{Message, TrialId, Value};
+use crate::evidence::{Message, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
 use crate::job::Isolation;
 use crate::limiter::ConversationLimiter;
@@ -75,7 +75,7 @@ impl<'a> TrialEnv<'a> {
                 graph: setup.owned.graph(),
                 agent,
                 limiter,
-                user: engine.user(&trial.id),
+                user: engine.user(trial),
                 history: match mode {
                     SetupMode::Everything => history(&engine.plan.job, &trial.case),
                     SetupMode::LeavesNoTrace => Vec::new(),
@@ -118,7 +118,7 @@ impl<'a> TrialEnv<'a> {
 
     /// The parameters that every statement gets.
     pub(super) fn parameters(&self, session_id: &str) -> Parameters {
-        self.engine.parameters(&self.trial.id, Some(session_id))
+        self.engine.parameters(self.trial, Some(session_id))
     }
 }
 
@@ -188,7 +188,7 @@ impl EnvSetup<'_> {
     async fn run_setups(&self) -> Result<(), Stop> {
         let is_run = self.mode == SetupMode::Everything || !self.engine.graph_lasts();
         let Some(graph) = self.owned.graph().filter(|_| is_run) else { return Ok(()) };
-        let parameters = self.engine.parameters(&self.trial.id, None);
+        let parameters = self.engine.parameters(self.trial, None);
         for (setup, number) in self.trial.case.setups.iter().zip(1..) {
             let written = graph.write(&setup.cypher, &parameters).await;
             written.map_err(|error| Stop::broken(format!("setup {number}: {error}")))?;
@@ -198,12 +198,13 @@ impl EnvSetup<'_> {
 
     fn agent_context(&self, limiter: ConversationLimiter) -> AgentContext {
         let Engine { plan, clients, .. } = self.engine;
-        let id = &self.trial.id;
+        let (id, session) = (&self.trial.id, &self.trial.case.session);
         let managed = self.owned.managed.as_ref().map(|agent| agent.base_url());
         AgentContext {
-            user: self.engine.user(id),
-            chatbot: plan.job.target.chatbot.clone(),
+            user: self.engine.user(self.trial),
+            chatbot: session.chatbot.as_ref().unwrap_or(&plan.job.target.chatbot).clone(),
             model: id.model.clone(),
+            state: session.state.clone(),
             started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
             api_key: clients.credentials.agent_api_key.clone(),
             folder: plan.job.folder.clone(),
@@ -228,19 +229,20 @@ impl Engine {
     }
 
     /// The user of a trial.
-    pub(super) fn user(&self, id: &TrialId) -> String {
-        let user = &self.plan.job.target.user;
+    pub(super) fn user(&self, trial: &Trial) -> String {
+        let user = trial.case.session.user.as_ref().unwrap_or(&self.plan.job.target.user);
         match self.plan.isolation {
-            Isolation::User => format!("{user}-{}", self.resources.token(id.number)),
+            Isolation::User => format!("{user}-{}", self.resources.token(trial.id.number)),
             Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
         }
     }
 
     /// The parameters that every statement gets: `$user`, `$sessionId` (null in setups), `$trial`, `$model`.
-    pub(super) fn parameters(&self, id: &TrialId, session_id: Option<&str>) -> Parameters {
+    pub(super) fn parameters(&self, trial: &Trial, session_id: Option<&str>) -> Parameters {
+        let id = &trial.id;
         let text = |text: &str| Value::String(text.to_owned());
         Parameters::from([
-            ("user".to_owned(), text(&self.user(id))),
+            ("user".to_owned(), text(&self.user(trial))),
             ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
             ("trial".to_owned(), text(&format!("{}-{}", self.id, id.number))),
             ("model".to_owned(), text(&id.model)),

@@ -96,6 +96,9 @@ fn model_reply(bytes: &[u8]) {
     let transcript = eval_job::evidence::Transcript { turns };
     for metric in metric::metrics(&metric::MetricEntry::defaults(), &metric::Weights::default()) {
         let input = metric::MetricInput {
+            expected: None,
+            lines: Vec::new(),
+            agent_ended_it: false,
             tasks: vec![metric::InputTask { kind: "task", task: "t", acceptance_criteria: "a" }],
             facts: &[],
             condition: eval_job::evidence::Condition::WithFacts,

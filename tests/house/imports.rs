@@ -94,6 +94,7 @@ fn is_config(import: &str) -> bool {
         "Problem",
         "Ability",
         "_MODELS",
+        "Expectation",
         "MetricEntry",
         "MetricKind",
         "Weights",

@@ -43,6 +43,7 @@ impl RestTransport for AdkConfig {
             headers: Some(&self.headers),
             abilities: abilities_where(&[
                 (true, Ability::ShowsState),
+                (true, Ability::TakesState),
                 (self.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),
                 (true, Ability::ReportsUsage),
@@ -54,6 +55,7 @@ impl RestTransport for AdkConfig {
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
         let wire = AdkWire::new(&API_SERVER, base, self.app.as_ref(), self.streaming, &caller.context);
-        Ok(HttpAgent::boxed(wire.with_state(self.state.clone()), caller))
+        let state = caller.context.state_over(&self.state);
+        Ok(HttpAgent::boxed(wire.with_state(state), caller))
     }
 }

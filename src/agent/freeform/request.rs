@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::MethodConfig;
 use super::off_thread::off_thread;
@@ -96,6 +96,7 @@ pub(in crate::agent) fn example_values() -> Value {
     json!({
         "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
         "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
+        "state": {},
     })
 }
 
@@ -139,12 +140,14 @@ pub struct TemplateValues {
     pub chatbot: String,
     /// The model.
     pub model: String,
+    /// The state that the case's session begins with.
+    pub state: Map<String, Value>,
 }
 
 impl From<&AgentContext> for TemplateValues {
     fn from(context: &AgentContext) -> TemplateValues {
-        let AgentContext { started_at, user, chatbot, model, .. } = context.clone();
-        TemplateValues { base_url: started_at, user, chatbot, model }
+        let AgentContext { started_at, user, chatbot, model, state, .. } = context.clone();
+        TemplateValues { base_url: started_at, user, chatbot, model, state }
     }
 }
 
@@ -154,7 +157,7 @@ impl TemplateValues {
         let TurnInput { session_id, message, turn } = input;
         let mut values = json!({
             "user": self.user, "chatbot": self.chatbot, "model": self.model, "sessionId": session_id,
-            "message": message, "turn": turn, "history": history,
+            "message": message, "turn": turn, "history": history, "state": self.state,
         });
         if let Some(base_url) = &self.base_url {
             values["baseUrl"] = base_url.as_str().into();

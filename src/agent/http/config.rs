@@ -159,6 +159,7 @@ impl Transport for HttpConfig {
     fn abilities(&self) -> Vec<Ability> {
         abilities_where(&[
             (self.sends("model"), Ability::ChoosesModel),
+            (self.sends("state"), Ability::TakesState),
             (self.state.is_some(), Ability::ShowsState),
             (self.say.stream != StreamConfig::Json, Ability::Streams),
             (self.say.events.is_some(), Ability::ReportsTools),
@@ -219,6 +220,10 @@ impl Transport for HttpConfig {
 
     fn how_to_report_calls(&self) -> &'static str {
         "say where its replies have them: target.http.say.events; or look at the graph, or at the transcript"
+    }
+
+    fn how_to_take_state(&self) -> &'static str {
+        "send it: {{ state }} in target.http.open or say"
     }
 
     fn how_to_choose_model(&self) -> &'static str {

@@ -31,7 +31,7 @@ pub(super) struct TrpcWire {
 impl TrpcWire {
     pub(super) fn new(base: BaseUrl, config: &TrpcConfig, context: &AgentContext) -> TrpcWire {
         let app = config.app.as_ref().unwrap_or(&context.chatbot).clone();
-        let runtime_state = Arc::new(config.runtime_state.clone());
+        let runtime_state = Arc::new(context.state_over(&config.runtime_state));
         TrpcWire { base, app, user: context.user.clone(), runtime_state, reply: None }
     }
 }

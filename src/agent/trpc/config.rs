@@ -62,6 +62,7 @@ impl RestTransport for TrpcConfig {
             headers: Some(&self.headers),
             abilities: abilities_where(&[
                 (self.server == ServerConfig::Debug && self.streaming, Ability::Streams),
+                (self.server == ServerConfig::Agent, Ability::TakesState),
                 (true, Ability::ReportsTools),
                 (!self.streaming, Ability::ReportsUsage),
             ]),

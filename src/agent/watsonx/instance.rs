@@ -31,7 +31,8 @@ pub(super) struct Instance {
 impl Instance {
     pub(super) fn new(config: &WatsonxConfig, base: BaseUrl, context: &AgentContext) -> Instance {
         let name = config.agent.as_ref().unwrap_or(&context.chatbot).clone();
-        Instance { config: config.clone(), base, name, agent: String::new() }
+        let config = WatsonxConfig { context: context.state_over(&config.context), ..config.clone() };
+        Instance { config, base, name, agent: String::new() }
     }
 
     /// Finds the agent by its name. Returns an id for a conversation.

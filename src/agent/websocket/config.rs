@@ -124,6 +124,7 @@ impl Transport for WebSocketConfig {
     fn abilities(&self) -> Vec<Ability> {
         abilities_where(&[
             (self.sends("model"), Ability::ChoosesModel),
+            (self.sends("state"), Ability::TakesState),
             (self.reply.delta.is_some(), Ability::Streams),
             (self.reply.events.is_some(), Ability::ReportsTools),
             (self.reply.usage.is_some(), Ability::ReportsUsage),
@@ -171,6 +172,10 @@ impl Transport for WebSocketConfig {
 
     fn how_to_report_calls(&self) -> &'static str {
         "say where its frames have them: target.websocket.reply.events; or look at the graph, or at the transcript"
+    }
+
+    fn how_to_take_state(&self) -> &'static str {
+        "send it: {{ state }} in target.websocket.open or say"
     }
 
     fn how_to_choose_model(&self) -> &'static str {

@@ -84,9 +84,10 @@ impl<'r> Check<'r, '_> {
         misspelt: &[&str],
     ) {
         let is_missing = |name: &&str| node.get(name).is_none() && !misspelt.contains(name);
-        // `if` a key is not there, `then` others must be.
-        let without = schema["if"]["not"]["required"][0].as_str();
-        let beside = without.filter(|key| is_missing(key)).map(|_| texts(&schema["then"]["required"]));
+        // `if` keys are not there, `then` others must be.
+        let is_misspelt = || texts(&schema["if"]["not"]["anyOf"][0]["required"]).any(|key| misspelt.contains(&key));
+        let applies = schema["if"].is_object() && holds(&schema["if"], node) && !is_misspelt();
+        let beside = applies.then(|| texts(&schema["then"]["required"]));
         let required = texts(&schema["required"]).chain(beside.into_iter().flatten());
         let missing: Vec<&str> = required.filter(is_missing).collect();
         let names: Vec<String> = missing.iter().map(|name| quoted(name)).collect();
@@ -159,6 +160,15 @@ impl<'r> Check<'r, '_> {
                 .try_this("keep one of the two".to_owned());
         }
     }
+}
+
+/// Whether a mapping has the keys that a rule asks for.
+fn holds(rule: &Value, node: &YamlNode) -> bool {
+    let properties = rule["properties"].as_object().into_iter().flatten();
+    (rule["not"].is_null() || !holds(&rule["not"], node))
+        && rule["anyOf"].as_array().is_none_or(|rules| rules.iter().any(|rule| holds(rule, node)))
+        && texts(&rule["required"]).all(|key| node.get(key).is_some())
+        && properties.into_iter().all(|(key, rule)| node.get(key).is_none_or(|part| holds(rule, part)))
 }
 
 fn names(object: &Value) -> Vec<&str> {

@@ -69,10 +69,13 @@ impl<'r> Check<'r, '_> {
             return self.resolved(&self.root["$defs"][name], node);
         }
         let Some(branches) = schema["anyOf"].as_array() else { return schema };
-        let fits = branches.iter().find(|branch| match types(self.referred(branch)) {
-            Some(types) => is_one_of(&types, &node.content),
-            None => node.content != YamlContent::Null,
-        });
+        let fits =
+            branches.iter().map(|branch| (branch, self.referred(branch))).find(|(_, branch)| match types(branch) {
+                Some(types) => is_one_of(&types, &node.content),
+                None if choices(branch).is_some() => matches!(node.content, YamlContent::String(_)),
+                None => node.content != YamlContent::Null,
+            });
+        let fits = fits.map(|(branch, _)| branch);
         match fits {
             Some(branch) => self.resolved(branch, node),
             // A branch or nothing: whoever writes something else means the branch.

@@ -56,6 +56,9 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
         "items" => value.as_array().is_none_or(|items| items.iter().all(|item| valid(root, rule, item))),
         "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
         "pattern" if rule == r"\S" => value.as_str().is_none_or(|text| !text.trim().is_empty()),
+        "pattern" => {
+            value.as_str().is_none_or(|text| regex::Regex::new(rule.as_str().unwrap()).unwrap().is_match(text))
+        }
         "minimum" => number.is_none_or(|number| number >= rule.as_f64().unwrap()),
         "exclusiveMinimum" => number.is_none_or(|number| number > rule.as_f64().unwrap()),
         "maximum" => number.is_none_or(|number| number <= rule.as_f64().unwrap()),

@@ -249,17 +249,17 @@ job.yml:8:29: the integer 18446744073709551615 does not fit in 64 bits
 #[test]
 fn empty_lists() {
     problems(
-        "target: {user: u, chatbot: c}\ntasks: []\nfacts: []\ngreetings: []\n",
+        "target: {user: u, chatbot: c}\ntasks: []\nfacts: []\nconditions: []\n",
         r#"
 job.yml:2:1: `tasks` is empty; it needs at least one entry
   |
 2 | tasks: []
   | ^^^^^
 
-job.yml:4:1: `greetings` is empty; it needs at least one entry
+job.yml:4:1: `conditions` is empty; it needs at least one entry
   |
-4 | greetings: []
-  | ^^^^^^^^^
+4 | conditions: []
+  | ^^^^^^^^^^
 "#,
     );
 }

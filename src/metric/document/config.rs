@@ -55,7 +55,18 @@ impl Default for JsonConfig {
     }
 }
 
+/// Whether a reply is a well-formed XML document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "xml")]
+pub struct XmlConfig {}
+
 impl JsonConfig {
+    /// Whether it says of itself what a reply must be.
+    pub fn stands_alone(&self) -> bool {
+        self.expected.is_some() || self.schema.is_some() || !self.paths.is_empty() || self.json_match == JsonMatch::Skip
+    }
+
     /// Whether it can be measured.
     ///
     /// # Errors

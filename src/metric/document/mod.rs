@@ -3,7 +3,7 @@
 mod config;
 pub mod trpc;
 
-pub use config::{JsonConfig, JsonMatch};
+pub use config::{JsonConfig, JsonMatch, XmlConfig};
 
 use roxmltree::{Document, ParsingOptions};
 use serde_json::Value;

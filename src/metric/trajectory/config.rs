@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
-use crate::score::Score;
 
 /// How the agent's calls of tools are compared with the expected ones. What is not given comes from the dialect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,10 +18,6 @@ pub struct TrajectoryConfig {
     pub strict: bool,
     /// Which figure is the score.
     pub score: TrajectoryFigure,
-    /// The score from which on the metric passes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
-    pub threshold: Option<Score>,
     /// The order in which the expected calls must have been made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<CallOrder>,
@@ -77,7 +72,6 @@ impl Default for TrajectoryConfig {
             dialect: TrajectoryDialect::Native,
             strict: false,
             score: TrajectoryFigure::Match,
-            threshold: None,
             order: None,
             count: None,
             case_insensitive: None,

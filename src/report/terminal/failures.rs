@@ -29,6 +29,8 @@ struct ShownFailures<'a> {
     part: &'a Part,
     rows: Vec<FailureRow>,
     doubt: Option<String>,
+    /// Whether its reasons are of several lines.
+    is_block: bool,
 }
 
 /// Its result in some groups, and the reason.
@@ -57,7 +59,8 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
                     let kind = plain(dimension.part());
                     let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
                     let title = format!("{of}{kind} {}", place + 1);
-                    shown.push(ShownFailures { case, title, part, rows, doubt: doubt.map(|doubt| doubt.words) });
+                    let (doubt, is_block) = (doubt.map(|doubt| doubt.words), dimension.is_block);
+                    shown.push(ShownFailures { case, title, part, rows, doubt, is_block });
                 }
             }
         }
@@ -198,7 +201,10 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
             page.paragraph(4, Ink::unsure, doubt);
         }
         for row in &it.rows {
-            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, &row.words));
+            let words = row.words.as_str();
+            let (first, rest) = if it.is_block { words.split_once('\n').unwrap_or((words, "")) } else { (words, "") };
+            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, first));
+            rest.lines().for_each(|line| page.paragraph(6 + parts::leading(line), Ink::unpainted, line));
         }
     }
     if let Some(rest) = shown.get(most..).filter(|rest| !rest.is_empty()) {

@@ -49,9 +49,18 @@ fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measu
         }
         for (group, made) in &part.groups {
             let (paint, mark) = mark(made, (dimension.holds, part.line));
-            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, &why(made, dimension.holds, run));
+            let why = why(made, dimension.holds, run);
+            let mut lines = if dimension.is_block { why.split('\n').collect() } else { vec![why.as_str()] }.into_iter();
+            let first = lines.next().unwrap_or_default();
+            page.aligned(5, [(&name(*group), names), (&mark, MARK)], paint, first);
+            lines.for_each(|line| page.aligned(5, [("", names), ("", MARK + leading(line))], Ink::unpainted, line));
         }
     }
+}
+
+/// How many spaces a line begins with.
+pub(super) fn leading(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
 }
 
 /// A part's label, with its weight where that is not 1.

@@ -1,0 +1,60 @@
+//! Checks of `expected` and of the metrics' options beyond the schema: rules that contradict themselves, goals that lead in a
+//! circle or are nowhere.
+
+use serde::Deserialize;
+
+use super::problem::Report;
+use super::source::{YamlNode, as_json};
+use crate::metric::trajectory::{Expectation, TrajectoryConfig, TrajectoryMatcher, check_goals};
+use crate::metric::{MetricEntry, options_problem};
+
+/// Reports what is wrong with the metrics' options, and with what is expected of the file's cases and lines.
+pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
+    for node in root.get("metrics").map(YamlNode::items).unwrap_or_default() {
+        let Ok(entry) = MetricEntry::deserialize(as_json(node)) else { continue };
+        if let Some((at, problem)) = options_problem(&entry.metric) {
+            let options = node.get(entry.kind().as_str()).unwrap_or(node);
+            let problem: Vec<&str> = problem.lines().map(str::trim).collect();
+            report.add(place(options, &at).unwrap_or(options).span, problem.join(" "));
+        }
+    }
+    expectations(report, root.get("expected"));
+    let script = |part: &YamlNode| part.get("script").map(YamlNode::items).unwrap_or_default().to_vec();
+    for line in root.get("evaluator").map(script).unwrap_or_default() {
+        expectations(report, line.get("expected"));
+    }
+    for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
+        expectations(report, case.get("expected"));
+        for line in script(case) {
+            expectations(report, line.get("expected"));
+        }
+    }
+}
+
+/// The deepest value at a path such as `tools.search.args.city` that the file has.
+fn place<'n>(node: &'n YamlNode, path: &str) -> Option<&'n YamlNode> {
+    path.split('.').try_fold(node, |node, key| node.get(key).or(Some(node)))
+}
+
+fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>) {
+    let Some(node) = node else { return };
+    let Ok(expected) = Expectation::deserialize(as_json(node)) else { return };
+    let calls = expected.calls.as_deref().unwrap_or_default();
+    if let Ok(matcher) = TrajectoryMatcher::new(&TrajectoryConfig::default()) {
+        let nodes = node.get("calls").map(YamlNode::items).unwrap_or_default();
+        for (call, node) in calls.iter().zip(nodes) {
+            if let Err(error) = matcher.check_call(call) {
+                report.add(node.span, error.to_string());
+            }
+        }
+    }
+    if let Some(goals) = &expected.goals {
+        let calls = calls.iter().map(|call| (call.name.as_deref(), call.tool.as_str()));
+        let messages = expected.messages.iter().map(|message| (Some(message.name.as_str()), ""));
+        let names: Vec<_> = calls.chain(messages).collect();
+        let at = node.entry("goals").map_or(node.span, |entry| entry.key.span);
+        for error in check_goals(goals, &names).err().unwrap_or_default() {
+            report.add(at, error.to_string());
+        }
+    }
+}

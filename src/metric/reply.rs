@@ -1,0 +1,123 @@
+//! Metrics of a single reply: each turn's against what is expected there, and the last one's against what the case expects.
+
+use super::document::{JsonConfig, JsonMeasure, XmlConfig, measure_xml};
+use super::measured::{MeasureProblem, Measured};
+use super::rouge::{self, RougeConfig};
+use super::trajectory::Expectation;
+use super::wording::{KeywordsConfig, TextConfig, TextMatch, TextMeasure, measure_keywords};
+use super::{Metric, MetricInput, per_turn};
+use crate::evidence::{Judgement, Turn};
+use crate::score::{Component, Dimension, Score, Weight};
+
+/// How a reply is measured.
+pub(super) trait ReplyMeasure: Send + Sync {
+    /// The metric's name.
+    const NAME: &'static str;
+
+    /// Whether an expectation, or an option of its own, says what a reply is compared with.
+    fn applies(&self, expected: &Expectation) -> bool;
+
+    /// Measures a reply.
+    ///
+    /// # Errors
+    /// Nothing can be measured: an option contradicts itself, or a text is too long.
+    fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
+}
+
+/// A metric of replies.
+pub(super) struct ReplyMetric<M> {
+    pub(super) weight: Weight,
+    pub(super) measure: M,
+}
+
+impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
+    fn name(&self) -> &'static str {
+        M::NAME
+    }
+
+    fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        let nothing = Expectation::default();
+        let of = |turn: Option<&Turn>, expected: &Expectation| {
+            self.measure.applies(expected).then(|| self.component(turn, expected))
+        };
+        let is_line_expected = input.lines.iter().any(|line| self.measure.applies(line.expected));
+        let last = input.transcript.turns.iter().rev().find(|turn| !turn.is_greeting());
+        let whole = input.expected.unwrap_or(&nothing);
+        // Options of its own are about every reply of which something is expected, and else about the last one.
+        let is_own = self.measure.applies(&nothing) && is_line_expected;
+        let whole = if is_own { None } else { of(last, whole) };
+        per_turn::dimension((M::NAME, self.weight), input, |turn, expected| of(Some(turn), expected), whole)
+    }
+}
+
+impl<M: ReplyMeasure> ReplyMetric<M> {
+    fn component(&self, turn: Option<&Turn>, expected: &Expectation) -> Component {
+        let Some(reply) = turn.and_then(|turn| turn.agent.as_deref()) else {
+            return Component::scored(Score::ZERO, "the agent did not reply");
+        };
+        match self.measure.measure(reply, expected) {
+            Ok(Measured { score, why }) => Component::scored(score, why),
+            Err(problem) => Component::missing(problem.to_string()),
+        }
+    }
+}
+
+impl ReplyMeasure for RougeConfig {
+    const NAME: &'static str = "rouge";
+
+    fn applies(&self, expected: &Expectation) -> bool {
+        expected.reply.is_some() || !self.references.is_empty()
+    }
+
+    fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        rouge::measure(self, reply, expected.reply.as_deref()).map(|measured| measured.measured)
+    }
+}
+
+impl ReplyMeasure for TextConfig {
+    const NAME: &'static str = "text";
+
+    fn applies(&self, expected: &Expectation) -> bool {
+        expected.reply.is_some() || self.expected.is_some() || self.text_match == TextMatch::Skip
+    }
+
+    fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        TextMeasure::new(self)?.measure(reply, expected.reply.as_deref())
+    }
+}
+
+impl ReplyMeasure for KeywordsConfig {
+    const NAME: &'static str = "keywords";
+
+    fn applies(&self, expected: &Expectation) -> bool {
+        !expected.keywords.is_empty() || !self.keywords.is_empty()
+    }
+
+    fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        measure_keywords(self, reply, &expected.keywords)
+    }
+}
+
+impl ReplyMeasure for JsonConfig {
+    const NAME: &'static str = "json";
+
+    fn applies(&self, expected: &Expectation) -> bool {
+        expected.reply.is_some() || self.stands_alone()
+    }
+
+    fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        JsonMeasure::new(self)?.measure(reply, expected.reply.as_deref())
+    }
+}
+
+impl ReplyMeasure for XmlConfig {
+    const NAME: &'static str = "xml";
+
+    fn applies(&self, _expected: &Expectation) -> bool {
+        true
+    }
+
+    fn measure(&self, reply: &str, _expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        Ok(measure_xml(reply))
+    }
+}

@@ -1,0 +1,169 @@
+//! The table of metrics: a row each. What a row says is all that a job file, the schema and the weights know of it.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use super::config::weight;
+use super::document::{JsonConfig, XmlConfig};
+use super::rouge::RougeConfig;
+use super::trajectory::TrajectoryCheck;
+use super::wording::{KeywordsConfig, TextConfig};
+use crate::score::{Score, Weight};
+
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])+ $key:ident: $variant:ident($config:ty), weight $weight:literal;)*) => {
+        /// Something that can be measured.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub enum MetricKind {
+            $($(#[doc = $doc])+ $variant,)*
+        }
+
+        impl MetricKind {
+            /// All of them, in the order in which they are shown.
+            pub const ALL: &'static [MetricKind] = &[$(MetricKind::$variant,)*];
+
+            /// As the job file spells it.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(MetricKind::$variant => stringify!($key),)*
+                }
+            }
+
+            /// What it says, for editors.
+            pub(super) fn description(self) -> &'static str {
+                match self {
+                    $(MetricKind::$variant => concat!($($doc,)+).trim(),)*
+                }
+            }
+
+            /// How much it counts unless the job says otherwise: Embabel's weights for what Embabel measures, else 1.
+            pub const fn default_weight(self) -> Weight {
+                match self {
+                    $(MetricKind::$variant => weight($weight),)*
+                }
+            }
+        }
+
+        /// What is measured, with its options.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum MetricConfig {
+            $($(#[doc = $doc])+ $variant(Box<$config>),)*
+        }
+
+        impl MetricConfig {
+            /// The metric with its default options.
+            pub fn new(kind: MetricKind) -> MetricConfig {
+                match kind {
+                    $(MetricKind::$variant => MetricConfig::$variant(Box::default()),)*
+                }
+            }
+
+            /// Its kind.
+            pub fn kind(&self) -> MetricKind {
+                match self {
+                    $(MetricConfig::$variant(_) => MetricKind::$variant,)*
+                }
+            }
+        }
+
+        /// A metric with options, a threshold, or a name of its own.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+        #[schemars(title = "metric", rename = "Metric", transform = one_metric)]
+        pub struct MetricMapping {
+            /// The metric's name in reports. Default: that of what it measures
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(regex(pattern = r"\S"))]
+            pub(super) name: Option<String>,
+            /// How much it counts, instead of what `weights` says.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Option<f64>", range(min = 0, max = 1_000_000))]
+            pub(super) weight: Option<Weight>,
+            /// The least score with which a case passes, 0 to 1. A case that scores less fails the run.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+            pub(super) threshold: Option<Score>,
+            $(
+                $(#[doc = $doc])+
+                #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+                pub(super) $key: Option<$config>,
+            )*
+        }
+
+        impl MetricMapping {
+            /// The metric that it names.
+            pub(super) fn config(&mut self) -> Result<MetricConfig, NotOneMetric> {
+                let named = [$(self.$key.take().map(|config| MetricConfig::$variant(Box::new(config))),)*];
+                let mut named = named.into_iter().flatten();
+                match (named.next(), named.next()) {
+                    (Some(config), None) => Ok(config),
+                    _ => Err(NotOneMetric),
+                }
+            }
+
+            /// Names a metric.
+            pub(super) fn set(&mut self, config: MetricConfig) {
+                match config {
+                    $(MetricConfig::$variant(config) => self.$key = Some(*config),)*
+                }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// How fast the agent replies.
+    timing: Timing(NoOptions), weight 1.0;
+    /// How well the tasks were done, as a judge sees it.
+    tasks: Tasks(NoOptions), weight 2.0;
+    /// How the agent spoke, as a judge sees it.
+    tone: Tone(NoOptions), weight 0.0;
+    /// Whether the assertions hold after the conversation.
+    assertions: Assertions(NoOptions), weight 4.0;
+    /// Whether the agent called its tools as expected: `expected.calls` of the case and of the lines of its script.
+    trajectory: Trajectory(TrajectoryCheck), weight 1.0;
+    /// How much of the expected reply's wording the actual one has.
+    rouge: Rouge(RougeConfig), weight 1.0;
+    /// Whether a reply is, contains or matches the expected one, and how long it is.
+    text: Text(TextConfig), weight 1.0;
+    /// Whether a reply has the expected keywords.
+    keywords: Keywords(KeywordsConfig), weight 1.0;
+    /// Whether a reply is a JSON document, which one, and of what shape.
+    json: Json(JsonConfig), weight 1.0;
+    /// Whether a reply is a well-formed XML document.
+    xml: Xml(XmlConfig), weight 1.0;
+}
+
+impl MetricKind {
+    /// Those of a job that names none.
+    pub const DEFAULT: [MetricKind; 4] =
+        [MetricKind::Timing, MetricKind::Tasks, MetricKind::Tone, MetricKind::Assertions];
+
+    /// Whether a judge is asked for it.
+    pub fn asks_judge(self) -> bool {
+        matches!(self, MetricKind::Tasks | MetricKind::Tone)
+    }
+}
+
+/// A metric that has no options: `{}`, or nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "metric without options")]
+pub struct NoOptions {}
+
+/// A mapping that names no metric, or several.
+#[derive(Debug, thiserror::Error)]
+#[error("an entry of `metrics` names one metric")]
+pub(super) struct NotOneMetric;
+
+/// Reads a key that counts as present without a value too: `rouge:` is `rouge: {}`.
+fn present<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(|value| Some(value.unwrap_or_default()))
+}
+
+fn one_metric(schema: &mut Schema) {
+    let branches: Vec<Value> = MetricKind::ALL.iter().map(|kind| json!({ "required": [kind.as_str()] })).collect();
+    schema.insert("oneOf".to_owned(), Value::Array(branches));
+}

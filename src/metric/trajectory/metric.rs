@@ -1,0 +1,180 @@
+//! The metric `trajectory`: the expected calls of a turn, or of the whole conversation, against those that the agent made.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CallCount, CallOrder, Expectation, LettersOnly, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError,
+    TrajectoryInput, TrajectoryMatcher,
+};
+use crate::evidence::{Judgement, ToolUse, Transcript};
+use crate::metric::{Metric, MetricInput, per_turn};
+use crate::score::{Component, Dimension, Score, Weight};
+
+/// `trajectory`: the options, and the matcher that is made of them once, however many conversations it compares. Cheap to
+/// clone.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "TrajectoryConfig", into = "TrajectoryConfig")]
+pub struct TrajectoryCheck(Arc<Prepared>);
+
+struct Prepared {
+    config: TrajectoryConfig,
+    matcher: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
+    /// The same for what is expected as a graph of goals.
+    goals: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
+}
+
+impl TrajectoryCheck {
+    /// A check by these options, whatever is wrong with them.
+    pub fn new(config: TrajectoryConfig) -> TrajectoryCheck {
+        TrajectoryCheck(Arc::new(Prepared { config, matcher: OnceLock::new(), goals: OnceLock::new() }))
+    }
+
+    /// The options.
+    pub fn config(&self) -> &TrajectoryConfig {
+        &self.0.config
+    }
+
+    /// The matcher for an expectation: of goals the order is that of their graph, unless the options name another one.
+    ///
+    /// # Errors
+    /// An option that contradicts itself or another one.
+    fn matcher(&self, expected: &Expectation) -> Result<&TrajectoryMatcher, &TrajectoryConfigError> {
+        let Prepared { config, matcher, goals } = &*self.0;
+        if expected.goals.is_none() || config.order.is_some() {
+            return matcher.get_or_init(|| TrajectoryMatcher::new(config)).as_ref();
+        }
+        let count = config.count.or(Some(CallCount::Subset));
+        let in_order = || TrajectoryConfig { order: Some(CallOrder::Goals), count, ..config.clone() };
+        goals.get_or_init(|| TrajectoryMatcher::new(&in_order())).as_ref()
+    }
+}
+
+impl Default for TrajectoryCheck {
+    fn default() -> TrajectoryCheck {
+        TrajectoryCheck::new(TrajectoryConfig::default())
+    }
+}
+
+impl From<TrajectoryConfig> for TrajectoryCheck {
+    fn from(config: TrajectoryConfig) -> TrajectoryCheck {
+        TrajectoryCheck::new(config)
+    }
+}
+
+impl From<TrajectoryCheck> for TrajectoryConfig {
+    fn from(check: TrajectoryCheck) -> TrajectoryConfig {
+        check.config().clone()
+    }
+}
+
+impl JsonSchema for TrajectoryCheck {
+    fn schema_name() -> Cow<'static, str> {
+        TrajectoryConfig::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        TrajectoryConfig::json_schema(generator)
+    }
+}
+
+impl PartialEq for TrajectoryCheck {
+    fn eq(&self, other: &TrajectoryCheck) -> bool {
+        self.config() == other.config()
+    }
+}
+
+impl fmt::Debug for TrajectoryCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.config().fmt(f)
+    }
+}
+
+/// The expected calls against those that the agent made.
+#[derive(Debug, Clone)]
+pub struct TrajectoryMetric {
+    /// How much it counts.
+    pub weight: Weight,
+    /// How calls are compared.
+    pub check: TrajectoryCheck,
+}
+
+impl Metric for TrajectoryMetric {
+    fn name(&self) -> &'static str {
+        "trajectory"
+    }
+
+    fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
+            expected.calls.as_ref()?;
+            Some(self.compare(expected, &turn.tool_uses(), &[]))
+        };
+        let in_all = |expected: &Expectation| {
+            if expected.calls.is_none() && expected.goals.is_none() {
+                return None;
+            }
+            let messages = message_goals(expected, input.transcript);
+            Some(self.compare(expected, &input.transcript.tool_uses(), &messages))
+        };
+        per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
+    }
+}
+
+impl TrajectoryMetric {
+    fn compare(&self, expected: &Expectation, actual: &[ToolUse], messages: &[MessageGoal]) -> Component {
+        let matcher = match self.check.matcher(expected) {
+            Ok(matcher) => matcher,
+            Err(error) => return Component::missing(error.to_string()),
+        };
+        let input = TrajectoryInput {
+            expected: expected.calls.as_deref().unwrap_or_default(),
+            actual,
+            goals: expected.goals.as_ref(),
+            messages,
+            others: (0, 0),
+        };
+        match matcher.compare(input, &LettersOnly) {
+            Ok(trajectory) => component(trajectory, matcher),
+            Err(error) => Component::missing(error.to_string()),
+        }
+    }
+}
+
+fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher) -> Component {
+    if let Some(why) = &trajectory.missing {
+        return Component::missing(why.clone());
+    }
+    let Some(score) = trajectory.figures.get(matcher.config().score).and_then(Score::new) else {
+        return Component::not_applicable("nothing is expected that this figure counts");
+    };
+    let why = match &trajectory.explanation {
+        Some(explanation) => explanation.clone(),
+        None if trajectory.figures.expected == 0 => "no call was expected, and none was made".to_owned(),
+        None => format!("all {} expected calls were made", trajectory.figures.expected),
+    };
+    let decisions = trajectory.decisions.iter().map(|decision| format!("\n{decision}"));
+    Component::scored(score, std::iter::once(why).chain(decisions).collect::<String>())
+}
+
+/// When each message that is a goal was sent: by its keywords. What needs a reader is not known.
+fn message_goals(expected: &Expectation, transcript: &Transcript) -> Vec<MessageGoal> {
+    let goal = |message: &super::ExpectedMessage| {
+        let mut reached = Vec::new();
+        let mut calls = 0;
+        for turn in &transcript.turns {
+            calls += turn.tool_uses().len();
+            let reply = turn.agent.as_deref().unwrap_or_default().to_lowercase();
+            let has_all = message.keywords.iter().all(|keyword| reply.contains(&keyword.to_lowercase()));
+            if turn.agent.is_some() && has_all {
+                reached.push(calls);
+            }
+        }
+        let is_known = message.reply.is_none() || reached.is_empty();
+        MessageGoal { name: message.name.clone(), reached: is_known.then_some(reached) }
+    };
+    expected.messages.iter().map(goal).collect()
+}
