@@ -48,7 +48,10 @@ fn compare(config: &TrajectoryConfig, expected: &[ExpectedCall], actual: &[ToolU
 }
 
 /// The turns of both sides: lists of calls with `name` and `args`.
-fn turns(vector: &Vector) -> Result<Vec<(Vec<ExpectedCall>, Vec<ToolUse>)>, String> {
+/// The expected and the actual calls of a turn.
+type CallsOfTurn = (Vec<ExpectedCall>, Vec<ToolUse>);
+
+fn turns(vector: &Vector) -> Result<Vec<CallsOfTurn>, String> {
     let (actual, expected) = (vector.list("actual"), vector.list("expected"));
     if actual.len() != expected.len() {
         return Err(format!("{} turns, {} expected", actual.len(), expected.len()));
