@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::problem::Report;
 use super::source::{YamlNode, as_json};
-use crate::metric::trajectory::{Expectation, TrajectoryConfig, TrajectoryMatcher, check_goals};
+use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricEntry, options_problem};
 
 /// Reports what is wrong with the metrics' options, and with what is expected of the file's cases and lines.
@@ -39,22 +39,11 @@ fn place<'n>(node: &'n YamlNode, path: &str) -> Option<&'n YamlNode> {
 fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>) {
     let Some(node) = node else { return };
     let Ok(expected) = Expectation::deserialize(as_json(node)) else { return };
-    let calls = expected.calls.as_deref().unwrap_or_default();
-    if let Ok(matcher) = TrajectoryMatcher::new(&TrajectoryConfig::default()) {
-        let nodes = node.get("calls").map(YamlNode::items).unwrap_or_default();
-        for (call, node) in calls.iter().zip(nodes) {
-            if let Err(error) = matcher.check_call(call) {
-                report.add(node.span, error.to_string());
-            }
-        }
-    }
-    if let Some(goals) = &expected.goals {
-        let calls = calls.iter().map(|call| (call.name.as_deref(), call.tool.as_str()));
-        let messages = expected.messages.iter().map(|message| (Some(message.name.as_str()), ""));
-        let names: Vec<_> = calls.chain(messages).collect();
-        let at = node.entry("goals").map_or(node.span, |entry| entry.key.span);
-        for error in check_goals(goals, &names).err().unwrap_or_default() {
-            report.add(at, error.to_string());
-        }
+    for (call, problem) in expected.problems() {
+        let at = match call {
+            Some(call) => node.get("calls").and_then(|calls| calls.items().get(call)).map(|call| call.span),
+            None => node.entry("goals").map(|entry| entry.key.span),
+        };
+        report.add(at.unwrap_or(node.span), problem);
     }
 }

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::config::TrajectoryConfig;
+use super::goals::check_goals;
+use super::matcher::TrajectoryMatcher;
 use super::rule::Rule;
 
 /// One expected call of a tool.
@@ -85,4 +88,23 @@ pub struct Expectation {
     /// The expected state of the session in the end.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub state: Option<Value>,
+}
+
+impl Expectation {
+    /// What is wrong with it: the place of the call, or none where it is about the goals, and the problem in a sentence.
+    pub fn problems(&self) -> Vec<(Option<usize>, String)> {
+        let calls = self.calls.as_deref().unwrap_or_default();
+        let mut problems = Vec::new();
+        if let Ok(matcher) = TrajectoryMatcher::new(&TrajectoryConfig::default()) {
+            let wrong = |(at, call)| Some((Some(at), matcher.check_call(call).err()?.to_string()));
+            problems.extend(calls.iter().enumerate().filter_map(wrong));
+        }
+        let Some(goals) = &self.goals else { return problems };
+        let calls = calls.iter().map(|call| (call.name.as_deref(), call.tool.as_str()));
+        let messages = self.messages.iter().map(|message| (Some(message.name.as_str()), ""));
+        let names: Vec<_> = calls.chain(messages).collect();
+        let wrong = check_goals(goals, &names).err().unwrap_or_default();
+        problems.extend(wrong.iter().map(|error| (None, error.to_string())));
+        problems
+    }
 }
