@@ -160,7 +160,9 @@ fn a_hundred_megabytes_neither_block_nor_grow() {
     let trial = &record.trials[0];
     assert_eq!(trial.outcome, Some(Outcome::Graded));
     let printed = trial.agent_output.as_ref().unwrap();
-    assert_eq!(printed.beginning.len() + printed.end.len(), 32 << 10);
+    // A character that a cut goes through is left out.
+    let kept = printed.beginning.len() + printed.end.len();
+    assert!(((32 << 10) - 6..=32 << 10).contains(&kept), "{kept}");
     assert!(printed.dropped_bytes > 99 << 20, "{}", printed.dropped_bytes);
     assert!(printed.end.contains("\nlistening on "));
     let shown = eval_job(folder.path()).args(["show", "-v"]).output().unwrap().stdout;
