@@ -139,6 +139,8 @@ pub(super) enum CliError {
     UnknownFormat(PathBuf),
     /// `--weights` names a dimension twice.
     RepeatedWeight(String),
+    /// A file is another system's, and no agent is named for its cases.
+    DataFile { file: String, kind: &'static str },
     /// A weight of a metric that the job does not have: its name, and those that there are.
     UnknownWeight(String, Vec<String>),
     /// A file can't be written, and what to try if that is known.
@@ -186,6 +188,7 @@ impl CliError {
             | CliError::UnknownFormat(_)
             | CliError::RepeatedWeight(_)
             | CliError::UnknownWeight(..)
+            | CliError::DataFile { .. }
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
@@ -311,6 +314,10 @@ impl CliError {
             CliError::UnknownFormat(path) => format!(
                 "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took",
                 plain(&path.display().to_string())
+            ),
+            CliError::DataFile { file, kind } => format!(
+                "{error} {}: this is {kind}, and nothing says where the agent is\n  try: --target adk=http://localhost:8000, or another transport; or write it as a job: eval-job import",
+                plain(file)
             ),
             CliError::UnknownWeight(name, known) => {
                 let near = nearest(name, known.iter().map(String::as_str));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{CliError, FileArgument};
 use super::prompts::PromptFiles;
+use crate::dataset;
 use crate::job::{self, Job};
 use crate::prompt::Templates;
 use crate::secret::{Redactor, Secret};
@@ -40,6 +41,11 @@ pub(super) fn load(
         let unreadable = |source| CliError::Unreadable { path: path.clone(), source, argument };
         let text = bytes(path).and_then(utf8).map_err(unreadable)?;
         let file = path.display().to_string();
+        if text.trim_start().starts_with(['{', '['])
+            && let Ok(kind) = dataset::recognise(&file, &text)
+        {
+            return Err(CliError::DataFile { file, kind: kind.name() });
+        }
         redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(path, prompts);
         match job::load(&file, &text, &templates) {

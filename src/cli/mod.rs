@@ -6,6 +6,7 @@
 mod args;
 mod certificates;
 mod context;
+mod datasets;
 mod demo_agent;
 mod ended;
 mod env_file;
@@ -86,6 +87,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = panics::caught(|| match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Init(args) => init::init(&args, &printer),
+        Command::Import(args) => datasets::import(&args, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::args::PlanArgs;
 use super::context::Context;
+use super::datasets;
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::job_files::{JobFiles, job_files};
+use super::job_files::job_files;
 use super::jobs::{self, Loaded};
 use super::selection::{self, Selected};
 use crate::grade;
@@ -47,8 +48,22 @@ pub(super) fn plan_all(
     context: &Context,
 ) -> Result<PlannedJobs, CliError> {
     let prices = prices(args.files.prices.as_deref())?;
-    let JobFiles { files, left_out } = job_files(typed, argument)?;
-    let loaded = jobs::load(&files, argument, args.files.prompts.as_deref(), context.redactor())?;
+    let prompts = args.files.prompts.as_deref();
+    let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    match &args.data.target {
+        Some(target) => {
+            for path in typed {
+                let (jobs, of_file) = datasets::load(path, target, &args.data, (prompts, context.redactor()))?;
+                loaded.extend(jobs);
+                warnings.extend(of_file);
+            }
+        }
+        None => {
+            let found = job_files(typed, argument)?;
+            loaded = jobs::load(&found.files, argument, prompts, context.redactor())?;
+            left_out = found.left_out;
+        }
+    }
     let Selected { jobs, note } = selection::select(&args.selection, loaded)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
     for loaded in jobs {
@@ -61,7 +76,7 @@ pub(super) fn plan_all(
     if !refused.is_empty() {
         return Err(CliError::Refused(refused));
     }
-    Ok(PlannedJobs { jobs: planned, notes: no_jobs(&left_out).into_iter().chain(note).collect() })
+    Ok(PlannedJobs { jobs: planned, notes: warnings.into_iter().chain(no_jobs(&left_out)).chain(note).collect() })
 }
 
 /// That files of folders are no jobs; a few by name.

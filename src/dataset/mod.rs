@@ -17,6 +17,7 @@ mod findings;
 mod json;
 mod kind;
 mod load;
+mod lower;
 mod model;
 mod open;
 mod recognise;
@@ -30,6 +31,7 @@ mod tests;
 pub use files::{DiskFiles, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
+pub use lower::{LowerOptions, LoweredJob, lower};
 pub use model::{
     AuthoredText, CaseExpectation, CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall,
     DatasetCase, DatasetGoals, DatasetMetric, Goal, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,

@@ -23,6 +23,7 @@ mod table;
 pub mod tasks;
 pub mod timing;
 pub mod trajectory;
+pub mod unavailable;
 pub mod wording;
 
 pub use config::Weights;
@@ -35,6 +36,7 @@ pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
 
 use reply::ReplyMetric;
+use unavailable::UnavailableMetric;
 
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
@@ -83,6 +85,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::Text(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Keywords(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Json(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Unavailable(options) => Box::new(UnavailableMetric { weight, why: options.why.clone() }),
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
 }
@@ -103,7 +106,8 @@ pub fn options_problem(metric: &MetricConfig) -> Option<(String, String)> {
         | MetricConfig::Tasks(_)
         | MetricConfig::Tone(_)
         | MetricConfig::Assertions(_)
-        | MetricConfig::Xml(_) => None,
+        | MetricConfig::Xml(_)
+        | MetricConfig::Unavailable(_) => None,
     }
 }
 

@@ -8,6 +8,7 @@ use super::config::weight;
 use super::document::{JsonConfig, XmlConfig};
 use super::rouge::RougeConfig;
 use super::trajectory::TrajectoryCheck;
+use super::unavailable::UnavailableConfig;
 use super::wording::{KeywordsConfig, TextConfig};
 use crate::score::{Score, Weight};
 
@@ -134,6 +135,8 @@ metrics! {
     json: Json(JsonConfig), weight 1.0;
     /// Whether a reply is a well-formed XML document.
     xml: Xml(XmlConfig), weight 1.0;
+    /// A metric that can't be computed here: it is missing, with its reason.
+    unavailable: Unavailable(UnavailableConfig), weight 0.0;
 }
 
 impl MetricKind {

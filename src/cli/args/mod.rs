@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{Parser, Subcommand};
 
+use super::datasets::TargetArg;
 use super::init::InitTarget;
 use crate::graph::embedded::Megabytes;
 use crate::job::ModelName;
@@ -50,6 +51,9 @@ pub(super) enum Command {
     /// Check job files: whatever `run` would refuse with these flags and variables is told; without --live this touches
     /// no network
     Validate(Box<ValidateArgs>),
+    /// Write the cases of another system's evaluation file (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat) as a job
+    /// file that means the same
+    Import(ImportArgs),
     /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
     /// kept, and no other model is asked
     Probe(ProbeArgs),
@@ -127,6 +131,9 @@ pub(super) struct PlanArgs {
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
 
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+
     /// The agent's model, sent with every message; several, separated by commas, are compared
     /// [default: gpt-4.1-mini; demo-careful for the demo agent]
     #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
@@ -184,6 +191,41 @@ pub(super) struct FileArgs {
     /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
     #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
     pub(super) env_file: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// The file, FILE:case1,case2 for some of its cases, or a folder
+    #[arg(value_name = "FILE")]
+    pub(super) file: String,
+
+    /// The job file; without it, the job is printed
+    #[arg(short, long, value_name = "PATH")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+}
+
+/// How other systems' evaluation files are read.
+#[derive(Debug, clap::Args)]
+pub(super) struct DataArgs {
+    /// The files are another system's (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat), and this is the agent that
+    /// their cases are held with: adk=http://localhost:8000
+    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS]")]
+    pub(super) target: Option<TargetArg>,
+
+    /// The test_config.json or the metrics file, instead of the one beside the cases
+    #[arg(long, env = "EVAL_JOB_CONFIG_FILE_PATH", value_name = "FILE")]
+    pub(super) config_file_path: Option<PathBuf>,
+
+    /// The initial session of ADK's old files
+    #[arg(long, env = "EVAL_JOB_SESSION_FILE", value_name = "FILE")]
+    pub(super) session_file: Option<PathBuf>,
+
+    /// Score as the other system does, also where that is unsound
+    #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
+    pub(super) dialect_strict: bool,
 }
 
 #[derive(Debug, clap::Args)]

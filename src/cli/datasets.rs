@@ -1,0 +1,178 @@
+//! Other systems' evaluation files on the command line: as jobs that are run at once, or written as job files.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::args::{DataArgs, ImportArgs};
+use super::error::CliError;
+use super::jobs::Loaded;
+use super::printer::Printer;
+use super::prompts::PromptFiles;
+use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions};
+use crate::job;
+use crate::report::plain;
+use crate::secret::{Redactor, Secret};
+use crate::text::nearest;
+
+/// How the agent is reached that the cases of a data file are held with: `adk=http://localhost:8000`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TargetArg {
+    key: &'static str,
+    address: Option<String>,
+}
+
+/// The transports that need no more than an address, and the key of that.
+const TRANSPORTS: [(&str, &str); 9] = [
+    ("adk", "baseUrl"),
+    ("trpc", "baseUrl"),
+    ("watsonx", "baseUrl"),
+    ("a2a", "baseUrl"),
+    ("embabel", "baseUrl"),
+    ("openai", "baseUrl"),
+    ("responses", "baseUrl"),
+    ("command", "command"),
+    ("demo", ""),
+];
+
+/// A target that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct TargetError(String);
+
+impl FromStr for TargetArg {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<TargetArg, TargetError> {
+        let (name, address) = text.split_once('=').map_or((text, None), |(name, address)| (name, Some(address.trim())));
+        let names = || TRANSPORTS.iter().map(|(key, _)| *key);
+        let Some((key, of_address)) = TRANSPORTS.iter().find(|(key, _)| *key == name.trim()) else {
+            let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let known = names().collect::<Vec<_>>().join(", ");
+            let what = format!(
+                "there is no target `{name}` that an address is enough for: {known}{near}; for another one, import the file \
+                 and write its target into the job"
+            );
+            return Err(TargetError(what));
+        };
+        match address {
+            Some("") => Err(TargetError(format!("`{key}=` has no address behind it"))),
+            Some(_) if of_address.is_empty() => Err(TargetError(format!("`{key}` takes no address"))),
+            None if *of_address == "command" => Err(TargetError("write command=PROGRAM".to_owned())),
+            address => Ok(TargetArg { key, address: address.map(str::to_owned) }),
+        }
+    }
+}
+
+impl TargetArg {
+    fn settings(&self) -> Map<String, Value> {
+        let key = TRANSPORTS.iter().find(|(key, _)| *key == self.key).map_or("", |(_, address)| address);
+        self.address.iter().map(|address| (key.to_owned(), Value::from(address.as_str()))).collect()
+    }
+}
+
+/// A data file as a job file, and what it does not do.
+struct Imported {
+    name: String,
+    text: String,
+    warnings: Vec<String>,
+}
+
+/// Reads what stands at a path, `FILE`, `FILE:case1,case2` or a folder, as job files.
+fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Imported>, CliError> {
+    let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
+    let datasets =
+        dataset::open(typed, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    let options = LowerOptions { target: (target.key.to_owned(), target.settings()), strict: args.dialect_strict };
+    let import = |dataset: &dataset::Dataset| {
+        let lowered = dataset::lower(dataset, &options);
+        let text = serde_saphyr::to_string(&lowered.document)
+            .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
+        let of_reading = dataset.warnings.iter().map(|problem| format!("line {}: {}", problem.line, problem.message));
+        let warnings = of_reading.chain(lowered.warnings).collect();
+        Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
+    };
+    datasets.iter().map(import).collect()
+}
+
+/// The jobs that a data file means, and the warnings about them.
+pub(super) fn load(
+    typed: &Path,
+    target: &TargetArg,
+    args: &DataArgs,
+    (prompts, redactor): (Option<&Path>, &Redactor),
+) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
+    let file = typed.display().to_string();
+    let (mut loaded, mut warnings) = (Vec::new(), Vec::new());
+    for Imported { name: _, text, warnings: of_file } in import_all(&file, target, args)? {
+        redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
+        let templates = PromptFiles::for_job(typed, prompts);
+        let job = job::load(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        warnings.extend(of_file.into_iter().map(|warning| format!("{file}: {warning}")));
+        loaded.push(Loaded { file: file.clone(), text, job, templates: templates.into_templates(), selection: None });
+    }
+    Ok((loaded, warnings))
+}
+
+/// `eval-job import FILE`: writes another system's cases as a job file.
+pub(super) fn import(args: &ImportArgs, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let target = args.data.target.clone().unwrap_or(TargetArg { key: "embabel", address: None });
+    let imported = import_all(&args.file, &target, &args.data)?;
+    let several = imported.len() > 1;
+    for (number, job) in imported.iter().enumerate() {
+        let mut text = format!("# {}, from {}\n", plain(&job.name), plain(&args.file));
+        for warning in &job.warnings {
+            text.push_str(&format!("# not as there: {}\n", plain(warning).replace('\n', " ")));
+        }
+        text.push_str(&job.text);
+        match &args.output {
+            None if several => {
+                return Err(CliError::Internal(format!("{} holds several sets: say -o FILE", args.file)));
+            }
+            None => printer.data(&text)?,
+            Some(path) => {
+                let path = match several {
+                    true => path.with_file_name(format!(
+                        "{}-{}.yml",
+                        path.file_stem().unwrap_or_default().to_string_lossy(),
+                        number + 1
+                    )),
+                    false => path.clone(),
+                };
+                let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map_err(|source| CliError::Unwritable { path: path.clone(), source, help: None })?;
+                printer.note(&format!("wrote {}", path.display()));
+            }
+        }
+        for warning in &job.warnings {
+            printer.note(&format!("warning · {}", plain(warning)));
+        }
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_transport_and_its_address() {
+        let target: TargetArg = "adk=http://localhost:8000".parse().unwrap();
+        assert_eq!(Value::Object(target.settings()), serde_json::json!({"baseUrl": "http://localhost:8000"}));
+        assert_eq!("demo".parse::<TargetArg>().unwrap().settings(), Map::new());
+        for (wrong, said) in [
+            ("adc=http://h", "did you mean `adk`?"),
+            ("http=http://h", "import the file"),
+            ("adk=", "no address"),
+            ("demo=http://h", "takes no address"),
+            ("command", "command=PROGRAM"),
+        ] {
+            let error = wrong.parse::<TargetArg>().unwrap_err().to_string();
+            assert!(error.contains(said), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The metrics of a dataset as those of a job.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::dataset::{Dataset, DatasetMetric, MeasureKind, System};
+use crate::metric::document::trpc::{json_criterion, xml_criterion};
+use crate::metric::rouge::trpc::rouge_criterion;
+use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
+use crate::metric::wording::trpc::text_criterion;
+
+/// The entries of `metrics`; what has none is told.
+pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut Vec<String>) -> Vec<Value> {
+    let mut entries = Vec::new();
+    for metric in &dataset.metrics {
+        match options(dataset.kind.system(), metric, strict) {
+            Ok(lowered) => {
+                let several = lowered.len() > 1;
+                entries.extend(lowered.into_iter().map(|(key, options)| {
+                    let name = if several { format!("{} ({key})", metric.name) } else { metric.name.clone() };
+                    entry(&name, metric.threshold, key, options)
+                }));
+            }
+            Err(why) => {
+                warnings.push(format!("metric {}: {why}", metric.name));
+                entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why })));
+            }
+        }
+    }
+    if entries.is_empty() {
+        // A job needs one; this one never applies.
+        warnings.push("the file asks for no metric that has a score".to_owned());
+        entries.push(json!("trajectory"));
+    }
+    entries
+}
+
+/// An entry with its name; what has no threshold informs and does not count.
+fn entry(name: &str, threshold: Option<f64>, key: &str, options: Value) -> Value {
+    let mut entry = Map::new();
+    entry.insert(key.to_owned(), options);
+    entry.insert("name".to_owned(), name.into());
+    match threshold {
+        Some(threshold) if key != "unavailable" => {
+            drop(entry.insert("threshold".to_owned(), threshold.clamp(0.0, 1.0).into()))
+        }
+        Some(threshold) => {
+            entry.insert("threshold".to_owned(), threshold.clamp(0.0, 1.0).into());
+            entry.insert("weight".to_owned(), 0.into());
+        }
+        None => drop(entry.insert("weight".to_owned(), 0.into())),
+    }
+    Value::Object(entry)
+}
+
+/// The metrics that a metric of another system means, with their options, or why there is none.
+fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(&'static str, Value)>, String> {
+    let criterion = Value::Object(metric.options.clone());
+    let trajectory = |config: TrajectoryConfig| Ok(vec![("trajectory", value(&config)?)]);
+    let of_watsonx = |score: TrajectoryFigure| {
+        trajectory(TrajectoryConfig {
+            dialect: TrajectoryDialect::Watsonx,
+            strict,
+            score,
+            ..TrajectoryConfig::default()
+        })
+    };
+    match (metric.kind, system) {
+        (MeasureKind::Trajectory, System::Adk) => trajectory(adk::from_criterion(&criterion, strict)?),
+        (MeasureKind::Trajectory, System::Trpc) => {
+            let is_seed_era = metric.options.get("generation").and_then(Value::as_str) == Some("seed");
+            trajectory(trpc::from_criterion(&criterion, is_seed_era, strict)?)
+        }
+        (MeasureKind::Trajectory, _) => of_watsonx(TrajectoryFigure::Recall),
+        (MeasureKind::ToolParameters, System::Watsonx) => of_watsonx(TrajectoryFigure::ParameterF1),
+        (MeasureKind::ToolParameters, _) => trajectory(TrajectoryConfig {
+            dialect: TrajectoryDialect::Adk,
+            strict,
+            score: TrajectoryFigure::ParameterMatch,
+            ..TrajectoryConfig::default()
+        }),
+        (MeasureKind::Journey, _) => of_watsonx(match metric.evaluator.as_str() {
+            "JourneyCompletion" => TrajectoryFigure::JourneyCompletion,
+            _ => TrajectoryFigure::JourneySuccess,
+        }),
+        (MeasureKind::Routing, _) => of_watsonx(TrajectoryFigure::RoutingF1),
+        (MeasureKind::ResponseMatch, _) => Ok(vec![("rouge", json!({ "type": "rouge1", "useStemmer": true }))]),
+        (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
+        (MeasureKind::Figure, _) => Ok(Vec::new()),
+        (MeasureKind::Judge, _) => Err("the judge's metrics of other systems are not there yet".to_owned()),
+        (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".to_owned()),
+        (MeasureKind::Custom, _) => {
+            Err("it is a function in the system's own language, which can't run here".to_owned())
+        }
+    }
+}
+
+/// trpc-agent-go's criteria of a final response: each part must hold.
+fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Vec<(&'static str, Value)>, String> {
+    let part = |name: &str| options.get(name).filter(|part| !part.is_null());
+    let mut parts = Vec::new();
+    if let Some(criterion) = part("text") {
+        let text = text_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        parts.extend(text.map(|text| value(&text)).transpose()?.map(|text| ("text", text)));
+    }
+    if let Some(criterion) = part("json") {
+        let json = json_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        parts.extend(json.map(|json| value(&json)).transpose()?.map(|json| ("json", json)));
+    }
+    if let Some(criterion) = part("rouge") {
+        let rouge = rouge_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        parts.extend(rouge.map(|rouge| value(&rouge)).transpose()?.map(|rouge| ("rouge", rouge)));
+    }
+    if let Some(criterion) = part("xml")
+        && xml_criterion(criterion).map_err(|error| error.to_string())?
+    {
+        parts.push(("xml", json!({})));
+    }
+    if parts.is_empty() { Err("its criterion compares nothing".to_owned()) } else { Ok(parts) }
+}
+
+fn value(options: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(options).map_err(|error| error.to_string())
+}

@@ -1,0 +1,85 @@
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::{LowerOptions, lower};
+use crate::dataset::{Dataset, DiskFiles, Kind, OpenOptions, Purpose, open, recognise};
+use crate::job::{self, Job, PromptRole, TemplateCheck, TemplateProblem, User};
+
+struct AllTemplates;
+
+impl TemplateCheck for AllTemplates {
+    fn problem(&self, _name: &str, _kind: PromptRole) -> Option<TemplateProblem> {
+        None
+    }
+}
+
+fn options() -> LowerOptions {
+    let settings = Map::from_iter([("baseUrl".to_owned(), Value::from("http://localhost:8000"))]);
+    LowerOptions { target: ("adk".to_owned(), settings), strict: false }
+}
+
+/// The job that a dataset becomes, by way of its text.
+fn job(dataset: &Dataset) -> Job {
+    let lowered = lower(dataset, &options());
+    let text = serde_json::to_string_pretty(&lowered.document).unwrap();
+    job::load("imported.yml", &text, &AllTemplates)
+        .unwrap_or_else(|problems| panic!("{}\n{}", text, job::render_problems(&problems)))
+}
+
+fn fixtures(folder: &Path, into: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() { fixtures(&path, into) } else { into.push(path) }
+    }
+}
+
+#[test]
+fn every_file_with_cases_becomes_a_job_that_loads() {
+    let mut paths = Vec::new();
+    fixtures(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/datasets")), &mut paths);
+    let mut count = 0;
+    for path in paths {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let name = path.display().to_string();
+        let Ok(kind) = recognise(&name, &text) else { continue };
+        if kind.purpose() != Purpose::Cases || kind == Kind::WatsonxConfig {
+            continue;
+        }
+        let Ok(datasets) = open(&name, &OpenOptions::default(), &DiskFiles) else { continue };
+        for dataset in datasets.iter().filter(|dataset| !dataset.cases.is_empty()) {
+            let job = job(dataset);
+            assert_eq!(job.cases.len(), dataset.cases.len(), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
+#[test]
+fn an_eval_set_of_adk_means_what_it_says() {
+    let text = json!({
+        "eval_set_id": "dice", "eval_cases": [{
+            "eval_id": "roll", "session_input": {"app_name": "hello_world", "user_id": "ann", "state": {"tier": "gold"}},
+            "conversation": [
+                {"user_content": {"role": "user", "parts": [{"text": "Hi"}]}},
+                {"user_content": {"role": "user", "parts": [{"text": "Roll a die"}]},
+                 "final_response": {"role": "model", "parts": [{"text": "I rolled a 6."}]},
+                 "intermediate_data": {"tool_uses": [{"name": "roll_die", "args": {"sides": 6}}]}}
+            ]}]
+    });
+    let dataset =
+        crate::dataset::load("dice.evalset.json", &text.to_string(), &crate::dataset::Beside::default()).unwrap();
+    let job = job(&dataset);
+    let case = &job.cases[0];
+    assert_eq!((case.session.user.as_deref(), case.session.chatbot.as_deref()), (Some("ann"), Some("hello_world")));
+    assert_eq!(Value::Object(case.session.state.clone()), json!({"tier": "gold"}));
+    let User::Lines(lines) = &case.user else { panic!("{case:?}") };
+    assert_eq!(lines.iter().map(|line| line.say.as_str()).collect::<Vec<_>>(), ["Hi", "Roll a die"]);
+    let expected = lines[1].expected.as_ref().unwrap();
+    assert_eq!(expected.reply.as_deref(), Some("I rolled a 6."));
+    assert_eq!(expected.calls.as_ref().unwrap()[0].tool, "roll_die");
+    let metrics: Vec<_> = job.metrics.iter().map(|it| (it.label(), it.threshold.map(|score| score.get()))).collect();
+    assert_eq!(metrics, [("tool_trajectory_avg_score", Some(1.0)), ("response_match_score", Some(0.8))]);
+}
