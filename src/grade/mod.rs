@@ -9,7 +9,7 @@ mod vacuous;
 
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, Transcript};
+use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
 use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricEntry, MetricInput};
 use crate::prompt::{PromptError, Templates};
@@ -32,7 +32,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
         condition: evidence.condition,
         transcript: &evidence.transcript,
         expected: case.expected.as_deref(),
-        lines: expected_turns(case, &evidence.transcript),
+        lines: expected_turns(job, case),
         agent_ended_it: evidence.agent_ended_it(),
         judge: JudgeInput { prompt: &job.judge.prompt, temperature: job.judge.temperature },
         times_first_token: job.timing.on == TimingOn::FirstToken,
@@ -40,12 +40,10 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
     }
 }
 
-/// The lines of whose turns something is expected. The first line is the first turn, or the one after the greeting.
-fn expected_turns<'a>(case: &'a Case, transcript: &Transcript) -> Vec<ExpectedTurn<'a>> {
+/// The lines of whose turns something is expected. The first line is the first turn, or the one after the user's greeting.
+fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let User::Lines(lines) = &case.user else { return Vec::new() };
-    let first = transcript.turns.iter().find(|turn| !turn.is_greeting());
-    // A greeting of the user's comes before the script.
-    let greeted = first.is_some_and(|turn| lines.first().is_none_or(|line| line.say != turn.user));
+    let greeted = case.opening.is_some() || !job.greetings.is_empty();
     let turn = |(line, number): (&'a Line, u32)| {
         let expected = line.expected.as_deref()?;
         Some(ExpectedTurn { turn: number + u32::from(greeted), say: &line.say, expected })
