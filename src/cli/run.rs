@@ -202,12 +202,12 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
 
 /// Reports what is waited for. Tries that failed on the way to an agent are reported with its reply.
 pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
-    let told = Mutex::new(WaitLines::default());
+    let lines = Mutex::new(WaitLines::default());
     Arc::new(move |reason, wait| {
         if matches!(reason, WaitReason::Retry { whose: WaitReason::AGENT, .. }) {
             return;
         }
-        let line = told.lock().ok().and_then(|mut told| told.line(reason, wait));
+        let line = lines.lock().ok().and_then(|mut lines| lines.line(reason, wait));
         if let Some(line) = line {
             printer.note(&line);
         }

@@ -43,7 +43,7 @@ macro_rules! kinds {
             /// All of them.
             pub const ALL: &[Kind] = &[$(Kind::$kind,)*];
 
-            /// Whose it is.
+            /// The system that writes it.
             pub fn system(self) -> System {
                 match self { $(Kind::$kind => System::$system,)* }
             }

@@ -11,7 +11,7 @@ use super::{ContextFile, Dataset, Kind, Purpose, System};
 use super::{redhat, trpc, watsonx};
 use crate::job::{Problem, Problems, SourceLines};
 
-/// A file's name, as it is told to people, and its text.
+/// A file's name, as messages show it, and its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedText {
     /// The name.
@@ -189,7 +189,7 @@ fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
     }
 }
 
-/// As many warnings are told, at most.
+/// The most warnings that are reported.
 const MOST_WARNINGS: usize = 200;
 
 /// Cases with the same id get a number behind it, with a warning.

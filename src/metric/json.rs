@@ -103,14 +103,7 @@ fn compare(
                 let length = path.len();
                 path.push('/');
                 path.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                match (actual.get(key), expected.get(key)) {
-                    (Some(actual), Some(expected)) => compare(path, actual, expected, below, rules, found),
-                    (actual, expected) => found.push(JsonDifference {
-                        path: path.clone(),
-                        expected: expected.cloned(),
-                        actual: actual.cloned(),
-                    }),
-                }
+                compare_part(path, (actual.get(key), expected.get(key)), below, rules, found);
                 path.truncate(length);
             }
         }
@@ -119,14 +112,7 @@ fn compare(
             for at in 0..actual.len().max(expected.len()) {
                 let length = path.len();
                 path.push_str(&format!("/{at}"));
-                match (actual.get(at), expected.get(at)) {
-                    (Some(actual), Some(expected)) => compare(path, actual, expected, below, rules, found),
-                    (actual, expected) => found.push(JsonDifference {
-                        path: path.clone(),
-                        expected: expected.cloned(),
-                        actual: actual.cloned(),
-                    }),
-                }
+                compare_part(path, (actual.get(at), expected.get(at)), below, rules, found);
                 path.truncate(length);
             }
         }
@@ -136,6 +122,22 @@ fn compare(
             expected: Some(expected.clone()),
             actual: Some(actual.clone()),
         }),
+    }
+}
+
+/// Compares the parts of two values at one place, which one of them may lack.
+fn compare_part(
+    path: &mut String,
+    parts: (Option<&Value>, Option<&Value>),
+    scope: Scope<'_>,
+    rules: &JsonRules,
+    found: &mut Vec<JsonDifference>,
+) {
+    match parts {
+        (Some(actual), Some(expected)) => compare(path, actual, expected, scope, rules, found),
+        (actual, expected) => {
+            found.push(JsonDifference { path: path.clone(), expected: expected.cloned(), actual: actual.cloned() })
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub(in crate::dataset) struct JsonNote {
     pub(in crate::dataset) message: String,
 }
 
-/// A deviation that is told once, with how often it comes.
+/// A deviation that is reported once, with its count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deviation {
     Comment,
@@ -44,7 +44,7 @@ pub(super) struct Deviations {
     twice: Vec<JsonNote>,
 }
 
-/// As many keys that come twice are told.
+/// The most duplicate keys that are reported.
 const MOST_TWICE: usize = 20;
 
 impl Deviations {

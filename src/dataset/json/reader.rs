@@ -200,7 +200,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the bracket is closed here; a comma before that is told.
+    /// Whether the bracket is closed here; a comma before that gets a warning.
     fn is_closed(&mut self, closing: u8, start: usize, comma: Option<usize>) -> Result<bool, JsonError> {
         match self.peek() {
             Some(byte) if byte == closing => {

@@ -9,7 +9,7 @@ use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
 use crate::metric::wording::trpc::text_criterion;
 
-/// The entries of `metrics`; what has none is told.
+/// The entries of `metrics`; what has none gets a warning.
 pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut Vec<String>) -> Vec<Value> {
     let mut entries = Vec::new();
     for metric in &dataset.metrics {

@@ -1,8 +1,9 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::{LowerOptions, lower};
+use crate::dataset::tests::files_below;
 use crate::dataset::{Dataset, DiskFiles, Kind, OpenOptions, Purpose, open, recognise};
 use crate::job::{self, Job, PromptRole, TemplateCheck, TemplateProblem, User};
 
@@ -27,20 +28,10 @@ fn job(dataset: &Dataset) -> Job {
         .unwrap_or_else(|problems| panic!("{}\n{}", text, job::render_problems(&problems)))
 }
 
-fn fixtures(folder: &Path, into: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() { fixtures(&path, into) } else { into.push(path) }
-    }
-}
-
 #[test]
 fn every_file_with_cases_becomes_a_job_that_loads() {
-    let mut paths = Vec::new();
-    fixtures(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/datasets")), &mut paths);
     let mut count = 0;
-    for path in paths {
+    for path in files_below(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/datasets"))) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let name = path.display().to_string();
         let Ok(kind) = recognise(&name, &text) else { continue };

@@ -159,7 +159,7 @@ pub struct PersonaBehavior {
     /// What it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What the simulator is told.
+    /// The instructions for the simulator.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<String>,
     /// By what a judge sees that it did otherwise.

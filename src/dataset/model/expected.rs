@@ -159,7 +159,7 @@ pub struct ToolMock {
     /// What it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// What a model is told that makes the answer up.
+    /// The instructions for a model that makes the answer up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
 }

@@ -21,7 +21,7 @@ pub(super) fn open(folder: &Path, options: &OpenOptions, files: &dyn Files) -> R
         let text = read(&path, files)?;
         let kind = match recognise(&name(&path), &text) {
             Ok(kind) => kind,
-            // What is no evaluation file may lie here too; a broken one is told.
+            // What is no evaluation file may lie here too; a broken one is an error.
             Err(found) if is_test(&path) => {
                 problems.list.extend(found.list);
                 continue;

@@ -51,19 +51,13 @@ fn the_old_format_says_the_same_as_the_new_one() {
 #[test]
 fn every_test_file_of_adk_is_read() {
     let mut count = 0;
-    let mut folders = vec![folder().join("adk")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.to_string_lossy().into_owned();
-            if path.is_dir() {
-                folders.push(path);
-            } else if name.ends_with(".test.json") || name.ends_with(".evalset.json") {
-                let read = load(&name, &std::fs::read_to_string(&path).unwrap(), &Beside::default());
-                let dataset = read.unwrap_or_else(|problems| panic!("{}", render_problems(&problems)));
-                assert!(!dataset.cases.is_empty() || name.ends_with("evalset49e1df.evalset.json"), "{name}");
-                count += 1;
-            }
+    for path in files_below(&folder().join("adk")) {
+        let name = path.to_string_lossy().into_owned();
+        if name.ends_with(".test.json") || name.ends_with(".evalset.json") {
+            let read = load(&name, &std::fs::read_to_string(&path).unwrap(), &Beside::default());
+            let dataset = read.unwrap_or_else(|problems| panic!("{}", render_problems(&problems)));
+            assert!(!dataset.cases.is_empty() || name.ends_with("evalset49e1df.evalset.json"), "{name}");
+            count += 1;
         }
     }
     assert_eq!(count, 20);
@@ -191,8 +185,8 @@ fn criteria_that_mean_nothing_are_refused_or_told() {
     let kinds: Vec<MeasureKind> = dataset.metrics.iter().map(|metric| metric.kind).take(2).collect();
     assert_eq!(kinds, [MeasureKind::Custom, MeasureKind::VendorService]);
     assert_eq!((dataset.metrics[0].evaluator.as_str(), &dataset.metrics[0].extra["x"]), ("pkg.f", &json!(1)));
-    let told = warnings(&dataset).join("\n");
-    assert!(told.contains("`other` is not among the criteria") && told.contains("a Python function"), "{told}");
+    let warned = warnings(&dataset).join("\n");
+    assert!(warned.contains("`other` is not among the criteria") && warned.contains("a Python function"), "{warned}");
 }
 
 #[test]

@@ -53,10 +53,10 @@ fn examples_of_the_documents_are_read() {
     assert_eq!(set.cases.len(), 2);
     assert_eq!(lines(&set.cases[1])[1].expected.calls.as_ref().unwrap().len(), 3);
     assert_eq!(lines(&set.cases[1])[1].expected.intermediate[0].author, "data_processing_agent");
-    let told = warnings(&set).join("\n");
+    let warned = warnings(&set).join("\n");
     assert!(
-        told.contains("1:1: a comment: JSON has none") && told.contains("a comma before a closing bracket"),
-        "{told}"
+        warned.contains("1:1: a comment: JSON has none") && warned.contains("a comma before a closing bracket"),
+        "{warned}"
     );
     let file = loaded(&text("documents/adk-test-file.json"), &Beside::default());
     assert_eq!(lines(&file.cases[0])[0].say, "Turn off device_2 in the Bedroom.");

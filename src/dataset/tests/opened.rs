@@ -140,10 +140,11 @@ fn a_configuration_of_watsonx_names_its_cases() {
     let metrics: Vec<&str> = dataset.metrics.iter().map(|metric| metric.name.as_str()).collect();
     assert_eq!(metrics, ["JourneySuccessMetric", "TextMatch"], "texts are measured where goals have some");
     assert!(!format!("{dataset:?}").contains("secret1"));
-    let told = warnings(dataset).join("\n");
+    let warned = warnings(dataset).join("\n");
     assert!(
-        told.contains("9:10: auth_config.token: a token stands in the file") && told.contains("no metric `Nonsense`"),
-        "{told}"
+        warned.contains("9:10: auth_config.token: a token stands in the file")
+            && warned.contains("no metric `Nonsense`"),
+        "{warned}"
     );
     assert_eq!(opened("w/deep.yml", &files)[0].cases.len(), 2);
     let itself = warnings(&opened("w/itself.yml", &files)[0]);

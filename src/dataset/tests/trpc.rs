@@ -14,29 +14,21 @@ fn example(path: &str) -> Dataset {
 #[test]
 fn every_eval_set_of_trpc_is_read_with_its_metrics() {
     let mut count = 0;
-    let mut folders = vec![folder().join("trpc")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.to_string_lossy().into_owned();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let Some(stem) = name.strip_suffix(".evalset.json") else { continue };
-            let shared = format!("{}/flight-tool.metrics.json", path.parent().unwrap().display());
-            let metrics = std::fs::read_to_string(format!("{stem}.metrics.json"));
-            let metrics = metrics.or_else(|_| std::fs::read_to_string(shared)).unwrap();
-            let read = load(&name, &std::fs::read_to_string(&path).unwrap(), &with_config(&metrics));
-            let dataset = read.unwrap_or_else(|problems| panic!("{}", render_problems(&problems)));
-            assert!(!dataset.cases.is_empty() && !dataset.metrics.is_empty(), "{name}");
-            let odd: Vec<String> = warnings(&dataset);
-            assert!(
-                odd.iter().all(|warning| warning.contains("is a Go function") || warning.contains("no evaluator of")),
-                "{name}: {odd:?}"
-            );
-            count += 1;
-        }
+    for path in files_below(&folder().join("trpc")) {
+        let name = path.to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".evalset.json") else { continue };
+        let shared = format!("{}/flight-tool.metrics.json", path.parent().unwrap().display());
+        let metrics = std::fs::read_to_string(format!("{stem}.metrics.json"));
+        let metrics = metrics.or_else(|_| std::fs::read_to_string(shared)).unwrap();
+        let read = load(&name, &std::fs::read_to_string(&path).unwrap(), &with_config(&metrics));
+        let dataset = read.unwrap_or_else(|problems| panic!("{}", render_problems(&problems)));
+        assert!(!dataset.cases.is_empty() && !dataset.metrics.is_empty(), "{name}");
+        let odd: Vec<String> = warnings(&dataset);
+        assert!(
+            odd.iter().all(|warning| warning.contains("is a Go function") || warning.contains("no evaluator of")),
+            "{name}: {odd:?}"
+        );
+        count += 1;
     }
     assert!(count >= 18, "{count}");
 }
@@ -163,10 +155,10 @@ fn what_is_wrong_with_a_metric_is_told() {
     }
     let odd = r#"[{"metricName": "tool_trajectory", "threshold": 0, "extension": {"a": 1}}, {"metricName": "tool_trajectory", "threshold": 1}]"#;
     let dataset = loaded(&set, &with_config(odd));
-    let told = warnings(&dataset).join("\n");
+    let warned = warnings(&dataset).join("\n");
     assert!(
-        told.contains("a Go function") && told.contains("decides nothing") && told.contains("uses the first one"),
-        "{told}"
+        warned.contains("a Go function") && warned.contains("decides nothing") && warned.contains("uses the first one"),
+        "{warned}"
     );
     assert_eq!((dataset.metrics.len(), dataset.metrics[0].kind), (1, MeasureKind::Custom));
     let key = r#"[{"metricName": "llm_final_response", "threshold": 1, "criterion": {"llmJudge": {"judgeModel": {"apiKey": "sk-abcdefghijkl0123456789"}}}}]"#;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::goals::Detail;
 use crate::dataset::cursor::Cursor;
 
-/// The edges of a graph, after its errors were told.
+/// The edges of a graph, after its errors were reported.
 pub(super) fn check_graph<'a>(goals: Cursor<'a>, details: &[Detail<'a>]) -> Vec<(String, String)> {
     let mut names: BTreeMap<&str, Cursor<'_>> = BTreeMap::new();
     for (goal, place) in details {

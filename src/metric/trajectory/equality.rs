@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// Whose equality holds.
+/// The system whose equality holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Equality {
     /// Numbers by their worth, everything else as it stands.

@@ -55,13 +55,13 @@ pub(super) fn rows(
             owner[*made] = Some(wanted);
         }
     }
-    let mut told = vec![false; expected];
+    let mut reported = vec![false; expected];
     for (made, wanted) in owner.iter().enumerate() {
         match wanted {
             Some(wanted) => {
                 let before = (0..*wanted).rev().take_while(|at| pairs[*at].is_none()).collect::<Vec<_>>();
-                for missing in before.into_iter().rev().filter(|at| !told[*at]).collect::<Vec<_>>() {
-                    told[missing] = true;
+                for missing in before.into_iter().rev().filter(|at| !reported[*at]).collect::<Vec<_>>() {
+                    reported[missing] = true;
                     rows.push(Row::Missing(missing));
                 }
                 rows.push(row(*wanted, made));
@@ -70,7 +70,7 @@ pub(super) fn rows(
             None => rows.push(Row::Extra(made)),
         }
     }
-    let rest = (0..expected).filter(|at| pairs[*at].is_none() && !told[*at]);
+    let rest = (0..expected).filter(|at| pairs[*at].is_none() && !reported[*at]);
     rows.extend(rest.collect::<Vec<_>>().into_iter().map(Row::Missing));
     rows
 }
