@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::DEFAULT_JOB;
 use super::job_files::is_yaml;
+use crate::coverage::ToolsError;
 use crate::graph::GraphError;
 use crate::job::{Problems, RefusalPlace, place_of_refusal, render_problems};
 use crate::plan::Refusal;
@@ -121,6 +122,8 @@ pub(super) enum CliError {
     InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
     /// A file of prices can't be understood.
     InvalidPrices { path: PathBuf, what: String },
+    /// A list of tools holds none.
+    InvalidTools { path: PathBuf, error: ToolsError },
     /// A folder has no job in it, or a pattern means no file.
     NoJobs { path: PathBuf, is_folder: bool, argument: FileArgument },
     /// No case is what `--tag`, `--filter` and `--limit` say.
@@ -180,6 +183,7 @@ impl CliError {
             | CliError::NoSuchCase { .. }
             | CliError::NoPrompts(_)
             | CliError::InvalidPrices { .. }
+            | CliError::InvalidTools { .. }
             | CliError::UnreadableEnvFile { .. }
             | CliError::InvalidEnvFile { .. }
             | CliError::InvalidJobs(_)
@@ -257,6 +261,10 @@ impl CliError {
                     plain(&path.display().to_string()),
                     plain(what)
                 )
+            }
+            CliError::InvalidTools { path, error: problem } => {
+                let (path, problem) = (plain(&path.display().to_string()), plain(&problem.to_string()));
+                format!("{error} {path}: {problem}\n  try: a list of names: [\"search\", \"order\"]")
             }
             CliError::NoJobs { path, is_folder: true, argument } => {
                 let path = plain(&path.display().to_string());

@@ -39,7 +39,7 @@ pub(super) fn load(
     let mut invalid = Vec::new();
     for path in files {
         let unreadable = |source| CliError::Unreadable { path: path.clone(), source, argument };
-        let text = bytes(path).and_then(utf8).map_err(unreadable)?;
+        let text = text(path).map_err(unreadable)?;
         let file = path.display().to_string();
         if text.trim_start().starts_with(['{', '['])
             && let Ok(kind) = dataset::recognise(&file, &text)
@@ -62,6 +62,11 @@ pub(super) fn load(
 /// The largest job file that is read.
 const LARGEST: u64 = 64 << 20;
 
+/// The text of a file, if it is one and not too large.
+pub(super) fn text(path: &Path) -> io::Result<String> {
+    utf8(bytes(path)?)
+}
+
 /// The text of a job file, `-` being standard input. A pipe or a device may never end, and is refused.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -74,7 +79,7 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
         let there = fs::metadata(path)?;
         match there.len() {
             _ if !there.is_file() && !there.is_dir() => {
-                return refused("it is a pipe or a device; `-` reads a job from standard input".to_owned());
+                return refused("it is a pipe or a device; `-` reads standard input".to_owned());
             }
             size if there.is_file() && size > LARGEST => return too_large(),
             _ => File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?,

@@ -6,6 +6,7 @@
 mod args;
 mod certificates;
 mod context;
+mod coverage;
 mod datasets;
 mod demo_agent;
 mod ended;
@@ -98,6 +99,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
+        Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
     });
     stop_watching();
     match result {

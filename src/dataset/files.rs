@@ -33,8 +33,11 @@ pub struct DiskFiles;
 
 impl Files for DiskFiles {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let length = std::fs::metadata(path)?.len();
-        if length > LARGEST {
+        let there = std::fs::metadata(path)?;
+        if !there.is_file() && !there.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device"));
+        }
+        if there.len() > LARGEST {
             let megabytes = LARGEST / 1024 / 1024;
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,

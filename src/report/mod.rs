@@ -4,6 +4,7 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod conversation;
+mod coverage;
 mod csv;
 mod failed_parts;
 mod format;
@@ -24,6 +25,7 @@ mod trial_names;
 mod turns;
 
 pub use conversation::{change, conversation, event, excuse, judging};
+pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;
 pub use format::{Format, Trials, WrittenRun, terminal_json};
 pub use gathered::Gathered;

@@ -2,6 +2,7 @@
 
 mod agent_limits;
 mod browser;
+mod coverage;
 mod budget;
 mod descriptors;
 mod faults;

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod coverage;
 mod grade;
 mod parse;
 mod selection;
@@ -17,6 +18,7 @@ use crate::job::ModelName;
 use crate::money::Dollars;
 use crate::score::Score;
 
+pub(super) use coverage::CoverageArgs;
 pub(super) use grade::GradeArgs;
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
@@ -65,6 +67,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(GradeArgs),
+    /// Show what the cases of runs touch, and what they do not: the agent's tools, labels and relationship types of the graph,
+    /// edges between goals, facts
+    Coverage(CoverageArgs),
     /// Print the completions for a shell: bash, elvish, fish, powershell or zsh
     Completions(CompletionsArgs),
     /// Write a man page for each subcommand into a folder

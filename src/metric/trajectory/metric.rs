@@ -161,7 +161,7 @@ fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher) -> Component {
 }
 
 /// When each message that is a goal was sent: by its keywords. What needs a reader is not known.
-fn message_goals(expected: &Expectation, transcript: &Transcript) -> Vec<MessageGoal> {
+pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> Vec<MessageGoal> {
     let goal = |message: &super::ExpectedMessage| {
         let mut reached = Vec::new();
         let mut calls = 0;

@@ -1,0 +1,99 @@
+//! What a suite of cases touches of its agent, and what it does not: tools, the graph's labels and relationship types, edges
+//! between goals, facts.
+//!
+//! In come the jobs of runs with their evidence ([`Suite`]), and the tools that the agent is said to have
+//! ([`tools_in`]); out goes a [`Coverage`], which can be compared with an earlier one. Pure.
+
+mod difference;
+mod facts;
+mod graph;
+mod suite;
+mod tools;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use difference::{Difference, difference};
+pub use suite::Suite;
+pub use tools::{ToolsError, tools_in};
+
+/// What can be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Subject {
+    /// A tool of the agent: touched where it was called.
+    Tool,
+    /// A label of the graph's nodes: touched where an assertion looks at it.
+    Label,
+    /// A type of the graph's relationships: touched where an assertion looks at it.
+    Relationship,
+    /// A goal of a case and one after it: touched where both were reached in this order.
+    GoalEdge,
+    /// A fact that a persona knew: touched where it told it.
+    Fact,
+}
+
+impl Subject {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Subject; 5] =
+        [Subject::Tool, Subject::Label, Subject::Relationship, Subject::GoalEdge, Subject::Fact];
+}
+
+/// One thing that can be touched; the same in each run of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// What it is.
+    pub subject: Subject,
+    /// The job and the case that it belongs to; `None` for what all share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<(String, String)>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Whether something was touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Touch {
+    /// Whether it was.
+    pub is_covered: bool,
+    /// In what way, or what is known of it otherwise, in a phrase.
+    pub why: String,
+}
+
+/// What a suite touches, and what it does not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Everything that is known to be there.
+    pub items: BTreeMap<Item, Touch>,
+    /// The runs.
+    pub runs: usize,
+    /// The cases of their jobs.
+    pub cases: usize,
+    /// The conversations that were looked at.
+    pub conversations: usize,
+}
+
+impl Coverage {
+    /// How many things of a kind were touched, and how many there are.
+    pub fn of(&self, subject: Subject) -> (usize, usize) {
+        let all = || self.items.iter().filter(move |(item, _)| item.subject == subject);
+        (all().filter(|(_, touch)| touch.is_covered).count(), all().count())
+    }
+
+    /// The things that were not touched.
+    pub fn gaps(&self) -> impl Iterator<Item = (&Item, &Touch)> {
+        self.items.iter().filter(|(_, touch)| !touch.is_covered)
+    }
+
+    /// The share of all things that was touched, 0 to 1; `None` where there are none.
+    pub fn share(&self) -> Option<f64> {
+        let covered = self.items.len() - self.gaps().count();
+        (!self.items.is_empty()).then(|| covered as f64 / self.items.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

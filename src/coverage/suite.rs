@@ -1,0 +1,179 @@
+//! Gathers what runs touch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{FactWords, stems};
+use super::graph::GraphNames;
+use super::{Coverage, Item, Subject, Touch};
+use crate::evidence::{Evidence, Observed, ToolUse, TrialId};
+use crate::job::{Case, Job};
+use crate::metric::MetricConfig;
+use crate::metric::trajectory::{Expectation, TrajectoryCheck};
+
+/// The runs of a suite, one after the other.
+#[derive(Debug, Default)]
+pub struct Suite {
+    tools: BTreeMap<String, ToolSeen>,
+    graph: GraphNames,
+    edges: BTreeMap<Item, EdgeSeen>,
+    facts: BTreeMap<Item, FactSeen>,
+    cases: BTreeSet<(String, String)>,
+    runs: usize,
+    conversations: usize,
+}
+
+/// What is known of a tool.
+#[derive(Debug, Default)]
+struct ToolSeen {
+    /// How many conversations called it.
+    conversations: usize,
+    /// Whether a case expects a call of it.
+    is_expected: bool,
+}
+
+/// What is known of two goals, one after the other.
+#[derive(Debug, Default)]
+struct EdgeSeen {
+    conversations: usize,
+    /// How many of them reached the first goal, the second, and both in order.
+    reached: [usize; 3],
+}
+
+/// What is known of a fact.
+#[derive(Debug)]
+struct FactSeen {
+    words: FactWords,
+    /// How many conversations knew it, and how many told it.
+    known: usize,
+    told: usize,
+}
+
+impl Suite {
+    /// The agent is said to have these tools.
+    pub fn knows_tools(&mut self, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            self.tools.entry(name).or_default();
+        }
+    }
+
+    /// A run of this job begins.
+    pub fn run(&mut self, job: &Job) {
+        self.runs += 1;
+        for case in &job.cases {
+            self.cases.insert((job.name.clone(), case.id.clone()));
+            self.graph.case(case);
+            for call in case.expectations().flat_map(|expected| expected.calls.iter().flatten()) {
+                self.tools.entry(call.tool.clone()).or_default().is_expected = true;
+            }
+            for (item, ..) in edges(job, case) {
+                self.edges.entry(item).or_default();
+            }
+            for fact in &case.facts {
+                let seen = || FactSeen { words: FactWords::new(fact), known: 0, told: 0 };
+                self.facts.entry(item(Subject::Fact, job, case, fact.clone())).or_insert_with(seen);
+            }
+        }
+    }
+
+    /// A conversation of a run.
+    pub fn conversation(&mut self, job: &Job, trial: &TrialId, evidence: &Evidence) {
+        let Some(case) = job.cases.iter().find(|case| case.id == trial.case) else { return };
+        self.conversations += 1;
+        if let Some(Observed::Seen(context)) = &evidence.object_context {
+            self.knows_tools(context.functions.iter().map(|function| function.name.clone()));
+        }
+        let called: BTreeSet<String> =
+            evidence.transcript.tool_uses().into_iter().map(|ToolUse { tool, .. }| tool).collect();
+        for tool in called {
+            self.tools.entry(tool).or_default().conversations += 1;
+        }
+        self.graph.conversation(case, evidence);
+        self.goals(job, case, evidence);
+        let facts = case.facts_known(trial.condition);
+        if facts.is_empty() {
+            return;
+        }
+        let messages: Vec<_> = evidence.transcript.turns.iter().map(|turn| stems(&turn.user)).collect();
+        for fact in facts {
+            if let Some(seen) = self.facts.get_mut(&item(Subject::Fact, job, case, fact.clone())) {
+                seen.known += 1;
+                seen.told += usize::from(messages.iter().any(|message| seen.words.are_told_by(message)));
+            }
+        }
+    }
+
+    fn goals(&mut self, job: &Job, case: &Case, evidence: &Evidence) {
+        let checks = job.metrics.iter().find_map(|entry| match &entry.metric {
+            MetricConfig::Trajectory(check) => Some(TrajectoryCheck::clone(check)),
+            _ => None,
+        });
+        let check = checks.unwrap_or_default();
+        let mut last: Option<(&Expectation, BTreeMap<String, Vec<usize>>)> = None;
+        for (item, expected, [first, second]) in edges(job, case) {
+            let reached = match &last {
+                Some((of, reached)) if std::ptr::eq(*of, expected) => reached,
+                _ => &last.insert((expected, check.reached(expected, &evidence.transcript))).1,
+            };
+            let times = |goal: &str| reached.get(goal).map(Vec::as_slice).unwrap_or_default();
+            let (first, second) = (times(first), times(second));
+            let in_order = first.iter().min().zip(second.iter().max()).is_some_and(|(first, second)| first < second);
+            let seen = self.edges.entry(item).or_default();
+            seen.conversations += 1;
+            for (count, was) in seen.reached.iter_mut().zip([!first.is_empty(), !second.is_empty(), in_order]) {
+                *count += usize::from(was);
+            }
+        }
+    }
+
+    /// Everything that was gathered.
+    pub fn into_coverage(self) -> Coverage {
+        let tools = self.tools.into_iter().map(|(name, seen)| {
+            let item = Item { subject: Subject::Tool, case: None, name };
+            let expected = if seen.is_expected { "expected by a case, " } else { "" };
+            let called = match seen.conversations {
+                0 => "never called".to_owned(),
+                1 => "called in 1 conversation".to_owned(),
+                several => format!("called in {several} conversations"),
+            };
+            (item, Touch { is_covered: seen.conversations > 0, why: format!("{expected}{called}") })
+        });
+        let graph = self
+            .graph
+            .into_touches()
+            .map(|((subject, name), is_covered, why)| (Item { subject, case: None, name }, Touch { is_covered, why }));
+        let edges = self.edges.into_iter().map(|(item, seen)| {
+            let EdgeSeen { conversations, reached: [first, second, both] } = seen;
+            let why =
+                format!("both in order in {both} of {conversations}, the first in {first}, the second in {second}");
+            (item, Touch { is_covered: both > 0, why })
+        });
+        let facts = self.facts.into_iter().map(|(item, FactSeen { known, told, .. })| {
+            let why = match known {
+                0 => "no conversation was held with it".to_owned(),
+                _ => format!("told in {told} of {known}"),
+            };
+            (item, Touch { is_covered: told > 0, why })
+        });
+        Coverage {
+            items: tools.chain(graph).chain(edges).chain(facts).collect(),
+            runs: self.runs,
+            cases: self.cases.len(),
+            conversations: self.conversations,
+        }
+    }
+}
+
+fn item(subject: Subject, job: &Job, case: &Case, name: String) -> Item {
+    Item { subject, case: Some((job.name.clone(), case.id.clone())), name }
+}
+
+/// The edges of a case's goals, each with what expects it and with its two goals.
+fn edges<'a>(job: &'a Job, case: &'a Case) -> impl Iterator<Item = (Item, &'a Expectation, [&'a str; 2])> {
+    let of_graph = |expected: &'a Expectation| {
+        let goals = expected.goals.iter().flatten();
+        goals.flat_map(move |(first, after)| after.iter().map(move |second| (expected, [first.as_str(), second])))
+    };
+    case.expectations().flat_map(of_graph).map(move |(expected, [first, second])| {
+        (item(Subject::GoalEdge, job, case, format!("{first} → {second}")), expected, [first, second])
+    })
+}

@@ -1,0 +1,95 @@
+//! What a suite of cases touches, and what it does not.
+
+use serde_json::{Value, json};
+
+use super::numbers::count;
+use super::{Ink, Page, Paint, Screen, plain};
+use crate::coverage::{Coverage, Difference, Item, Subject, Touch};
+
+/// A coverage for a terminal, beside an earlier one if there is one: the gaps first, what is touched where the screen is
+/// unfolded.
+pub fn coverage(coverage: &Coverage, difference: Option<&Difference>, screen: Screen) -> String {
+    let mut page = Page::new(screen);
+    let Coverage { runs, cases, conversations, .. } = coverage;
+    let of = format!("{}, {}, {}", count(*runs, "run"), count(*cases, "case"), count(*conversations, "conversation"));
+    match coverage.share() {
+        Some(share) => {
+            let paint = if share < 1.0 { Ink::bold } else { Ink::good };
+            let share = format!("{:.1} % covered", (share * 1000.0).floor() / 10.0);
+            page.lead((0, 2), (paint, &share), (Ink::dim, &format!("· {of}")));
+        }
+        None => page.lead((0, 2), (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
+    }
+    for subject in Subject::ALL {
+        let (covered, all) = coverage.of(subject);
+        if all == 0 {
+            continue;
+        }
+        page.gap();
+        let (name, how) = words(subject);
+        page.lead((0, 2), (Ink::bold, name), (Ink::unpainted, &format!("{covered} of {all} {how}")));
+        for (item, touch) in coverage.items.iter().filter(|(item, _)| item.subject == subject) {
+            line(&mut page, item, touch, screen.is_unfolded);
+        }
+    }
+    if let Some(Difference { lost, gained }) = difference {
+        page.gap();
+        if lost.is_empty() && gained.is_empty() {
+            page.paragraph(0, Ink::unpainted, "as much is covered as before");
+        }
+        let sides: [(_, Paint, _); 2] =
+            [(lost, Ink::bad, "not covered any more"), (gained, Ink::good, "covered now, and not before")];
+        for (items, paint, what) in sides {
+            for item in items {
+                let (name, _) = words(item.subject);
+                page.lead((0, 4), (paint, what), (Ink::unpainted, &format!("· {name} {}", named(item))));
+            }
+        }
+    }
+    page.text
+}
+
+fn line(page: &mut Page, item: &Item, touch: &Touch, is_unfolded: bool) {
+    let (paint, mark): (Paint, &str) = if touch.is_covered { (Ink::good, "✓") } else { (Ink::bad, "✗") };
+    if is_unfolded || !touch.is_covered {
+        page.lead((2, 6), (paint, &format!("{mark} {}", named(item))), (Ink::dim, &format!("· {}", touch.why)));
+    }
+}
+
+/// An item's name, with the case that it belongs to.
+fn named(item: &Item) -> String {
+    match &item.case {
+        Some((_, case)) => plain(&format!("{case}: {}", item.name)),
+        None => plain(&item.name),
+    }
+}
+
+/// The name of a kind, and how it is touched.
+fn words(subject: Subject) -> (&'static str, &'static str) {
+    match subject {
+        Subject::Tool => ("tools", "called"),
+        Subject::Label => ("labels", "looked at by an assertion"),
+        Subject::Relationship => ("relationships", "looked at by an assertion"),
+        Subject::GoalEdge => ("goal edges", "reached in order"),
+        Subject::Fact => ("facts", "told by the persona"),
+    }
+}
+
+/// The same as JSON.
+pub fn coverage_json(coverage: &Coverage, difference: Option<&Difference>) -> Value {
+    let items = coverage.items.iter().map(|(item, touch)| {
+        let case = item.case.as_ref();
+        json!({
+            "subject": item.subject, "job": case.map(|it| &it.0), "case": case.map(|it| &it.1), "name": item.name,
+            "covered": touch.is_covered, "why": touch.why,
+        })
+    });
+    json!({
+        "share": coverage.share(),
+        "runs": coverage.runs,
+        "cases": coverage.cases,
+        "conversations": coverage.conversations,
+        "items": items.collect::<Vec<_>>(),
+        "difference": difference,
+    })
+}
