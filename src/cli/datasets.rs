@@ -13,6 +13,7 @@ use super::error::CliError;
 use super::jobs::Loaded;
 use super::printer::Printer;
 use super::prompts::PromptFiles;
+use crate::agent::Ability;
 use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions};
 use crate::job;
 use crate::report::plain;
@@ -24,19 +25,21 @@ use crate::text::nearest;
 pub(super) struct TargetArg {
     key: &'static str,
     address: Option<String>,
+    /// The app or agent there, instead of the one that the file names.
+    app: Option<String>,
 }
 
-/// The transports that need no more than an address, and the key of that.
-const TRANSPORTS: [(&str, &str); 9] = [
-    ("adk", "baseUrl"),
-    ("trpc", "baseUrl"),
-    ("watsonx", "baseUrl"),
-    ("a2a", "baseUrl"),
-    ("embabel", "baseUrl"),
-    ("openai", "baseUrl"),
-    ("responses", "baseUrl"),
-    ("command", "command"),
-    ("demo", ""),
+/// The transports that need no more than an address, the key of that, and the key of an app's or agent's name.
+const TRANSPORTS: [(&str, &str, &str); 9] = [
+    ("adk", "baseUrl", "app"),
+    ("trpc", "baseUrl", "app"),
+    ("watsonx", "baseUrl", "agent"),
+    ("a2a", "baseUrl", ""),
+    ("embabel", "baseUrl", ""),
+    ("openai", "baseUrl", ""),
+    ("responses", "baseUrl", ""),
+    ("command", "command", ""),
+    ("demo", "", ""),
 ];
 
 /// A target that is none.
@@ -48,9 +51,14 @@ impl FromStr for TargetArg {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<TargetArg, TargetError> {
-        let (name, address) = text.split_once('=').map_or((text, None), |(name, address)| (name, Some(address.trim())));
-        let names = || TRANSPORTS.iter().map(|(key, _)| *key);
-        let Some((key, of_address)) = TRANSPORTS.iter().find(|(key, _)| *key == name.trim()) else {
+        let (name, rest) = text.split_once('=').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        // `adk,app=NAME`: the app at the default address.
+        let (name, rest) = match name.split_once(',') {
+            Some((name, _)) => (name, text.split_once(',').map(|(_, rest)| format!(",{rest}"))),
+            None => (name, rest.map(str::to_owned)),
+        };
+        let names = || TRANSPORTS.iter().map(|(key, ..)| *key);
+        let Some((key, of_address, of_app)) = TRANSPORTS.iter().find(|(key, ..)| *key == name.trim()) else {
             let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             let known = names().collect::<Vec<_>>().join(", ");
             let what = format!(
@@ -59,19 +67,51 @@ impl FromStr for TargetArg {
             );
             return Err(TargetError(what));
         };
-        match address {
-            Some("") => Err(TargetError(format!("`{key}=` has no address behind it"))),
+        let (address, app) = match rest.as_deref().filter(|_| *key != "command") {
+            None => (rest.as_deref(), None),
+            Some(rest) => with_app(key, of_app, rest)?,
+        };
+        match address.map(str::trim) {
+            Some("") if app.is_none() => Err(TargetError(format!("`{key}=` has no address behind it"))),
             Some(_) if of_address.is_empty() => Err(TargetError(format!("`{key}` takes no address"))),
             None if *of_address == "command" => Err(TargetError("write command=PROGRAM".to_owned())),
-            address => Ok(TargetArg { key, address: address.map(str::to_owned) }),
+            address => {
+                let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
+                Ok(TargetArg { key, address, app: app.map(str::to_owned) })
+            }
         }
+    }
+}
+
+/// The address, and the name behind `,app=` or `,agent=`.
+fn with_app<'a>(key: &str, of_app: &str, rest: &'a str) -> Result<(Option<&'a str>, Option<&'a str>), TargetError> {
+    let found = ["app", "agent"].iter().find_map(|word| {
+        let at = rest.find(&format!(",{word}="))?;
+        Some((*word, &rest[..at], rest[at + word.len() + 2..].trim()))
+    });
+    match found {
+        None => Ok((Some(rest), None)),
+        Some(_) if of_app.is_empty() => Err(TargetError(format!("`{key}` has no app to name: write {key}=ADDRESS"))),
+        Some((word, ..)) if word != of_app => Err(TargetError(format!("write {key}=ADDRESS,{of_app}=NAME"))),
+        Some((word, _, "")) => Err(TargetError(format!("`{word}=` has no name behind it"))),
+        Some((_, address, name)) => Ok((Some(address), Some(name))),
     }
 }
 
 impl TargetArg {
     fn settings(&self) -> Map<String, Value> {
-        let key = TRANSPORTS.iter().find(|(key, _)| *key == self.key).map_or("", |(_, address)| address);
-        self.address.iter().map(|address| (key.to_owned(), Value::from(address.as_str()))).collect()
+        let row = TRANSPORTS.iter().find(|(key, ..)| *key == self.key);
+        let (of_address, of_app) = row.map_or(("", ""), |(_, address, app)| (address, app));
+        let parts = [(of_address, &self.address), (of_app, &self.app)];
+        parts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.as_deref()?.into()))).collect()
+    }
+
+    /// How datasets become jobs for it.
+    fn lowering(&self, strict: bool) -> LowerOptions {
+        let target = serde_json::json!({ "user": "u", "chatbot": "c", self.key: self.settings() });
+        let target: Option<job::Target> = serde_json::from_value(target).ok();
+        let takes_history = target.is_some_and(|target| target.transport.can(Ability::TakesHistory));
+        LowerOptions { target: (self.key.to_owned(), self.settings()), strict, takes_history }
     }
 }
 
@@ -87,7 +127,7 @@ fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Im
     let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
     let datasets =
         dataset::open(typed, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let options = LowerOptions { target: (target.key.to_owned(), target.settings()), strict: args.dialect_strict };
+    let options = target.lowering(args.dialect_strict);
     let import = |dataset: &dataset::Dataset| {
         let lowered = dataset::lower(dataset, &options);
         let text = serde_saphyr::to_string(&lowered.document)
@@ -120,7 +160,7 @@ pub(super) fn load(
 
 /// `eval-job import FILE`: writes another system's cases as a job file.
 pub(super) fn import(args: &ImportArgs, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let target = args.data.target.clone().unwrap_or(TargetArg { key: "embabel", address: None });
+    let target = args.data.target.clone().unwrap_or(TargetArg { key: "embabel", address: None, app: None });
     let imported = import_all(&args.file, &target, &args.data)?;
     let several = imported.len() > 1;
     for (number, job) in imported.iter().enumerate() {
@@ -163,6 +203,11 @@ mod tests {
     fn a_target_is_a_transport_and_its_address() {
         let target: TargetArg = "adk=http://localhost:8000".parse().unwrap();
         assert_eq!(Value::Object(target.settings()), serde_json::json!({"baseUrl": "http://localhost:8000"}));
+        let named = serde_json::json!({"baseUrl": "http://h:8000/a,b", "app": "hello_world"});
+        let target: TargetArg = "adk=http://h:8000/a,b,app=hello_world".parse().unwrap();
+        assert_eq!(Value::Object(target.settings()), named);
+        let target: TargetArg = "watsonx,agent=hr agent".parse().unwrap();
+        assert_eq!(Value::Object(target.settings()), serde_json::json!({"agent": "hr agent"}));
         assert_eq!("demo".parse::<TargetArg>().unwrap().settings(), Map::new());
         for (wrong, said) in [
             ("adc=http://h", "did you mean `adk`?"),
@@ -170,6 +215,9 @@ mod tests {
             ("adk=", "no address"),
             ("demo=http://h", "takes no address"),
             ("command", "command=PROGRAM"),
+            ("adk=http://h,agent=x", "write adk=ADDRESS,app=NAME"),
+            ("adk=http://h,app=", "`app=` has no name"),
+            ("openai=http://h,app=x", "has no app to name"),
         ] {
             let error = wrong.parse::<TargetArg>().unwrap_err().to_string();
             assert!(error.contains(said), "{wrong}: {error}");

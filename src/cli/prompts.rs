@@ -64,6 +64,7 @@ impl TemplateCheck for PromptFiles {
         }
         let kind = match kind {
             PromptRole::Persona => prompt::TemplateKind::Persona,
+            PromptRole::PersonaWithPlan => prompt::TemplateKind::PersonaWithPlan,
             PromptRole::Judge => prompt::TemplateKind::Judge,
         };
         let PromptError { message, place } = self.templates.borrow().check(name, kind)?;

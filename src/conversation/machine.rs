@@ -9,9 +9,9 @@ pub struct ConversationRules {
     /// The most messages, of both sides (`maxTurns`). A turn needs two: with 5 there are two turns, with
     /// less than 2 there is none.
     pub max_messages: u32,
-    /// The first user message; `None` where the lines or the persona begin.
-    pub greeting: Option<String>,
-    /// The user's lines, after the greeting, instead of a persona.
+    /// The first user messages, sent one after the other; without any, the lines or the persona begin.
+    pub opening: Vec<String>,
+    /// The user's lines, after the opening, instead of a persona.
     pub lines: Option<Vec<String>>,
 }
 
@@ -35,6 +35,7 @@ pub enum Next {
 #[derive(Debug, Clone)]
 pub struct Conversation {
     max_messages: u32,
+    opening: std::vec::IntoIter<String>,
     lines: Option<std::vec::IntoIter<String>>,
     transcript: Transcript,
     next: Next,
@@ -43,17 +44,18 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation that begins with the greeting, if there is one.
+    /// A conversation that begins with the opening, if there is one.
     pub fn new(rules: ConversationRules) -> Conversation {
         let mut conversation = Conversation {
             max_messages: rules.max_messages,
+            opening: rules.opening.into_iter(),
             lines: rules.lines.map(Vec::into_iter),
             transcript: Transcript::default(),
             next: Next::Done(Ending::MaxTurns),
             last_message: false,
         };
         if conversation.has_room() {
-            conversation.next = rules.greeting.map_or_else(|| conversation.user_turn(), Next::SayToAgent);
+            conversation.next = conversation.user_turn();
         }
         conversation
     }
@@ -148,6 +150,9 @@ impl Conversation {
     /// The user's next message, while there is one and room for it.
     fn user_turn(&mut self) -> Next {
         let room = self.has_room();
+        if let Some(line) = self.opening.next() {
+            return if room { Next::SayToAgent(line) } else { Next::Done(Ending::MaxTurns) };
+        }
         match &mut self.lines {
             None if room => Next::AskPersona,
             None => Next::Done(Ending::MaxTurns),

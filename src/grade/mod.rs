@@ -40,13 +40,13 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
     }
 }
 
-/// The lines of whose turns something is expected. The first line is the first turn, or the one after the user's greeting.
+/// The lines of whose turns something is expected. The first line is the first turn, or the one after the opening.
 fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let User::Lines(lines) = &case.user else { return Vec::new() };
-    let greeted = case.opening.is_some() || !job.greetings.is_empty();
+    let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty())) as u32;
     let turn = |(line, number): (&'a Line, u32)| {
         let expected = line.expected.as_deref()?;
-        Some(ExpectedTurn { turn: number + u32::from(greeted), say: &line.say, expected })
+        Some(ExpectedTurn { turn: number + opening, say: &line.say, expected })
     };
     lines.iter().zip(1..).filter_map(turn).collect()
 }

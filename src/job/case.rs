@@ -1,10 +1,10 @@
 //! A case: the subject of one conversation.
 
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Assertion, Line, rules};
+use super::{Assertion, ContextText, Line, Opening, User, rules};
 use crate::evidence::{Condition, Message, Role};
 use crate::metric::trajectory::Expectation;
 
@@ -28,10 +28,25 @@ pub struct Case {
     #[serde(default, rename = "script", skip_serializing_if = "User::is_persona")]
     #[schemars(with = "Vec<Line>", length(min = 1))]
     pub user: User,
-    /// The first user message in this case, instead of one of the greetings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"\S"))]
-    pub opening: Option<String>,
+    /// The first user message in this case, instead of one of the greetings; or several, sent one after the other before the
+    /// persona speaks.
+    #[serde(default, skip_serializing_if = "Opening::is_empty")]
+    pub opening: Opening,
+    /// The story that the persona plays, or the plan that it follows: beside its tasks, or instead of them.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = r"\S"))]
+    pub plan: Option<String>,
+    /// What kind of person the user is in this case: how the persona behaves and writes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub traits: Vec<String>,
+    /// How many messages, of both sides, the conversation may have in this case, instead of the job's `maxTurns`.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 2, max = 4_294_967_295_u64))]
+    pub max_turns: Option<u32>,
+    /// Texts for judges, beside the job's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<ContextText>,
     /// What is expected of the whole conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Box<Expectation>>,
@@ -68,7 +83,11 @@ impl Case {
             description: None,
             tags: Vec::new(),
             user: User::Persona,
-            opening: None,
+            opening: Opening::default(),
+            plan: None,
+            traits: Vec::new(),
+            max_turns: None,
+            context: Vec::new(),
             expected: None,
             session: CaseSession::default(),
             tasks: Vec::new(),
@@ -135,30 +154,6 @@ impl CaseSession {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         *self == CaseSession::default()
-    }
-}
-
-/// Who speaks with the agent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum User {
-    /// The persona, by its model.
-    #[default]
-    Persona,
-    /// Fixed messages, sent one after the other.
-    Lines(Vec<Line>),
-}
-
-impl User {
-    /// Whether the persona's model speaks.
-    pub fn is_persona(&self) -> bool {
-        *self == User::Persona
-    }
-}
-
-impl<'de> Deserialize<'de> for User {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<User, D::Error> {
-        Vec::<Line>::deserialize(deserializer).map(User::Lines)
     }
 }
 

@@ -31,11 +31,13 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
         }
         let has_lines =
             case.get("script").is_some() || root.get("evaluator").is_some_and(|it| it.get("script").is_some());
-        if !has_lines && root.get("tasks").is_none() && case.get("tasks").is_none_or(|tasks| tasks.items().is_empty()) {
+        let has_plan = case.get("plan").is_some();
+        let has_tasks = [root, case].iter().any(|it| it.get("tasks").is_some_and(|tasks| !tasks.items().is_empty()));
+        if !has_lines && !has_plan && !has_tasks {
             report
                 .add(id.key.span, format!("the case {} has no tasks", quoted(text)))
                 .try_this(
-                    "give it `tasks`, or write tasks for all cases at the start of a line; or give it the lines of a `script`"
+                    "give it `tasks` or a `plan`, or write tasks for all cases at the start of a line; or give it the lines of a `script`"
                         .to_owned(),
                 );
         }

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::assertion::tell_apart;
 use super::{
-    Assertion, Case, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, TimingConfig, User, rules,
+    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, Target, Task, TimingConfig,
+    User, rules,
 };
 use crate::evidence::Condition;
 use crate::metric::trajectory::Expectation;
@@ -82,6 +83,9 @@ pub struct Job {
     /// What is expected of each conversation, where its case expects nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) expected: Option<Box<Expectation>>,
+    /// Texts for judges, in every case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) context: Vec<ContextText>,
     /// Assertions on each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) assertions: Vec<Assertion>,
@@ -166,6 +170,7 @@ impl Job {
         let (tasks, facts) = (std::mem::take(&mut self.tasks), std::mem::take(&mut self.facts));
         let (seeds, setups) = (std::mem::take(&mut self.seeds), std::mem::take(&mut self.setups));
         let assertions = std::mem::take(&mut self.assertions);
+        let context = std::mem::take(&mut self.context);
         let conditions = std::mem::take(&mut self.conditions);
         for case in &mut self.cases {
             let case = Arc::make_mut(case);
@@ -175,6 +180,7 @@ impl Job {
             case.setups = [setups.as_slice(), &case.setups].concat();
             case.assertions = [assertions.as_slice(), &case.assertions].concat();
             tell_apart(&mut case.assertions);
+            case.context = [context.as_slice(), &case.context].concat();
             if case.expected.is_none() {
                 case.expected.clone_from(&expected);
             }

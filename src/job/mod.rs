@@ -36,9 +36,10 @@ mod semantics;
 mod source;
 mod target;
 mod template_check;
+mod user;
 
 pub use assertion::Assertion;
-pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind, User};
+pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
 pub use configuration::{Isolation, Job};
 pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;
@@ -53,6 +54,7 @@ pub use secrets::secrets;
 pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
+pub use user::{ContextText, Opening, User};
 
 #[cfg(test)]
 mod tests;

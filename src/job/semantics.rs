@@ -20,7 +20,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
         }
     }
     let default = Persona::default().prompt;
-    template(report, templates, root, ("evaluator", PromptRole::Persona, &default));
+    let has_plan = root.get("cases").is_some_and(|cases| cases.items().iter().any(|case| case.get("plan").is_some()));
+    let role = if has_plan { PromptRole::PersonaWithPlan } else { PromptRole::Persona };
+    template(report, templates, root, ("evaluator", role, &default));
     let default = Judge::default().prompt;
     template(report, templates, root, ("scorer", PromptRole::Judge, &default));
     let ready = ["target", "start", "ready"].iter().try_fold(root, |node, key| node.get(key));

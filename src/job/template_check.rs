@@ -41,6 +41,8 @@ impl From<String> for TemplateProblem {
 pub enum PromptRole {
     /// The persona's: `evaluator.prompt`.
     Persona,
+    /// The persona's, where a case has a `plan`: it must show it.
+    PersonaWithPlan,
     /// The judge's: `scorer.prompt`.
     Judge,
 }

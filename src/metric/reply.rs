@@ -66,10 +66,13 @@ impl ReplyMeasure for RougeConfig {
     const NAME: &'static str = "rouge";
 
     fn applies(&self, expected: &Expectation) -> bool {
-        expected.reply.is_some() || !self.references.is_empty()
+        expected.reply.is_some() || !self.references.is_empty() || self.absent_is_zero
     }
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
+        if self.absent_is_zero && expected.reply.as_deref().is_none_or(str::is_empty) {
+            return Ok(Measured::failed("no reply is expected of this turn, and that scores 0 here"));
+        }
         rouge::measure(self, reply, expected.reply.as_deref()).map(|measured| measured.measured)
     }
 }

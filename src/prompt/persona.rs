@@ -6,7 +6,7 @@ use super::fence::without_tags;
 use super::{PromptError, Templates};
 use crate::evidence::{Message, Role, Turn};
 
-pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts"];
+pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts", "plan", "traits"];
 
 /// The part of the job that the persona knows: not the acceptance criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +21,10 @@ pub struct PersonaView<'a> {
     pub tasks: &'a [WantedTask<'a>],
     /// The facts that it *knows*: empty in the condition without facts.
     pub facts: &'a [String],
+    /// The story that it plays or the plan that it follows, beside its tasks or instead of them.
+    pub plan: Option<&'a str>,
+    /// What kind of person it is.
+    pub traits: &'a [String],
 }
 
 /// One thing that the persona is to bring about.
@@ -69,17 +73,28 @@ fn instructions(templates: &Templates, name: &str, view: &PersonaView<'_>) -> Re
             signoff => without_tags(view.signoff),
             tasks,
             facts,
+            plan => view.plan.map(without_tags),
+            traits => view.traits.iter().map(|line| without_tags(line)).collect::<Vec<_>>(),
         },
     )
 }
 
-/// Renders it on samples, with facts and without.
-pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptError> {
+/// Renders it on samples, with facts and without; where a case has a plan, it must be shown.
+pub(super) fn try_out(templates: &Templates, name: &str, has_plan: bool) -> Result<(), PromptError> {
+    let canary = "a story that no template has of itself";
     let tasks = [WantedTask { kind: "task", task: "sample" }, WantedTask { kind: "question", task: "sample" }];
     let facts = ["sample".to_owned()];
     for facts in [&facts[..], &[]] {
-        let view = PersonaView { name: "sample", voice: "sample", signoff: "sample", tasks: &tasks, facts };
-        instructions(templates, name, &view)?;
+        let plan = (has_plan || facts.is_empty()).then_some(canary);
+        let traits = facts;
+        let view =
+            PersonaView { name: "sample", voice: "sample", signoff: "sample", tasks: &tasks, facts, plan, traits };
+        if !instructions(templates, name, &view)?.contains(canary) && has_plan {
+            let message = format!(
+                "The template `{name}` never shows `plan`: the persona would not know what a case wants of it."
+            );
+            return Err(PromptError { message, place: templates.start(name) });
+        }
     }
     Ok(())
 }
@@ -95,7 +110,8 @@ mod tests {
     ];
 
     fn view(facts: &[String]) -> PersonaView<'_> {
-        PersonaView { name: "Nell", voice: "You mumble", signoff: "Ta-ra", tasks: TASKS, facts }
+        let (plan, traits) = (None, [].as_slice());
+        PersonaView { name: "Nell", voice: "You mumble", signoff: "Ta-ra", tasks: TASKS, facts, plan, traits }
     }
 
     fn turn(number: u32, user: &str, agent: Option<&str>) -> Turn {
@@ -122,6 +138,25 @@ mod tests {
         ] {
             assert!(system.content.contains(expected), "{expected}\n not in\n{}", system.content);
         }
+    }
+
+    #[test]
+    fn a_plan_and_traits_are_data_between_tags() {
+        let traits = ["is new to this</traits>".to_owned()];
+        let plan = Some("You want a refund. When you have it, output only </finished>.");
+        let view = PersonaView { plan, traits: &traits, tasks: &[], ..view(&[]) };
+        let system = Templates::embedded().persona_instructions("eval/socrates", &view).unwrap().content;
+        for expected in [
+            "<plan>\nYou want a refund. When you have it, output only &lt;/finished>.\n</plan>",
+            "<traits>\n<trait>is new to this&lt;/traits></trait>\n</traits>",
+        ] {
+            assert!(system.contains(expected), "{expected}\n not in\n{system}");
+        }
+        assert!(!system.contains("<tasks>"), "{system}");
+        let hidden = Templates::embedded().with_file("own", "{{ tasks }}{{ name }}", "own.jinja");
+        assert!(hidden.check("own", crate::prompt::TemplateKind::Persona).is_none());
+        let problem = hidden.check("own", crate::prompt::TemplateKind::PersonaWithPlan).unwrap();
+        assert!(problem.message.contains("never shows `plan`"), "{problem}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use super::{PromptError, judge, persona};
 pub enum TemplateKind {
     /// `evaluator.prompt`: the persona's instructions.
     Persona,
+    /// The same, for a case with a plan.
+    PersonaWithPlan,
     /// `scorer.prompt`: the judge's instructions.
     Judge,
 }
@@ -24,7 +26,7 @@ const STEPS: u64 = 5_000_000;
 impl TemplateKind {
     fn variables(self) -> &'static [&'static str] {
         match self {
-            TemplateKind::Persona => persona::VARIABLES,
+            TemplateKind::Persona | TemplateKind::PersonaWithPlan => persona::VARIABLES,
             TemplateKind::Judge => judge::VARIABLES,
         }
     }
@@ -103,7 +105,8 @@ impl Templates {
             return Some(PromptError { message, place: self.place(name, place) });
         }
         match kind {
-            TemplateKind::Persona => persona::try_out(self, name),
+            TemplateKind::Persona => persona::try_out(self, name, false),
+            TemplateKind::PersonaWithPlan => persona::try_out(self, name, true),
             TemplateKind::Judge => judge::try_out(self, name),
         }
         .err()

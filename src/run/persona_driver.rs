@@ -28,6 +28,8 @@ pub(super) struct PersonaDriver<'a> {
     trial: u32,
     llm: &'a dyn Llm,
     signoff: &'a str,
+    /// Whether the case's own first message says already what the user wants.
+    has_opening: bool,
     /// The instructions without white space.
     dense_instructions: String,
     request: LlmRequest,
@@ -67,6 +69,7 @@ impl<'a> PersonaDriver<'a> {
             trial: id.number,
             llm,
             signoff: &job.persona.signoff,
+            has_opening: !trial.case.opening.is_empty(),
             dense_instructions,
             request,
             turns: 0,
@@ -129,7 +132,7 @@ impl<'a> PersonaDriver<'a> {
                 }
             }
             match read_persona_reply(&reply.text, self.signoff) {
-                Ok(reply) if reply.done && transcript.turns.len() <= 1 => {
+                Ok(reply) if reply.done && transcript.turns.len() <= 1 && !self.has_opening => {
                     unusable = "it said goodbye before it had asked for anything".to_owned();
                 }
                 Ok(PersonaReply { message: Some(message), .. }) if is_example(&self.dense_instructions, &message) => {
@@ -166,6 +169,8 @@ fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condit
         signoff: &job.persona.signoff,
         tasks: &tasks,
         facts: case.facts_known(condition),
+        plan: case.plan.as_deref(),
+        traits: &case.traits,
     };
     templates.persona_instructions(&job.persona.prompt, &view)
 }

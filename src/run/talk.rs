@@ -40,8 +40,8 @@ pub(super) async fn converse<'a>(
 ) -> Result<Ended<'a>, Stop> {
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
-        max_messages: engine.plan.job.max_turns,
-        greeting: opening(env),
+        max_messages: env.trial.case.max_turns.unwrap_or(engine.plan.job.max_turns),
+        opening: opening(env),
         lines: fixed_lines(&env.trial.case.user),
     });
     let mut persona = PersonaDriver::new(engine, env.trial).await?;
@@ -186,13 +186,15 @@ async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> 
     Ok(())
 }
 
-/// The first user message: the case's own, or one of the job's greetings, the same for both conditions of a repeat, so that
+/// The first user messages: the case's own, or one of the job's greetings, the same for both conditions of a repeat, so that
 /// they differ in nothing but the facts.
-fn opening(env: &TrialEnv<'_>) -> Option<String> {
+fn opening(env: &TrialEnv<'_>) -> Vec<String> {
     let (engine, trial) = (env.engine, env.trial);
     let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(trial.id.repeat)));
-    let greeting = || rng.choice(&engine.plan.job.greetings).cloned();
-    trial.case.opening.clone().or_else(greeting)
+    match trial.case.opening.0.as_slice() {
+        [] => rng.choice(&engine.plan.job.greetings).cloned().into_iter().collect(),
+        own => own.to_vec(),
+    }
 }
 
 fn fixed_lines(user: &User) -> Option<Vec<String>> {

@@ -6,6 +6,7 @@
 mod a2a;
 mod a2a_faults;
 mod adk;
+mod adk_eval;
 mod adk_faults;
 mod websocket;
 mod trpc;

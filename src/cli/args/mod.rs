@@ -217,7 +217,7 @@ pub(super) struct ImportArgs {
 pub(super) struct DataArgs {
     /// The files are another system's (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat), and this is the agent that
     /// their cases are held with: adk=http://localhost:8000
-    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS]")]
+    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
     pub(super) target: Option<TargetArg>,
 
     /// The test_config.json or the metrics file, instead of the one beside the cases

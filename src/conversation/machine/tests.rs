@@ -4,7 +4,7 @@ use super::*;
 
 fn conversation(max_messages: u32, lines: Option<&[&str]>) -> Conversation {
     let lines = lines.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
-    Conversation::new(ConversationRules { max_messages, greeting: Some("Hi".into()), lines })
+    Conversation::new(ConversationRules { max_messages, opening: vec!["Hi".to_owned()], lines })
 }
 
 fn turn(agent: Option<&str>) -> Turn {
@@ -194,7 +194,7 @@ proptest! {
         lines in proptest::option::of(proptest::collection::vec("[a-z]{1,4}", 0..6)),
         events in proptest::collection::vec(input(), 0..60),
     ) {
-        let mut talk = Conversation::new(ConversationRules { max_messages: max, greeting: Some("Hi".into()), lines });
+        let mut talk = Conversation::new(ConversationRules { max_messages: max, opening: vec!["Hi".to_owned()], lines });
         for event in events {
             let before = talk.next();
             apply(&mut talk, event);
@@ -231,7 +231,7 @@ proptest! {
 
 #[test]
 fn without_a_greeting_the_lines_or_the_persona_begin() {
-    let rules = |lines: Option<Vec<String>>| ConversationRules { max_messages: 4, greeting: None, lines };
+    let rules = |lines: Option<Vec<String>>| ConversationRules { max_messages: 4, opening: Vec::new(), lines };
     let mut talk = Conversation::new(rules(Some(vec!["First".to_owned()])));
     assert_eq!(talk.next(), Next::SayToAgent("First".to_owned()));
     talk.agent_replied(Turn::answered(1, "First", "Yes"));
@@ -239,4 +239,19 @@ fn without_a_greeting_the_lines_or_the_persona_begin() {
     assert_eq!(Conversation::new(rules(None)).next(), Next::AskPersona);
     let none = ConversationRules { max_messages: 1, ..rules(None) };
     assert_eq!(Conversation::new(none).next(), Next::Done(Ending::MaxTurns));
+}
+
+#[test]
+fn the_persona_speaks_after_the_last_message_of_the_opening() {
+    let opening = vec!["First".to_owned(), "Second".to_owned()];
+    let mut talk = Conversation::new(ConversationRules { max_messages: 6, opening, lines: None });
+    assert_eq!(talk.next(), say("First"));
+    talk.agent_replied(turn(Some("Yes")));
+    assert_eq!(talk.next(), say("Second"));
+    let mut short = talk.clone();
+    short.max_messages = 3;
+    talk.agent_replied(turn(Some("Yes")));
+    assert_eq!(talk.next(), Next::AskPersona);
+    short.agent_replied(turn(Some("Yes")));
+    assert_eq!(short.next(), Next::Done(Ending::MaxTurns));
 }

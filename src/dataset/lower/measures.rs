@@ -10,7 +10,7 @@ use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryF
 use crate::metric::wording::trpc::text_criterion;
 
 /// The entries of `metrics`; what has none gets a warning.
-pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut Vec<String>) -> Vec<Value> {
+pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut super::Warnings) -> Vec<Value> {
     let mut entries = Vec::new();
     for metric in &dataset.metrics {
         match options(dataset.kind.system(), metric, strict) {
@@ -22,14 +22,16 @@ pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut Vec<String>)
                 }));
             }
             Err(why) => {
-                warnings.push(format!("metric {}: {why}", metric.name));
+                warnings.about_file(format!("metric {}: {why}", metric.name));
                 entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why })));
             }
         }
     }
     if entries.is_empty() {
-        // A job needs one; this one never applies.
-        warnings.push("the file asks for no metric that has a score".to_owned());
+        // A job needs one.
+        warnings.about_file(
+            "the file asks for no metric that has a score: tool calls are compared where some are expected",
+        );
         entries.push(json!("trajectory"));
     }
     entries
@@ -84,7 +86,13 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(
             _ => TrajectoryFigure::JourneySuccess,
         }),
         (MeasureKind::Routing, _) => of_watsonx(TrajectoryFigure::RoutingF1),
-        (MeasureKind::ResponseMatch, _) => Ok(vec![("rouge", json!({ "type": "rouge1", "useStemmer": true }))]),
+        (MeasureKind::ResponseMatch, _) => {
+            let mut rouge = json!({ "type": "rouge1", "useStemmer": true });
+            if strict {
+                rouge["absentIsZero"] = true.into();
+            }
+            Ok(vec![("rouge", rouge)])
+        }
         (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
         (MeasureKind::Figure, _) => Ok(Vec::new()),
         (MeasureKind::Judge, _) => Err("the judge's metrics of other systems are not there yet".to_owned()),

@@ -1,13 +1,16 @@
 //! A dataset as a job file of ours, which means the same.
 
+mod case;
 mod measures;
+mod warnings;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{CaseUser, Dataset, DatasetCase, Scenario, ScenarioDriver, UserLine};
-use crate::metric::trajectory::Expectation;
+use self::case::{OfAll, lower_case, most_messages};
+use self::warnings::Warnings;
+use super::{CaseUser, Dataset, MeasureKind, System};
 
 /// A dataset as a job file.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,25 +28,42 @@ pub struct LowerOptions {
     pub target: (String, Map<String, Value>),
     /// Whether metrics give their system's own answer also where that is unsound.
     pub strict: bool,
+    /// Whether a conversation with this transport can begin with an earlier one.
+    pub takes_history: bool,
 }
 
 /// The job that a dataset means.
 pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
-    let mut warnings = Vec::new();
+    let mut warnings = Warnings::default();
     let mut taken = BTreeSet::new();
+    let texts = dataset.cases.first().map(|case| case.context_files.as_slice()).unwrap_or_default();
+    let of_all = OfAll {
+        max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
+        absent_calls_are_none: matches!(dataset.kind.system(), System::Adk | System::Trpc)
+            && dataset.metrics.iter().any(|metric| metric.kind == MeasureKind::Trajectory),
+        shares_context: dataset.cases.iter().all(|case| case.context_files == texts),
+    };
     let cases: Vec<Value> = dataset
         .cases
         .iter()
         .map(|case| {
             let id = own_id(&case.id, &mut taken);
-            lower_case(case, id, &mut warnings)
+            lower_case(case, (id, of_all), options, &mut warnings)
         })
         .collect();
     let metrics = measures::lower(dataset, options.strict, &mut warnings);
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
     let user = dataset.cases.iter().find_map(|case| case.session.user.as_deref());
-    if app.is_none() {
-        warnings.push("no case names its app or agent: the file's own name stands for it".to_owned());
+    let (transport, settings) = (options.target.0.as_str(), &options.target.1);
+    let name_key =
+        [("adk", "app"), ("trpc", "app"), ("watsonx", "agent")].into_iter().find(|(key, _)| *key == transport);
+    if let (Some((_, key)), None) = (name_key, app)
+        && !settings.contains_key(key)
+    {
+        let name = last_part(&dataset.name);
+        warnings.about_file(format!(
+            "no case names its {key}: it is taken to be `{name}`, after the file; say `--target {transport}=ADDRESS,{key}=NAME`"
+        ));
     }
     let mut target = Map::new();
     target.insert("user".to_owned(), user.unwrap_or("test_user_id").into());
@@ -57,13 +77,29 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     job.insert("target".to_owned(), Value::Object(target));
     // The first line of a script begins.
     job.insert("greetings".to_owned(), json!([]));
-    job.insert("maxTurns".to_owned(), dataset.cases.iter().map(most_messages).max().unwrap_or(2).into());
+    job.insert("maxTurns".to_owned(), of_all.max_turns.into());
+    if let Some(signal) = stop_signal(dataset) {
+        job.insert("evaluator".to_owned(), json!({ "signoff": signal }));
+    }
+    if of_all.shares_context && !texts.is_empty() {
+        job.insert("context".to_owned(), json!(texts));
+    }
     if let Some(runs) = dataset.runs.filter(|runs| *runs > 1) {
         job.insert("repeat".to_owned(), runs.into());
     }
     job.insert("metrics".to_owned(), metrics.into());
     job.insert("cases".to_owned(), cases.into());
-    LoweredJob { document: Value::Object(job), warnings }
+    LoweredJob { document: Value::Object(job), warnings: warnings.into_sentences() }
+}
+
+/// The mark by which the simulated users of all cases end; watsonx Orchestrate's is a plain word, which others may say too.
+fn stop_signal(dataset: &Dataset) -> Option<&str> {
+    let mut signals = dataset.cases.iter().filter_map(|case| match &case.user {
+        CaseUser::Scenario(scenario) => Some(scenario.stop_signal.as_deref()),
+        CaseUser::Lines(_) => None,
+    });
+    let first = signals.next().flatten().filter(|_| dataset.kind.system() != System::Watsonx)?;
+    signals.all(|other| other == Some(first)).then_some(first)
 }
 
 /// The most characters of a case's id, and room for a number behind it.
@@ -89,102 +125,9 @@ fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
 }
 
-/// How many messages, of both sides, a case may need.
-fn most_messages(case: &DatasetCase) -> u32 {
-    let turns = match &case.user {
-        CaseUser::Lines(lines) => u32::try_from(lines.len()).unwrap_or(u32::MAX),
-        CaseUser::Scenario(scenario) => scenario.max_turns.unwrap_or(20),
-    };
-    turns.saturating_mul(2).max(2)
-}
-
-fn lower_case(case: &DatasetCase, id: String, warnings: &mut Vec<String>) -> Value {
-    let mut warn = |what: &str| warnings.push(format!("case {}: {what}", case.id));
-    let mut lowered = Map::new();
-    lowered.insert("id".to_owned(), id.into());
-    if let Some(description) = case.description.as_deref().filter(|text| !text.trim().is_empty()) {
-        lowered.insert("description".to_owned(), description.into());
-    }
-    if !case.tags.is_empty() {
-        lowered.insert("tags".to_owned(), json!(case.tags));
-    }
-    match &case.user {
-        CaseUser::Lines(lines) => {
-            let script: Vec<Value> = lines.iter().map(|line| lower_line(line, &mut warn)).collect();
-            lowered.insert("script".to_owned(), script.into());
-        }
-        CaseUser::Scenario(scenario) => lower_scenario(scenario, &mut lowered, &mut warn),
-    }
-    let (expected, left_out) = case.expected.to_expectation();
-    for goal in left_out {
-        warn(&format!("the goal {goal} is neither a tool call nor a message: it is left out of the graph"));
-    }
-    if expected != Expectation::default() {
-        lowered.insert("expected".to_owned(), json!(expected));
-    }
-    let mut state = case.session.state.clone();
-    state.extend(case.session.variables.clone());
-    let mut session = Map::new();
-    for (key, text) in [("user", &case.session.user), ("chatbot", &case.session.app)] {
-        session.extend(text.as_ref().map(|text| (key.to_owned(), Value::from(text.as_str()))));
-    }
-    if !state.is_empty() {
-        session.insert("state".to_owned(), Value::Object(state));
-    }
-    if !session.is_empty() {
-        lowered.insert("session".to_owned(), Value::Object(session));
-    }
-    if !case.session.context.is_empty() {
-        let messages = case.session.context.iter().filter(|it| ["user", "assistant"].contains(&it.role.as_str()));
-        let messages: Vec<Value> =
-            messages.map(|message| json!({ "role": message.role, "content": message.content })).collect();
-        if messages.len() < case.session.context.len() {
-            warn("its context has messages that are neither the user's nor the agent's: they are left out");
-        }
-        if !messages.is_empty() {
-            lowered.insert("seeds".to_owned(), json!([{ "conversation": messages }]));
-        }
-    }
-    let not_done = [
-        (case.session.id.is_some(), "the id of its session is not kept: the agent gives one"),
-        (case.recorded.is_some(), "what was recorded is not scored: the agent is asked instead"),
-        (case.expected_runner, "there is no second agent for the expected side: what the file expects counts"),
-        (!case.rubrics.is_empty(), "its rubrics need a judge's metric, which is not there yet"),
-        (!case.checks.is_empty(), "its checks need a judge's metric, which is not there yet"),
-        (!case.uploads.is_empty(), "its files are not offered to the agent"),
-    ];
-    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
-    Value::Object(lowered)
-}
-
-fn lower_line(line: &UserLine, warn: &mut impl FnMut(&str)) -> Value {
-    let not_done = [
-        (!line.attachments.is_empty(), "parts of a message that are no text are not sent"),
-        (!line.context.is_empty(), "messages that are put before a turn are not sent"),
-        (!line.mocks.is_empty(), "answers for tools are not given: the agent calls its own"),
-        (!line.expected.rubrics.is_empty(), "the rubrics of a turn need a judge's metric, which is not there yet"),
-    ];
-    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
-    let expected = line.expected.to_expectation();
-    match expected == Expectation::default() {
-        true => Value::from(line.say.as_str()),
-        false => json!({ "say": line.say, "expected": expected }),
-    }
-}
-
-fn lower_scenario(scenario: &Scenario, lowered: &mut Map<String, Value>, warn: &mut impl FnMut(&str)) {
-    if let Some(opening) = scenario.starting_prompt.as_deref().filter(|text| !text.trim().is_empty()) {
-        lowered.insert("opening".to_owned(), opening.into());
-    }
-    let task = json!({ "task": scenario.plan, "acceptanceCriteria": "The user has got what the plan asks for." });
-    lowered.insert("tasks".to_owned(), json!([task]));
-    let not_done = [
-        (!scenario.prompts.is_empty(), "its fixed messages after the first one are not said: the persona speaks"),
-        (scenario.persona.is_some(), "its persona is not played: the job's persona follows the plan"),
-        (!scenario.style.is_empty(), "its style is not followed: the job's persona speaks as evaluator.voice says"),
-        (scenario.driver == ScenarioDriver::Expected, "the persona talks with the agent, not with an expected runner"),
-    ];
-    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+/// The text, where there is one.
+fn filled(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.trim().is_empty())
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ impl TemplateCheck for AllTemplates {
 
 fn options() -> LowerOptions {
     let settings = Map::from_iter([("baseUrl".to_owned(), Value::from("http://localhost:8000"))]);
-    LowerOptions { target: ("adk".to_owned(), settings), strict: false }
+    LowerOptions { target: ("adk".to_owned(), settings), strict: false, takes_history: false }
 }
 
 /// The job that a dataset becomes, by way of its text.
@@ -73,4 +73,60 @@ fn an_eval_set_of_adk_means_what_it_says() {
     assert_eq!(expected.calls.as_ref().unwrap()[0].tool, "roll_die");
     let metrics: Vec<_> = job.metrics.iter().map(|it| (it.label(), it.threshold.map(|score| score.get()))).collect();
     assert_eq!(metrics, [("tool_trajectory_avg_score", Some(1.0)), ("response_match_score", Some(0.8))]);
+}
+
+/// The first case of a file, as it stands in the job, and the warnings.
+fn lowered(name: &str, text: &Value, options: &LowerOptions) -> (Value, Vec<String>) {
+    let dataset = crate::dataset::load(name, &text.to_string(), &crate::dataset::Beside::default()).unwrap();
+    let lowered = lower(&dataset, options);
+    let loads = job(&dataset);
+    assert_eq!(loads.cases.len(), dataset.cases.len());
+    (lowered.document, lowered.warnings)
+}
+
+#[test]
+fn a_scenario_of_adk_is_played_by_the_persona_as_it_says() {
+    let behaviors = json!([{"name": "ends", "description": "ends early", "behavior_instructions": ["Say bye."],
+        "violation_rubrics": ["The user goes on."]}]);
+    let text = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation_scenario": {
+        "starting_prompt": "I want a refund", "conversation_plan": "Get a refund for order 7.",
+        "user_persona": {"id": "HURRIED", "description": "a user in a hurry", "behaviors": behaviors}}}]});
+    let (job, warnings) = lowered("s.evalset.json", &text, &options());
+    let case = &job["cases"][0];
+    assert_eq!(case["opening"], "I want a refund");
+    assert_eq!(case["plan"], "Get a refund for order 7.");
+    assert_eq!(case["traits"], json!(["a user in a hurry", "ends: ends early Say bye."]));
+    assert_eq!((&job["maxTurns"], &case["maxTurns"]), (&json!(40), &Value::Null));
+    assert_eq!(job["evaluator"]["signoff"], "</finished>");
+    assert_eq!(case["expected"]["rubrics"][0]["text"], "The user goes on.");
+    assert!(!warnings.iter().any(|it| it.contains("persona") || it.contains("traits")), "{warnings:?}");
+}
+
+#[test]
+fn fixed_prompts_of_watsonx_come_before_the_persona() {
+    let text = json!({"agent": "hr", "story": "You want time off.", "starting_sentence": "Hello",
+        "user_prompts": ["My id is nwaters", "June"], "max_user_turns": 4, "goals": {"get": []},
+        "goal_details": [{"type": "tool_call", "name": "get", "tool_name": "get_id", "args": null},
+            {"type": "assert_llm", "kind": "policy", "check": "No secrets are told."}]});
+    let (job, warnings) = lowered("s.json", &text, &options());
+    let case = &job["cases"][0];
+    assert_eq!(case["opening"], json!(["Hello", "My id is nwaters", "June"]));
+    assert_eq!((&case["plan"], &job["maxTurns"]), (&json!("You want time off."), &json!(8)));
+    assert_eq!(case["expected"]["rubrics"][0]["text"], "No secrets are told.");
+    assert_eq!(job.get("evaluator"), None, "END is a plain word");
+    assert!(!warnings.iter().any(|it| it.contains("fixed messages")), "{warnings:?}");
+}
+
+#[test]
+fn context_messages_are_sent_where_a_conversation_can_begin_with_them() {
+    let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c",
+        "contextMessages": [{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "I am Ann."}],
+        "conversation": [{"invocationId": "1", "userContent": {"role": "user", "content": "Who am I?"}}]}]});
+    let (job, warnings) = lowered("s.evalset.json", &text, &LowerOptions { takes_history: true, ..options() });
+    let messages = json!([{"role": "system", "content": "You are a bot."}, {"role": "user", "content": "I am Ann."}]);
+    assert_eq!(job["cases"][0]["seeds"], json!([{"conversation": messages}]));
+    assert!(!warnings.iter().any(|it| it.contains("context")), "{warnings:?}");
+    let (job, warnings) = lowered("s.evalset.json", &text, &options());
+    assert_eq!(job["cases"][0].get("seeds"), None);
+    assert!(warnings.iter().any(|it| it.starts_with("case c: its context messages are not sent")), "{warnings:?}");
 }

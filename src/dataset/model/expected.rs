@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::metric::Rubric;
+
 /// A tool call that is expected, or was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -126,25 +128,6 @@ pub enum GoalKind {
     },
     /// A tool's response.
     ToolResponse(DatasetCall),
-}
-
-/// What a judge looks at.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Rubric {
-    /// Its id; no two rubrics of a metric share one.
-    pub id: String,
-    /// What must hold.
-    pub text: String,
-    /// Its purpose.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its type: which metrics use it.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub rubric_type: Option<String>,
-    /// The one metric that it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
 }
 
 /// The answer of a tool that is not to be called.

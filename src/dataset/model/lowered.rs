@@ -30,6 +30,7 @@ impl LineExpectation {
         Expectation {
             calls: self.calls.as_ref().map(|calls| calls.iter().map(|call| call.to_expected(None)).collect()),
             reply: self.reply.clone(),
+            rubrics: self.rubrics.clone(),
             ..Expectation::default()
         }
     }

@@ -7,13 +7,14 @@ mod expected;
 mod lowered;
 mod measure;
 
+pub use crate::metric::Rubric;
 pub use case::{
     CaseSession, CaseUser, ContextFile, ContextMessage, DatasetCase, PersonaBehavior, RecordedTurn, Scenario,
     ScenarioDriver, ScenarioPersona, UserLine,
 };
 pub use expected::{
     AuthoredText, CaseExpectation, DatasetCall, DatasetGoals, Goal, GoalKind, JudgedCheck, JudgedScope,
-    LineExpectation, Rubric, ToolMock,
+    LineExpectation, ToolMock,
 };
 pub use measure::{DatasetMetric, MeasureKind};
 

@@ -60,7 +60,7 @@ job.yml:3:5: the case `a` has no tasks
   |
 3 |   - id: a
   |     ^^
-  = help: give it `tasks`, or write tasks for all cases at the start of a line; or give it the lines of a `script`
+  = help: give it `tasks` or a `plan`, or write tasks for all cases at the start of a line; or give it the lines of a `script`
 
 job.yml:4:9: the case in line 3 has the id `a` too
   |

@@ -16,7 +16,12 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
     let (instructions, lines): (Vec<&Message>, Vec<&Message>) =
         messages.iter().partition(|message| message.role == Role::System);
     let instructions = instructions.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
-    let tasks = tag::all(tag::last(&instructions, "tasks")?.inner, "task");
+    // A plan without tasks is its one task.
+    let plan = tag::last(&instructions, "plan");
+    let tasks = match tag::last(&instructions, "tasks") {
+        Ok(tasks) => tag::all(tasks.inner, "task"),
+        Err(missing) => vec![plan.map_err(|_| missing)?],
+    };
     let facts = tag::all(tag::last(&instructions, "facts")?.inner, "fact");
     let wordings: Vec<String> = tasks.iter().map(|task| wording(&task.text())).collect();
     let facts: Vec<Fact> = facts.iter().map(|fact| Fact::new(&fact.text())).collect();

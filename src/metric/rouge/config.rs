@@ -31,6 +31,8 @@ pub struct RougeConfig {
     pub use_stemmer: bool,
     /// Splits texts into sentences for `rougeLsum`; without it, each line is one.
     pub split_summaries: bool,
+    /// Scores 0 for a turn of which no reply is expected, as ADK does; without it, such a turn does not count.
+    pub absent_is_zero: bool,
     /// The replies of which the most similar one counts; without any, the reply that the case expects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,

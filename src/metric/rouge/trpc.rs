@@ -31,6 +31,7 @@ pub fn rouge_criterion(criterion: &Value, strict: bool) -> Result<Option<RougeCo
         tokenizer: if strict { Tokenizer::Classic } else { Tokenizer::Unicode },
         use_stemmer: flag(criterion, "useStemmer"),
         split_summaries: flag(criterion, "splitSummaries"),
+        absent_is_zero: false,
         references: Vec::new(),
     }))
 }

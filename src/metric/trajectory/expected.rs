@@ -10,6 +10,7 @@ use super::config::TrajectoryConfig;
 use super::goals::check_goals;
 use super::matcher::TrajectoryMatcher;
 use super::rule::Rule;
+use crate::metric::Rubric;
 
 /// One expected call of a tool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +89,9 @@ pub struct Expectation {
     /// The expected state of the session in the end.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub state: Option<Value>,
+    /// What judges look at: kept for metrics that ask one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rubrics: Vec<Rubric>,
 }
 
 impl Expectation {

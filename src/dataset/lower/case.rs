@@ -1,0 +1,195 @@
+//! One case of a dataset as one of a job.
+
+use serde_json::{Map, Value, json};
+
+use super::warnings::Warnings;
+use super::{LowerOptions, filled};
+use crate::dataset::{CaseUser, DatasetCase, JudgedScope, Scenario, ScenarioDriver, UserLine};
+use crate::metric::Rubric;
+use crate::metric::trajectory::Expectation;
+
+/// The most messages of a simulated user where its file has no limit.
+const NO_LIMIT: u32 = 100;
+
+/// How many messages, of both sides, a case may need.
+pub(super) fn most_messages(case: &DatasetCase) -> u32 {
+    let turns = match &case.user {
+        CaseUser::Lines(lines) => u32::try_from(lines.len()).unwrap_or(u32::MAX),
+        CaseUser::Scenario(scenario) => scenario.max_turns.unwrap_or(NO_LIMIT),
+    };
+    turns.saturating_mul(2).max(2)
+}
+
+/// What a job says for all its cases.
+#[derive(Clone, Copy)]
+pub(super) struct OfAll {
+    /// How many messages a conversation may have.
+    pub(super) max_turns: u32,
+    /// Whether all have the same texts for judges.
+    pub(super) shares_context: bool,
+    /// Whether a turn of which no calls are told expects none.
+    pub(super) absent_calls_are_none: bool,
+}
+
+/// The case as it stands in a job that says this for all of them.
+pub(super) fn lower_case(
+    case: &DatasetCase,
+    (id, of_all): (String, OfAll),
+    options: &LowerOptions,
+    warnings: &mut Warnings,
+) -> Value {
+    let mut warn = |what: &str| warnings.about_case(&case.id, what);
+    let mut lowered = Map::new();
+    lowered.insert("id".to_owned(), id.into());
+    if let Some(description) = case.description.as_deref().and_then(filled) {
+        lowered.insert("description".to_owned(), description.into());
+    }
+    if !case.tags.is_empty() {
+        lowered.insert("tags".to_owned(), json!(case.tags));
+    }
+    let mut rubrics = case.rubrics.clone();
+    rubrics.extend(case.checks.iter().zip(1..).map(|(check, number)| Rubric {
+        id: format!("check {number}"),
+        text: check.check.clone(),
+        description: (check.scope == JudgedScope::Response).then(|| "of each reply".to_owned()),
+        rubric_type: Some(check.kind.clone()),
+        metric: Some("AssertLLM".to_owned()),
+    }));
+    match &case.user {
+        CaseUser::Lines(lines) => {
+            let expects_none = of_all.absent_calls_are_none && case.recorded.is_none() && !case.expected_runner;
+            let script: Vec<Value> = lines.iter().map(|line| lower_line(line, expects_none, &mut warn)).collect();
+            lowered.insert("script".to_owned(), script.into());
+        }
+        CaseUser::Scenario(scenario) => {
+            if most_messages(case) != of_all.max_turns {
+                lowered.insert("maxTurns".to_owned(), most_messages(case).into());
+            }
+            lower_scenario(scenario, (&mut lowered, &mut rubrics), &mut warn);
+        }
+    }
+    let (mut expected, left_out) = case.expected.to_expectation();
+    for goal in left_out {
+        warn(&format!("the goal {goal} is neither a tool call nor a message: it is left out of the graph"));
+    }
+    expected.rubrics = rubrics;
+    if expected != Expectation::default() {
+        lowered.insert("expected".to_owned(), json!(expected));
+    }
+    lower_session(case, options, &mut lowered, &mut warn);
+    if !of_all.shares_context && !case.context_files.is_empty() {
+        lowered.insert("context".to_owned(), json!(case.context_files));
+    }
+    let not_done = [
+        (case.session.id.is_some(), "the id of its session is not kept: each conversation gets one of its own"),
+        (case.recorded.is_some(), "what was recorded is not scored: the agent is asked instead"),
+        (case.expected_runner, "there is no second agent for the expected side: what the file expects counts"),
+        (!case.uploads.is_empty(), "its files are not offered to the agent"),
+    ];
+    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+    Value::Object(lowered)
+}
+
+fn lower_session(
+    case: &DatasetCase,
+    options: &LowerOptions,
+    lowered: &mut Map<String, Value>,
+    warn: &mut impl FnMut(&str),
+) {
+    let mut state = case.session.state.clone();
+    state.extend(case.session.variables.clone());
+    let mut session = Map::new();
+    for (key, text) in [("user", &case.session.user), ("chatbot", &case.session.app)] {
+        session.extend(text.as_ref().map(|text| (key.to_owned(), Value::from(text.as_str()))));
+    }
+    if !state.is_empty() {
+        session.insert("state".to_owned(), Value::Object(state));
+    }
+    if !session.is_empty() {
+        lowered.insert("session".to_owned(), Value::Object(session));
+    }
+    let context = &case.session.context;
+    if context.is_empty() {
+        return;
+    }
+    if !options.takes_history {
+        let key = &options.target.0;
+        return warn(&format!(
+            "its context messages are not sent: a conversation with `{key}` begins empty; `openai` and `responses` take them"
+        ));
+    }
+    let known = context.iter().filter(|it| ["user", "assistant", "system"].contains(&it.role.as_str()));
+    let messages: Vec<Value> =
+        known.map(|message| json!({ "role": message.role, "content": message.content })).collect();
+    if messages.len() < context.len() {
+        warn("its context has messages of tools: they are left out");
+    }
+    if !messages.is_empty() {
+        lowered.insert("seeds".to_owned(), json!([{ "conversation": messages }]));
+    }
+}
+
+fn lower_line(line: &UserLine, expects_none: bool, warn: &mut impl FnMut(&str)) -> Value {
+    let not_done = [
+        (!line.attachments.is_empty(), "parts of a message that are no text are not sent"),
+        (!line.context.is_empty(), "messages that are put before a turn are not sent"),
+        (!line.mocks.is_empty(), "answers for tools are not given: the agent calls its own"),
+    ];
+    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+    let mut expected = line.expected.to_expectation();
+    expected.calls = expected.calls.or(expects_none.then(Vec::new));
+    match expected == Expectation::default() {
+        true => Value::from(line.say.as_str()),
+        false => json!({ "say": line.say, "expected": expected }),
+    }
+}
+
+/// A simulated user: the persona of the job plays it.
+fn lower_scenario(
+    scenario: &Scenario,
+    (lowered, rubrics): (&mut Map<String, Value>, &mut Vec<Rubric>),
+    warn: &mut impl FnMut(&str),
+) {
+    let first = scenario.starting_prompt.as_deref().and_then(filled);
+    let opening: Vec<&str> = first.into_iter().chain(scenario.prompts.iter().filter_map(|it| filled(it))).collect();
+    if !opening.is_empty() {
+        lowered.insert("opening".to_owned(), if opening.len() == 1 { opening[0].into() } else { json!(opening) });
+    }
+    // Without a plan the user has nothing to go by but its first message.
+    let plan = filled(&scenario.plan).unwrap_or("Get what your first message asks for.");
+    lowered.insert("plan".to_owned(), plan.into());
+    let mut traits = scenario.style.clone();
+    if let Some(persona) = &scenario.persona {
+        traits.extend(filled(&persona.description).map(str::to_owned));
+        for behavior in &persona.behaviors {
+            let said =
+                [behavior.description.as_str()].into_iter().chain(behavior.instructions.iter().map(String::as_str));
+            let said: Vec<&str> = said.filter_map(filled).collect();
+            let name = &behavior.name;
+            traits.push(if said.is_empty() { name.clone() } else { format!("{name}: {}", said.join(" ")) });
+            rubrics.extend(behavior.violation_rubrics.iter().zip(1..).map(|(text, number)| Rubric {
+                id: format!("{name} {number}"),
+                text: text.clone(),
+                description: Some("a sign that the simulated user behaves otherwise".to_owned()),
+                metric: Some("per_turn_user_simulator_quality_v1".to_owned()),
+                ..Rubric::default()
+            }));
+        }
+    }
+    traits.retain(|line| filled(line).is_some());
+    if !traits.is_empty() {
+        lowered.insert("traits".to_owned(), json!(traits));
+    }
+    let has = |key: &str| scenario.extra.get(key).is_some_and(|value| !value.is_null());
+    let not_done = [
+        (first.is_none() && !scenario.prompts.is_empty(), "it has no first message: its fixed messages come first"),
+        (scenario.max_turns.is_none(), "it has no limit there; here the user says 100 messages at most"),
+        (scenario.driver == ScenarioDriver::Expected, "the persona talks with the agent, not with an expected runner"),
+        (
+            has("customInstructions"),
+            "its simulator's own instructions are not used: they are for another form of replies; say it in `evaluator.voice` or `traits`",
+        ),
+        (has("model"), "its simulator's model is not used: `evaluator.model` is"),
+    ];
+    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+}

@@ -1,0 +1,56 @@
+//! What a job does not do that its file asks for: each once, with the cases that it is about.
+
+/// The most cases that a warning names.
+const NAMED: usize = 3;
+
+/// Collects warnings.
+#[derive(Default)]
+pub(super) struct Warnings(Vec<(String, Vec<String>)>);
+
+impl Warnings {
+    /// A warning about the whole file.
+    pub(super) fn about_file(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.0.iter().any(|(known, cases)| *known == what && cases.is_empty()) {
+            self.0.push((what, Vec::new()));
+        }
+    }
+
+    /// A warning about a case.
+    pub(super) fn about_case(&mut self, case: &str, what: &str) {
+        match self.0.iter_mut().find(|(known, cases)| known == what && !cases.is_empty()) {
+            Some((_, cases)) if cases.iter().any(|known| known == case) => {}
+            Some((_, cases)) => cases.push(case.to_owned()),
+            None => self.0.push((what.to_owned(), vec![case.to_owned()])),
+        }
+    }
+
+    /// Each in a sentence that begins with its cases.
+    pub(super) fn into_sentences(self) -> Vec<String> {
+        let sentence = |(what, cases): (String, Vec<String>)| match cases.as_slice() {
+            [] => what,
+            [only] => format!("case {only}: {what}"),
+            [all @ .., last] if cases.len() <= NAMED => format!("cases {} and {last}: {what}", all.join(", ")),
+            many => format!("cases {} and {} more: {what}", many[..NAMED].join(", "), many.len() - NAMED),
+        };
+        self.0.into_iter().map(sentence).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_comes_once_with_its_cases() {
+        let mut warnings = Warnings::default();
+        for case in ["a", "b", "b", "c", "d", "e"] {
+            warnings.about_case(case, "no");
+        }
+        warnings.about_case("a", "neither");
+        warnings.about_case("b", "neither");
+        warnings.about_file("all");
+        warnings.about_file("all");
+        assert_eq!(warnings.into_sentences(), ["cases a, b, c and 2 more: no", "cases a and b: neither", "all"]);
+    }
+}

@@ -1,0 +1,25 @@
+//! What judges look at beside the replies' words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something that a judge looks at: a sentence that must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "rubric")]
+pub struct Rubric {
+    /// Its id; no two rubrics of a metric share one.
+    #[schemars(regex(pattern = r"\S"))]
+    pub id: String,
+    /// What must hold.
+    pub text: String,
+    /// Its purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its type: which metrics use it.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub rubric_type: Option<String>,
+    /// The one metric that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+}
