@@ -69,11 +69,27 @@ impl AssertionCheck {
     /// second delivery of a message may have changed what it looks at, what does not hold is missing: the fault may not
     /// be the agent's. `clock` stops what would take for ever.
     pub fn evaluate(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
+        self.component(id, evidence, |check| {
+            expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
+        })
+    }
+
+    /// The same for whoever asks only whether it holds: its reasons are short.
+    pub fn evaluate_briefly(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
+        self.component(id, evidence, |check| {
+            expression::evaluate_briefly(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
+        })
+    }
+
+    fn component(
+        &self,
+        id: &AssertionId,
+        evidence: &Evidence,
+        expression: impl FnOnce(&expression::ExpressionCheck) -> Component,
+    ) -> Component {
         let component = match self {
             AssertionCheck::Cypher(check) => cypher::evaluate(check, id, evidence),
-            AssertionCheck::Expression(check) => {
-                expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
-            }
+            AssertionCheck::Expression(check) => expression(check),
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {

@@ -1,7 +1,7 @@
 //! Whether an assertion fails only for what other conversations left behind.
 
 use super::since::{Since, is_same, since};
-use super::{GradeInput, evaluate};
+use super::{GradeInput, evaluate_briefly};
 use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Evidence, ObjectContext, Observed, ObservedState, Resource, Value};
 use crate::job::Assertion;
@@ -50,7 +50,7 @@ pub(super) fn excused(
             };
             let object_context = Some(Observed::Seen(added(old, all)));
             let evidence = Evidence { object_context, ..evidence.clone() };
-            evaluate(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
+            evaluate_briefly(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
         }
         AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => false,
     };
@@ -69,7 +69,7 @@ fn holds_of_nothing(assertion: &Assertion, trial: GradeInput<'_>) -> bool {
     let queries = trial.evidence.empty.as_ref().map(|empty| empty.queries.clone());
     queries.is_some_and(|queries| {
         let evidence = Evidence { queries, ..trial.evidence.clone() };
-        evaluate(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
+        evaluate_briefly(assertion, trial.with(&evidence)).score() == Some(Score::ONE)
     })
 }
 

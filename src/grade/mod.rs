@@ -171,13 +171,14 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
     Dimension { items, ..Dimension::new("assertions", weight, component) }
 }
 
-fn evaluate(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
-    assertion.check.evaluate(&assertion.id, &trial.job.name, trial.evidence, trial.clock)
+/// Whether an assertion holds on evidence that is not the trial's own: nobody reads why it does not.
+fn evaluate_briefly(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
+    assertion.check.evaluate_briefly(&assertion.id, &trial.job.name, trial.evidence, trial.clock)
 }
 
 /// Evaluates an assertion. An agent that failed and then shows no state has failed in this too.
 fn assert_on(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
-    let component = evaluate(assertion, trial);
+    let component = assertion.check.evaluate(&assertion.id, &trial.job.name, trial.evidence, trial.clock);
     match (&trial.evidence.ending, &trial.evidence.object_context, &assertion.check) {
         (Ending::AgentFailed { .. }, Some(Observed::Failed(error)), AssertionCheck::Expression(_))
             if component.is_missing() =>

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 
 use super::since::{Since, since};
-use super::{GradeInput, evaluate, leftover};
+use super::{GradeInput, evaluate_briefly, leftover};
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, ObservedState, Transcript};
 use crate::job::Assertion;
@@ -50,7 +50,7 @@ impl<'a> Silence<'a> {
     /// Evaluates an assertion on the state just before the first message.
     fn evaluate_before(&self, assertion: &Assertion, before: &ObservedState) -> Component {
         let evidence = self.as_before.get_or_init(|| silent(self.trial.evidence, before));
-        evaluate(assertion, self.trial.with(evidence))
+        evaluate_briefly(assertion, self.trial.with(evidence))
     }
 
     /// Evaluates an assertion on an empty graph and an empty object context.
@@ -61,7 +61,7 @@ impl<'a> Silence<'a> {
             let object_context = Some(Observed::Seen(ObjectContext::default()));
             silent(self.trial.evidence, &ObservedState { object_context, queries, ..ObservedState::default() })
         });
-        evaluate(assertion, self.trial.with(evidence))
+        evaluate_briefly(assertion, self.trial.with(evidence))
     }
 }
 
@@ -72,7 +72,7 @@ pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
 
 /// Evaluates an assertion on a state, as if no message had been sent.
 pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &ObservedState) -> Component {
-    evaluate(assertion, trial.with(&silent(trial.evidence, state)))
+    evaluate_briefly(assertion, trial.with(&silent(trial.evidence, state)))
 }
 
 /// Why an assertion that holds afterwards may say nothing, as far as that is known before the conversation; `None`
@@ -172,7 +172,7 @@ fn rests_on_leftovers(assertion: &Assertion, trial: GradeInput<'_>, before: &Obs
     }
     let object_context = Some(Observed::Seen(ObjectContext::default()));
     let without = Evidence { object_context, ..trial.evidence.clone() };
-    evaluate(assertion, trial.with(&without)).score() != Some(Score::ONE)
+    evaluate_briefly(assertion, trial.with(&without)).score() != Some(Score::ONE)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub use usage::{context_parts, same_context, uses_function_calls};
 
 use std::time::Duration;
 
-use rhai::Dynamic;
+use rhai::{Dynamic, Scope};
 
 use crate::clock::Deadline;
 use crate::evidence::{Evidence, Observed};
@@ -42,6 +42,23 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
 pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
+    evaluate_with(check, (job, evidence), deadline, Some(sides::explain))
+}
+
+/// The same for whoever asks only whether it holds: what made it false takes longer to find than that it is.
+pub fn evaluate_briefly(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
+    evaluate_with(check, (job, evidence), deadline, None)
+}
+
+/// Says what made an expression false.
+type Explain = fn(&str, &Scope<'static>, Deadline) -> Option<String>;
+
+fn evaluate_with(
+    check: &ExpressionCheck,
+    (job, evidence): (&str, &Evidence),
+    deadline: Deadline,
+    explain: Option<Explain>,
+) -> Component {
     let script = match check.compiled() {
         Ok(script) => script,
         Err(problem) => return Component::missing(problem.to_string()),
@@ -69,7 +86,7 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadlin
     let alike = compare::take_spelled_alike();
     match result {
         Ok(value) => verdict(text, &value, || {
-            let why = sides::explain(text, &scope(), deadline);
+            let why = explain.and_then(|explain| explain(text, &scope(), deadline));
             let Some(alike) = alike else { return why };
             Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", show::line(text)))))
         }),
