@@ -1,22 +1,17 @@
 //! Other systems' evaluation files on the command line: as jobs that are run at once, or written as job files.
 
-use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::args::{DataArgs, ImportArgs};
+use super::args::{DataArgs, ReadingArgs};
 use super::error::CliError;
 use super::jobs::Loaded;
-use super::printer::Printer;
 use super::prompts::PromptFiles;
 use crate::agent::Ability;
 use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions};
 use crate::job;
-use crate::report::plain;
 use crate::secret::{Redactor, Secret};
 use crate::text::nearest;
 
@@ -107,7 +102,7 @@ impl TargetArg {
     }
 
     /// How datasets become jobs for it.
-    fn lowering(&self, strict: bool) -> LowerOptions {
+    pub(super) fn lowering(&self, strict: bool) -> LowerOptions {
         let target = serde_json::json!({ "user": "u", "chatbot": "c", self.key: self.settings() });
         let target: Option<job::Target> = serde_json::from_value(target).ok();
         let takes_history = target.is_some_and(|target| target.transport.can(Ability::TakesHistory));
@@ -116,18 +111,25 @@ impl TargetArg {
 }
 
 /// A data file as a job file, and what it does not do.
-struct Imported {
-    name: String,
-    text: String,
-    warnings: Vec<String>,
+pub(super) struct Imported {
+    /// The file's own name, and what it is.
+    pub(super) name: String,
+    /// The job file.
+    pub(super) text: String,
+    /// What it does not do.
+    pub(super) warnings: Vec<String>,
+}
+
+/// The datasets at a path, `FILE`, `FILE:case1,case2` or a folder.
+pub(super) fn open(typed: &str, args: &ReadingArgs) -> Result<Vec<dataset::Dataset>, CliError> {
+    let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
+    dataset::open(typed, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))
 }
 
 /// Reads what stands at a path, `FILE`, `FILE:case1,case2` or a folder, as job files.
-fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Imported>, CliError> {
-    let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
-    let datasets =
-        dataset::open(typed, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let options = target.lowering(args.dialect_strict);
+pub(super) fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Imported>, CliError> {
+    let datasets = open(typed, &args.reading)?;
+    let options = target.lowering(args.reading.dialect_strict);
     let import = |dataset: &dataset::Dataset| {
         let lowered = dataset::lower(dataset, &options);
         let text = serde_saphyr::to_string(&lowered.document)
@@ -138,6 +140,14 @@ fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Im
     };
     datasets.iter().map(import).collect()
 }
+
+/// How cases become a job where nobody talks with an agent.
+pub(super) fn nobody() -> LowerOptions {
+    NOBODY.lowering(false)
+}
+
+/// The target of a job that names none.
+pub(super) const NOBODY: TargetArg = TargetArg { key: "embabel", address: None, app: None };
 
 /// The jobs that a data file means, and the warnings about them.
 pub(super) fn load(
@@ -156,43 +166,6 @@ pub(super) fn load(
         loaded.push(Loaded { file: file.clone(), text, job, templates: templates.into_templates(), selection: None });
     }
     Ok((loaded, warnings))
-}
-
-/// `eval-job import FILE`: writes another system's cases as a job file.
-pub(super) fn import(args: &ImportArgs, printer: &Arc<Printer>) -> Result<u8, CliError> {
-    let target = args.data.target.clone().unwrap_or(TargetArg { key: "embabel", address: None, app: None });
-    let imported = import_all(&args.file, &target, &args.data)?;
-    let several = imported.len() > 1;
-    for (number, job) in imported.iter().enumerate() {
-        let mut text = format!("# {}, from {}\n", plain(&job.name), plain(&args.file));
-        for warning in &job.warnings {
-            text.push_str(&format!("# not as there: {}\n", plain(warning).replace('\n', " ")));
-        }
-        text.push_str(&job.text);
-        match &args.output {
-            None if several => {
-                return Err(CliError::Internal(format!("{} holds several sets: say -o FILE", args.file)));
-            }
-            None => printer.data(&text)?,
-            Some(path) => {
-                let path = match several {
-                    true => path.with_file_name(format!(
-                        "{}-{}.yml",
-                        path.file_stem().unwrap_or_default().to_string_lossy(),
-                        number + 1
-                    )),
-                    false => path.clone(),
-                };
-                let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|source| CliError::Unwritable { path: path.clone(), source, help: None })?;
-                printer.note(&format!("wrote {}", path.display()));
-            }
-        }
-        for warning in &job.warnings {
-            printer.note(&format!("warning · {}", plain(warning)));
-        }
-    }
-    Ok(0)
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ mod env_file;
 mod error;
 mod grade;
 mod graph;
+mod held;
+mod import;
 mod init;
 mod job_files;
 mod jobs;
@@ -88,7 +90,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = panics::caught(|| match args.command {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Init(args) => init::init(&args, &printer),
-        Command::Import(args) => datasets::import(&args, &printer),
+        Command::Import(args) => import::import(&args, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),

@@ -1,10 +1,16 @@
 //! The files that datasets are read from.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Seek};
 use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 512 * 1024 * 1024;
+
+/// A file that is read piece by piece.
+pub trait FileReader: BufRead + Seek {}
+
+impl<R: BufRead + Seek> FileReader for R {}
 
 /// Files and folders: the disk's, or a test's.
 pub trait Files {
@@ -13,6 +19,14 @@ pub trait Files {
     /// # Errors
     /// There is none, it can't be read, or it is no text.
     fn read(&self, path: &Path) -> io::Result<String>;
+
+    /// A file of any size, to be read piece by piece.
+    ///
+    /// # Errors
+    /// There is none, or it can't be read.
+    fn reader(&self, path: &Path) -> io::Result<Box<dyn FileReader>> {
+        Ok(Box::new(Cursor::new(self.read(path)?)))
+    }
 
     /// What is in a folder, sorted by name.
     ///
@@ -45,6 +59,10 @@ impl Files for DiskFiles {
             ));
         }
         std::fs::read_to_string(path)
+    }
+
+    fn reader(&self, path: &Path) -> io::Result<Box<dyn FileReader>> {
+        Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -11,6 +11,7 @@
 
 mod adk;
 mod cursor;
+mod edit;
 mod fields;
 mod files;
 mod findings;
@@ -28,7 +29,8 @@ mod watsonx;
 #[cfg(test)]
 mod tests;
 
-pub use files::{DiskFiles, Files};
+pub use edit::CaseFile;
+pub use files::{DiskFiles, FileReader, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
 pub use lower::{LowerOptions, LoweredJob, lower};
@@ -39,4 +41,4 @@ pub use model::{
 };
 pub use open::{OpenOptions, open};
 pub use recognise::recognise;
-pub use recorded::{Recorded, Recording, load_recorded};
+pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};

@@ -134,13 +134,19 @@ fn kind_of_object(root: &JsonNode) -> Result<Kind, &'static str> {
         Kind::WatsonxMetrics
     } else if any(&["successful_evaluations", "evaluation_results", "app_tokens"]) {
         Kind::RedhatResult
-    } else if root.get("messages").is_some_and(|messages| messages.items().iter().any(|message| message.has("role"))) {
+    } else if root.get("messages").is_some_and(is_messages) {
         Kind::MessageList
     } else if root.has("state") && !root.has("events") && !root.has("queries") {
         Kind::AdkSession
     } else {
         return Err(look_alike(root));
     })
+}
+
+/// Whether a value is a list of messages; an empty one is too.
+fn is_messages(value: &JsonNode) -> bool {
+    let JsonContent::List(items) = &value.content else { return false };
+    items.is_empty() || items.iter().any(|message| message.has("role"))
 }
 
 /// Whether an eval set in camelCase is ADK's: it has what only ADK's have.

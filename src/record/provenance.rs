@@ -26,6 +26,9 @@ pub struct Provenance {
     pub prompts: Vec<PromptDigest>,
     /// How the agent was reached: the transport and its address, without credentials.
     pub agent: String,
+    /// The files in which the conversations were recorded, each with what it is; empty where the agent was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<String>,
     /// The models that the agent was asked to use.
     pub models: Vec<String>,
     /// The persona's name.

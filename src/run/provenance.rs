@@ -28,6 +28,7 @@ impl Engine {
             job_digest: job.digest.clone(),
             prompts,
             agent: agent(job),
+            recorded: Vec::new(),
             models: plan.models.clone(),
             persona: job.persona.name.clone(),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),

@@ -7,6 +7,7 @@ mod budget;
 mod descriptors;
 mod faults;
 mod grade;
+mod grade_recorded;
 mod graph_serve;
 mod init;
 mod jobs;

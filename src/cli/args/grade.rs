@@ -2,17 +2,20 @@
 
 use std::path::PathBuf;
 
-use super::values::{parse_dollars, whole_number};
-use super::{FileArgs, RunsArgs};
+use super::values::{parse_dollars, parse_score, whole_number};
+use super::{FileArgs, ReadingArgs, RunsArgs, SelectionArgs};
 use crate::job::ModelName;
 use crate::money::Dollars;
-use crate::score::Weight;
+use crate::score::{Score, Weight};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct GradeArgs {
     /// The runs' ids, or the beginnings of their folders' names [default: the newest run]
     #[arg(value_name = "RUN")]
     pub(in crate::cli) runs: Vec<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) recorded: RecordedArgs,
 
     #[command(flatten)]
     pub(in crate::cli) runs_dir: RunsArgs,
@@ -50,4 +53,29 @@ pub(in crate::cli) struct GradeArgs {
     /// Also write the run with its new grades to a file: .json, .html, .xml (JUnit), .md, .csv, or tokens.json
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(in crate::cli) output: Vec<PathBuf>,
+}
+
+/// What was said and done already, and what was expected.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct RecordedArgs {
+    /// Grade recorded conversations, without an agent, by the cases of this file: another system's (Google ADK, trpc-agent-go,
+    /// watsonx Orchestrate, Red Hat), a folder of them, or a job file whose cases have `expected`
+    #[arg(long, env = "EVAL_JOB_DATASET", value_name = "FILE", requires = "actual", conflicts_with_all = ["runs", "job", "weights"])]
+    pub(in crate::cli) dataset: Option<String>,
+
+    /// What was said and done: a file or a folder of results of ADK or trpc-agent-go, messages of watsonx Orchestrate, results of Red
+    /// Hat's, message lists as OpenAI writes them, OpenTelemetry's JSON, or a run of eval-job's, by its id or its record.
+    /// Several: --actual A --actual B
+    #[arg(long, env = "EVAL_JOB_ACTUAL", value_name = "RECORDED", requires = "dataset")]
+    pub(in crate::cli) actual: Vec<String>,
+
+    /// With --dataset: the run fails (status 100) if the score is below this, 0 to 1
+    #[arg(long, env = "EVAL_JOB_MIN_SCORE", value_name = "SCORE", value_parser = parse_score)]
+    pub(in crate::cli) min_score: Option<Score>,
+
+    #[command(flatten)]
+    pub(in crate::cli) selection: SelectionArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) reading: ReadingArgs,
 }

@@ -19,7 +19,7 @@ use crate::money::Dollars;
 use crate::score::Score;
 
 pub(super) use coverage::CoverageArgs;
-pub(super) use grade::GradeArgs;
+pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_score, parse_seconds, whole_number};
@@ -201,8 +201,13 @@ pub(super) struct FileArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
     /// The file, FILE:case1,case2 for some of its cases, or a folder
-    #[arg(value_name = "FILE")]
-    pub(super) file: String,
+    #[arg(value_name = "FILE", required_unless_present = "from_trace", conflicts_with = "from_trace")]
+    pub(super) file: Option<String>,
+
+    /// A recorded conversation (what `grade --actual` takes: traces, message lists, results, a run): its user's lines become a
+    /// script, the tool calls and replies what is expected of them
+    #[arg(long, env = "EVAL_JOB_FROM_TRACE", value_name = "RECORDED")]
+    pub(super) from_trace: Option<String>,
 
     /// The job file; without it, the job is printed
     #[arg(short, long, value_name = "PATH")]
@@ -210,6 +215,9 @@ pub(super) struct ImportArgs {
 
     #[command(flatten)]
     pub(super) data: DataArgs,
+
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
 }
 
 /// How other systems' evaluation files are read.
@@ -220,6 +228,13 @@ pub(super) struct DataArgs {
     #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
     pub(super) target: Option<TargetArg>,
 
+    #[command(flatten)]
+    pub(super) reading: ReadingArgs,
+}
+
+/// What stands beside other systems' evaluation files, and how they are scored.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReadingArgs {
     /// The test_config.json or the metrics file, instead of the one beside the cases
     #[arg(long, env = "EVAL_JOB_CONFIG_FILE_PATH", value_name = "FILE")]
     pub(super) config_file_path: Option<PathBuf>,

@@ -275,11 +275,16 @@ fn case(job: &Job, id: &str, run_has_one: bool) -> Option<Arc<Case>> {
     found.or_else(only).cloned()
 }
 
-fn render(job: &Job, case: &Case, evidence: &Evidence, templates: &Templates) -> Result<Vec<Question>, String> {
+pub(super) fn render(
+    job: &Job,
+    case: &Case,
+    evidence: &Evidence,
+    templates: &Templates,
+) -> Result<Vec<Question>, String> {
     grade::questions(job, &grade::metric_input(job, case, evidence), templates).map_err(|error| error.to_string())
 }
 
-fn without_reply(question: &str, why: &str) -> Judgement {
+pub(super) fn without_reply(question: &str, why: &str) -> Judgement {
     Judgement {
         question: question.to_owned(),
         judge: String::new(),

@@ -2,6 +2,7 @@
 
 mod again;
 mod asking;
+mod recorded;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -32,6 +33,10 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     if files.iter().any(OutputFile::is_stdout) {
         return Err(CliError::UnknownFormat("-".into()));
     }
+    if let Some(dataset) = &args.recorded.dataset {
+        return recorded::grade((args, context, printer), dataset, &files);
+    }
+    recorded::note_unused(&args.recorded, printer);
     if let Some((name, _)) = args
         .weights
         .iter()
@@ -48,10 +53,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         context.redactor(),
     )?
     .pop();
-    let asking = match &args.scorer_model {
-        Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
-        None => None,
-    };
+    let asking = asking(args, context, printer)?;
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
@@ -75,6 +77,18 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         asking.runtime.shutdown_background();
     }
     Ok(worst.exit_status())
+}
+
+/// What asks the judge of `--scorer-model`, where there is one.
+fn asking<'a>(
+    args: &'a GradeArgs,
+    context: &'a Context,
+    printer: &'a Arc<Printer>,
+) -> Result<Option<Asking<'a>>, CliError> {
+    Ok(match &args.scorer_model {
+        Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
+        None => None,
+    })
 }
 
 fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {

@@ -143,6 +143,7 @@ impl Invocation {
             reply: self.reply,
             calls: self.calls.unwrap_or_default(),
             intermediate: self.intermediate,
+            usage: None,
             extra: self.extra,
         }
     }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::evidence::Usage;
+
 use super::{CaseExpectation, DatasetCall, JudgedCheck, LineExpectation, Rubric, ToolMock};
 
 /// A case of a dataset.
@@ -232,7 +234,10 @@ pub struct RecordedTurn {
     /// What it said before its final reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intermediate: Vec<super::AuthoredText>,
-    /// What the record says beside that: usage, traces, times.
+    /// The agent's own tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What the record says beside that: traces, times.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }

@@ -1,9 +1,13 @@
 //! What was said and done already, from whoever wrote it down: nobody has to ask the agent. In comes a file; out come
 //! conversations as the evidence of a trial has them.
 
+mod case;
+mod matching;
 mod messages;
+mod open;
 mod openai;
 mod otlp;
+mod otlp_figures;
 mod otlp_spans;
 mod results;
 
@@ -16,8 +20,11 @@ use super::load::{read_tree, single, stem};
 use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
 use super::recognise::{Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
-use crate::evidence::{Event, Turn};
+use crate::evidence::{Ending, Event, Evidence, Transcript, TrialId, Turn};
 use crate::job::{Problem, Problems};
+
+pub use matching::{CaseKey, Matching, match_cases};
+pub use open::{RecordingKey, Recordings};
 
 /// The conversations of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +61,14 @@ impl Recorded {
     pub(in crate::dataset) fn new(id: impl Into<String>, turns: &[RecordedTurn]) -> Recorded {
         Recorded { id: id.into(), turns: numbered(turns), ..Recorded::default() }
     }
+
+    /// The conversation as the evidence of a trial: what was not recorded is not there.
+    pub fn into_evidence(self, trial: &TrialId) -> Evidence {
+        let CaseSession { id, user, .. } = self.session;
+        let ending = self.error.map_or(Ending::ScriptEnded, |error| Ending::AgentFailed { error });
+        let evidence = Evidence::new(id.unwrap_or(self.id), user.unwrap_or_default(), trial);
+        Evidence { transcript: Transcript { turns: self.turns }, ending, ..evidence }
+    }
 }
 
 /// Turns of evidence: counted from 1, a greeting is turn 0.
@@ -84,6 +99,7 @@ impl RecordedTurn {
             turn.events.push(Event::other(json!({"author": said.author, "text": said.text})));
         }
         let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
+        turn.usage = self.usage;
         turn.latency_ms =
             seconds.filter(|seconds| *seconds >= 0.0 && turn.agent.is_some()).map(|seconds| seconds * 1000.0);
         turn
@@ -95,10 +111,14 @@ impl RecordedTurn {
 /// # Errors
 /// It holds none, or there are errors in it: all of them, each with its place.
 pub fn load_recorded(file_name: &str, text: &str) -> Result<Recording, Problems> {
+    load_named(file_name, stem(file_name), text)
+}
+
+/// The same; `name` names conversations that the text does not name.
+fn load_named(file_name: &str, name: &str, text: &str) -> Result<Recording, Problems> {
     let Recognised { kind, json, inner } = look_at(file_name, text)?;
     let text = inner.as_deref().unwrap_or(text);
     let Some(json) = json else { return Err(nothing_recorded(file_name, kind)) };
-    let name = stem(file_name);
     let read = |read: fn(Cursor<'_>, &str) -> Vec<Recorded>| read_with(file_name, text, &json, name, kind, read);
     let mut recording = match kind {
         Kind::AdkResult => read(results::read_adk)?,
@@ -138,11 +158,13 @@ fn read_with(
     Ok(Recording { kind, conversations, warnings })
 }
 
+/// What was looked for, for messages.
+const LOOKED_FOR_RECORDED: &str = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
+                                   Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
+
 fn nothing_recorded(file_name: &str, kind: Kind) -> Problems {
     let message = format!("this is {}: nothing that an agent said is recorded in it", kind.name());
-    let help = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
-                Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
-    single(about_file(file_name, message, Some(help)))
+    single(about_file(file_name, message, Some(LOOKED_FOR_RECORDED)))
 }
 
 /// The cases of a dataset that are recorded.

@@ -10,17 +10,21 @@ use serde_json::Value;
 
 use super::messages::{Spoken, answer, turns_of};
 use super::openai::{call_of, json_within};
+use super::otlp_figures::{Told, add_figures};
 use super::otlp_spans::{Record, records};
 use super::{Recorded, numbered};
 use crate::dataset::cursor::Cursor;
 use crate::dataset::model::{CaseSession, DatasetCall, RecordedTurn};
+
+/// Attributes that tell to which conversation a span belongs.
+pub(super) const CONVERSATION_IDS: [&str; 2] = ["gen_ai.conversation.id", "gcp.vertex.agent.session_id"];
 
 /// Reads a document, or one a line.
 pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
     let (spans, events) = records(value.node);
     let mut conversation_of: BTreeMap<&str, &str> = BTreeMap::new();
     for record in spans.iter().chain(&events) {
-        let id = text(record, "gen_ai.conversation.id").or_else(|| text(record, "gcp.vertex.agent.session_id"));
+        let id = CONVERSATION_IDS.iter().find_map(|key| text(record, key));
         if let Some(id) = id.filter(|id| !id.is_empty()) {
             conversation_of.entry(&record.trace).or_insert(id);
         }
@@ -63,31 +67,50 @@ fn text<'a>(record: &'a Record, key: &str) -> Option<&'a str> {
     record.attributes.get(key)?.as_str()
 }
 
+/// A trace's turns, and what its spans tell of them.
+#[derive(Default)]
+struct Trace<'a> {
+    id: &'a str,
+    turns: Vec<RecordedTurn>,
+    told: Vec<Told<'a>>,
+}
+
 /// The turns of a conversation: those of its last history, or where a trace begins anew each time, of all traces.
-fn turns(spans: &[&Record], events: &[&Record]) -> Vec<RecordedTurn> {
-    let mut by_trace: Vec<(&str, Vec<RecordedTurn>)> = Vec::new();
+fn turns<'a>(spans: &[&'a Record], events: &[&Record]) -> Vec<RecordedTurn> {
+    let mut traces: Vec<Trace<'a>> = Vec::new();
     for span in spans {
-        let history = history_of(span, events);
-        let turns = turns_of(history);
-        if turns.iter().all(|turn| turn.user.is_empty()) {
-            continue;
-        }
-        match by_trace.iter_mut().find(|(trace, _)| *trace == span.trace) {
-            // The history that says most; of two as long, the later one.
-            Some((_, known)) if weight(&turns) >= weight(known) => *known = turns,
-            Some(_) => {}
-            None => by_trace.push((&span.trace, turns)),
+        let turns = turns_of(history_of(span, events));
+        let asked = turns.iter().filter(|turn| !turn.user.is_empty()).count();
+        let place = traces.iter().position(|trace| trace.id == span.trace).unwrap_or_else(|| {
+            traces.push(Trace { id: &span.trace, ..Trace::default() });
+            traces.len() - 1
+        });
+        let trace = &mut traces[place];
+        trace.told.push((*span, asked));
+        // The history that says most; of two as long, the later one.
+        if asked > 0 && weight(&turns) >= weight(&trace.turns) {
+            trace.turns = turns;
         }
     }
-    if by_trace.is_empty() {
+    for trace in &mut traces {
+        add_figures(&mut trace.turns, &trace.told);
+    }
+    if traces.iter().all(|trace| trace.turns.is_empty()) {
         let history = events.iter().filter_map(|event| message_of_event(event)).collect();
-        by_trace.push(("", turns_of(history)));
+        traces = vec![Trace { turns: turns_of(history), ..Trace::default() }];
     }
     let mut turns: Vec<RecordedTurn> = Vec::new();
-    for (_, next) in by_trace {
-        // A later trace tells the earlier turns again.
+    for Trace { turns: mut next, .. } in traces {
+        // A later trace tells the earlier turns again, without their figures.
         let repeats = next.len() > turns.len() && next.iter().zip(&turns).all(|(new, old)| new.user == old.user);
-        if repeats { turns = next } else { turns.extend(next) }
+        if !repeats {
+            turns.extend(next);
+            continue;
+        }
+        for (new, old) in next.iter_mut().zip(turns) {
+            (new.usage, new.extra) = (old.usage, old.extra);
+        }
+        turns = next;
     }
     add_tools(&mut turns, spans);
     turns

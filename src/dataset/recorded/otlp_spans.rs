@@ -15,6 +15,8 @@ pub(super) struct Record {
     pub(super) name: String,
     /// When it began, in nanoseconds since 1970.
     pub(super) start: u128,
+    /// When it ended; 0 where nobody says.
+    pub(super) end: u128,
     /// Its attributes.
     pub(super) attributes: Map<String, Value>,
     /// The body of a log record.
@@ -66,6 +68,7 @@ fn record(node: &JsonNode, start: &str) -> Record {
         start: nanoseconds(node.get(start))
             .or_else(|| nanoseconds(node.get("observedTimeUnixNano")))
             .unwrap_or_default(),
+        end: nanoseconds(node.get("endTimeUnixNano")).unwrap_or_default(),
         attributes,
         body: node.get("body").map(any_value).unwrap_or_default(),
     }

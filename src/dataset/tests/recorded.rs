@@ -249,3 +249,60 @@ fn a_large_file_on_one_line_is_read_in_time_that_grows_with_it() {
         loaded(&format!(r#"{{"eval_set_id": "s", "eval_cases": [{}]}}"#, cases.join(",")), &Beside::default());
     assert_eq!((dataset.cases.len(), dataset.cases[19_999].id.as_str()), (20_000, "c (20000)"));
 }
+
+#[test]
+fn tokens_and_times_of_traces_are_read_where_they_are_told() {
+    let message = |role: &str, text: &str| json!({"role": role, "parts": [{"type": "text", "content": text}]});
+    let timed = |mut span: Value, end: u64| {
+        span["endTimeUnixNano"] = json!(end.to_string());
+        span
+    };
+    let chat = |id: &str, start: u64, history: Value, reply: &str, usage: &[(&str, Value)]| {
+        let known = [
+            ("gen_ai.operation.name", json!("chat")),
+            ("gen_ai.input.messages", history),
+            ("gen_ai.output.messages", json!([message("assistant", reply)])),
+        ];
+        timed(span("1", id, start, &[&known[..], usage].concat(), json!([])), start + 500_000_000)
+    };
+    let agent =
+        timed(span("1", "a", 1_000, &[("gen_ai.operation.name", json!("invoke_agent"))], json!([])), 2_000_001_000);
+    let old = [("gen_ai.usage.prompt_tokens", json!(10)), ("gen_ai.usage.completion_tokens", json!(2))];
+    let new = [
+        ("gen_ai.usage.input_tokens", json!(20)),
+        ("gen_ai.usage.output_tokens", json!(3)),
+        ("gen_ai.usage.cache_read.input_tokens", json!(5)),
+    ];
+    let first = chat("1", 10_000, json!([message("user", "a")]), "b", &new);
+    let again = chat("2", 900_000_000, json!([message("user", "a")]), "b", &old);
+    let turn = |document: &str| recorded(document).conversations[0].turns.clone();
+    let one = &turn(&document(&[agent.clone(), first.clone(), again.clone()]))[0];
+    let usage = one.usage.unwrap();
+    assert_eq!((usage.calls, usage.total_tokens(), usage.cached_input_tokens), (2, Some(35), Some(5)));
+    assert_eq!(one.latency_ms, Some(2000.0), "that of the agent");
+    let without_agent = &turn(&document(&[first.clone(), again]))[0];
+    assert_eq!(without_agent.latency_ms.map(f64::round), Some(1400.0), "from the first call to the end of the last");
+    // A second turn in the same trace: what the agent took for both is nobody's.
+    let second = chat(
+        "3",
+        3_000_000_000,
+        json!([message("user", "a"), message("assistant", "b"), message("user", "c")]),
+        "d",
+        &[],
+    );
+    let both = turn(&document(&[agent, first, second]));
+    assert_eq!(
+        both.iter().map(|turn| turn.usage.and_then(|usage| usage.total_tokens())).collect::<Vec<_>>(),
+        [Some(23), None]
+    );
+    assert_eq!(both.iter().map(|turn| turn.latency_ms).collect::<Vec<_>>(), [Some(500.0), Some(500.0)]);
+    let silent = span(
+        "1",
+        "1",
+        0,
+        &[("gen_ai.operation.name", json!("chat")), ("gen_ai.input.messages", json!([message("user", "a")]))],
+        json!([]),
+    );
+    let nothing = &turn(&document(&[silent]))[0];
+    assert_eq!((nothing.usage, nothing.latency_ms), (None, None), "nobody told");
+}

@@ -1,0 +1,153 @@
+//! `eval-job grade --dataset FILE --actual RECORDED`: what was already said and done is graded, and kept as a run.
+
+mod expected;
+mod run;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::args::{GradeArgs, RecordedArgs};
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::held::Held;
+use super::super::outputs::{self, OutputFile, OutputRun};
+use super::super::printer::Printer;
+use super::super::selection::{self, Selected};
+use super::{asking, grade_run};
+use crate::dataset::{Matching, match_cases};
+use crate::record::Verdict;
+use crate::report::{count, one_line, plain};
+use expected::ExpectedJob;
+use run::{Matched, RecordedRun, keep};
+
+/// Grades recorded conversations by the cases of a file. The status is that of the worst verdict.
+pub(super) fn grade(
+    (args, context, printer): (&GradeArgs, &Context, &Arc<Printer>),
+    dataset: &str,
+    files: &[OutputFile],
+) -> Result<u8, CliError> {
+    let (jobs, mut notes) = expected::load(dataset, args, context)?;
+    let held = Held::open(&args.recorded.actual, &args.runs_dir.runs_dir, context.redactor())?;
+    let matched = match_all(jobs, &held, &mut notes);
+    let matched = select(args, matched, &mut notes)?;
+    notes.extend(few(&held.warnings));
+    notes.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
+    let asking = asking(args, context, printer)?;
+    let (mut ended, mut regraded, mut worst) = (Vec::new(), Vec::new(), Verdict::Passed);
+    for job in matched {
+        let mut run = keep(job, &held, (args, context))?;
+        let verdict = match &asking {
+            Some(asking) => {
+                let stored = run.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
+                let again = grade_run((args, context, printer), stored, None, Some(asking))?;
+                let verdict = again.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
+                regraded.extend(again);
+                verdict
+            }
+            None => run.show(context, printer)?,
+        };
+        printer.note(&run.kept_words(args));
+        worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
+        ended.push(run);
+    }
+    if !files.is_empty() {
+        let judged: Vec<_> = regraded.iter().map(super::GradedRun::output).collect();
+        let graded: Vec<OutputRun<'_, _>> = ended.iter().filter_map(RecordedRun::output).collect();
+        match asking {
+            Some(_) => outputs::write(files, &judged)?,
+            None => outputs::write(files, &graded)?,
+        }
+    }
+    if let Some(asking) = asking {
+        asking.runtime.shutdown_background();
+    }
+    Ok(worst.exit_status())
+}
+
+/// Tells flags that mean something with `--dataset` only.
+pub(super) fn note_unused(args: &RecordedArgs, printer: &Printer) {
+    let RecordedArgs { min_score, selection, reading, .. } = args;
+    let used = [
+        (min_score.is_some(), "--min-score"),
+        (!selection.tag.is_empty(), "--tag"),
+        (!selection.filter.is_empty(), "--filter"),
+        (selection.limit.is_some(), "--limit"),
+        (reading.config_file_path.is_some(), "--config-file-path"),
+        (reading.session_file.is_some(), "--session-file"),
+        (reading.dialect_strict, "--dialect-strict"),
+    ];
+    let names: Vec<&str> = used.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+    if !names.is_empty() {
+        printer.note(&format!("note: without --dataset nothing comes of {}", names.join(", ")));
+    }
+}
+
+/// Finds the case of each recording, and tells what has none.
+fn match_all(jobs: Vec<ExpectedJob>, held: &Held, notes: &mut Vec<String>) -> Vec<Matched> {
+    let keys: Vec<_> = held.keys.iter().map(|held| held.key.clone()).collect();
+    let is_only = jobs.len() == 1;
+    let mut is_about_none = vec![true; keys.len()];
+    let mut matched = Vec::new();
+    for ExpectedJob { loaded, keys: cases } in jobs {
+        let Matching { mut case_of, by_order } = match_cases(&cases, &keys);
+        if by_order && !is_only {
+            case_of.fill(None);
+        } else if by_order {
+            let one = if cases.len() == 1 {
+                "all are taken for the only case"
+            } else {
+                "each is taken for the case in its place"
+            };
+            let help = "give them the cases' ids to be sure";
+            notes.push(format!("no recording names a case, a session or a file that the cases know: {one}; {help}"));
+        }
+        for (is_about_none, case) in is_about_none.iter_mut().zip(&case_of) {
+            *is_about_none &= case.is_none();
+        }
+        let known: BTreeSet<usize> = case_of.iter().flatten().copied().collect();
+        let without = loaded.job.cases.iter().enumerate().filter(|(place, _)| !known.contains(place));
+        let without: Vec<&str> = without.map(|(_, case)| case.id.as_str()).collect();
+        notes.extend(listed(&without, "case", "without a recording"));
+        let ids = loaded.job.cases.iter().map(|case| case.id.clone()).collect();
+        matched.push(Matched { loaded, case_of, ids });
+    }
+    let strangers: Vec<&str> =
+        keys.iter().zip(&is_about_none).filter(|(_, is)| **is).map(|(key, _)| key.id.as_str()).collect();
+    notes.extend(listed(&strangers, "recording", "without a case"));
+    matched
+}
+
+/// `2 recordings without a case: a, b`.
+fn listed(ids: &[&str], noun: &str, without: &str) -> Option<String> {
+    const MOST: usize = 20;
+    let more = ids.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names: Vec<String> = ids.iter().take(MOST).map(|id| one_line(id, 60)).collect();
+    (!ids.is_empty()).then(|| format!("{} {without}: {}{more}", count(ids.len(), noun), names.join(", ")))
+}
+
+/// The first of these sentences, and how many more there are.
+fn few(warnings: &[String]) -> Vec<String> {
+    const MOST: usize = 10;
+    let more = warnings.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("{more} more warnings about the recordings"));
+    warnings.iter().take(MOST).cloned().chain(more).collect()
+}
+
+/// Only the cases that the flags select.
+fn select(args: &GradeArgs, matched: Vec<Matched>, notes: &mut Vec<String>) -> Result<Vec<Matched>, CliError> {
+    let (mut loaded, mut rest) = (Vec::new(), Vec::new());
+    for Matched { loaded: job, case_of, ids } in matched {
+        rest.push((job.job.digest.clone(), case_of, ids));
+        loaded.push(job);
+    }
+    let Selected { jobs, note } = selection::select(&args.recorded.selection, loaded)?;
+    notes.extend(note);
+    let mut selected = Vec::new();
+    for job in jobs {
+        let Some(at) = rest.iter().position(|(digest, _, _)| *digest == job.job.digest) else { continue };
+        let (_, case_of, ids) = rest.swap_remove(at);
+        selected.push(Matched { loaded: job, case_of, ids });
+    }
+    Ok(selected)
+}

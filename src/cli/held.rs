@@ -1,0 +1,193 @@
+//! Conversations that were held, of files and of runs that eval-job kept: what `--actual` and `--from-trace` name.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::error::CliError;
+use crate::dataset::{DiskFiles, Recorded, RecordingKey, Recordings};
+use crate::evidence::{Evidence, TrialId};
+use crate::job::Problems;
+use crate::plan::Refusal;
+use crate::record::{RunRecord, TrialRecord};
+use crate::report::plain;
+use crate::secret::Redactor;
+use crate::store::folder::{JournalFile, RunsFolder, read_journal};
+use crate::store::{Store, StoreError, StoredRun};
+
+/// A conversation that was held.
+pub(super) enum Conversation {
+    /// One that somebody wrote down, or why it can't be read.
+    Recorded(Result<Recorded, Problems>),
+    /// One of our own runs.
+    Own(Box<TrialRecord>),
+}
+
+/// Where conversations are.
+enum Source {
+    Files(Recordings),
+    Run(Box<JournalFile>),
+    Record(Vec<TrialRecord>),
+}
+
+/// What is known of a conversation before it is read.
+pub(super) struct HeldKey {
+    /// What it is matched by.
+    pub(super) key: RecordingKey,
+    /// Which trial of its own run it was.
+    pub(super) own: Option<TrialId>,
+}
+
+/// All conversations of the command.
+#[derive(Default)]
+pub(super) struct Held {
+    sources: Vec<Source>,
+    /// What is known of them, in their order.
+    pub(super) keys: Vec<HeldKey>,
+    /// Their files, each with what it is.
+    pub(super) files: Vec<String>,
+    /// What is odd.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Held {
+    /// Looks through everything that was named.
+    pub(super) fn open(names: &[String], runs: &Path, redactor: &Redactor) -> Result<Held, CliError> {
+        let (mut held, mut problems) = (Held::default(), Vec::new());
+        for typed in names {
+            match held.add(typed, runs, redactor) {
+                Err(CliError::InvalidJobs(of_file)) => problems.extend(of_file),
+                other => other?,
+            }
+        }
+        if problems.is_empty() { Ok(held) } else { Err(CliError::InvalidJobs(problems)) }
+    }
+
+    fn add(&mut self, typed: &str, runs: &Path, redactor: &Redactor) -> Result<(), CliError> {
+        let path = Path::new(typed);
+        if !path.exists() {
+            let no_run = |error: StoreError| match error {
+                StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } => no_such(typed, runs),
+                other => other.into(),
+            };
+            return self.add_run(RunsFolder::at(runs).open(Some(typed)).map_err(no_run)?, redactor);
+        }
+        if path.join("journal.ndjson").is_file() {
+            let folder = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+            let (parent, name) = (folder.parent().unwrap_or(Path::new(".")), folder.file_name().unwrap_or_default());
+            return self.add_run(RunsFolder::at(parent).open(Some(&name.to_string_lossy()))?, redactor);
+        }
+        match own_record(path)? {
+            Some(trials) => self.add_record(path, trials),
+            None => {
+                let recordings = Recordings::open(path, &DiskFiles);
+                let recordings = recordings.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+                let told =
+                    |problem: &crate::job::Problem| format!("{}:{}: {}", problem.file, problem.line, problem.message);
+                self.warnings.extend(recordings.warnings.iter().map(told));
+                self.files
+                    .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
+                self.keys.extend(recordings.keys.iter().map(|key| HeldKey { key: key.clone(), own: None }));
+                self.sources.push(Source::Files(recordings));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_run(&mut self, run: JournalFile, redactor: &Redactor) -> Result<(), CliError> {
+        let mut run = run.with_redactor(redactor.clone());
+        let path = run.path().to_path_buf();
+        run.read(|_, _| {})?;
+        for trial in run.trials() {
+            self.keys.push(own_key(&path, &trial?));
+        }
+        self.files.push(format!("{} (a run of eval-job's)", path.display()));
+        self.sources.push(Source::Run(Box::new(run)));
+        Ok(())
+    }
+
+    fn add_record(&mut self, path: &Path, trials: Vec<TrialRecord>) {
+        self.keys.extend(trials.iter().map(|trial| own_key(path, trial)));
+        self.files.push(format!("{} (a record of eval-job's)", path.display()));
+        self.sources.push(Source::Record(trials));
+    }
+
+    /// The conversations in the order of the keys, each read when it is asked for.
+    pub(super) fn conversations(&self) -> impl Iterator<Item = Result<Conversation, StoreError>> {
+        self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<Conversation, StoreError>>> {
+            let own = |trial: TrialRecord| Conversation::Own(Box::new(trial));
+            match source {
+                Source::Files(recordings) => {
+                    Box::new(recordings.conversations(&DiskFiles).map(|it| Ok(Conversation::Recorded(it))))
+                }
+                Source::Run(run) => Box::new(run.trials().map(move |trial| trial.map(own))),
+                Source::Record(trials) => Box::new(trials.iter().cloned().map(move |trial| Ok(own(trial)))),
+            }
+        })
+    }
+}
+
+impl Conversation {
+    /// What was said and done, wherever it was kept; `None` where nothing of it was.
+    pub(super) fn into_recorded(self) -> Result<Option<Recorded>, CliError> {
+        match self {
+            Conversation::Recorded(recorded) => {
+                recorded.map(Some).map_err(|problems| CliError::InvalidJobs(vec![problems]))
+            }
+            Conversation::Own(trial) => {
+                let id = trial.trial.case;
+                let recorded =
+                    |evidence: Evidence| Recorded { id, turns: evidence.transcript.turns, ..Recorded::default() };
+                Ok(trial.evidence.map(recorded))
+            }
+        }
+    }
+}
+
+fn own_key(path: &Path, trial: &TrialRecord) -> HeldKey {
+    let session = trial.evidence.as_ref().map(|evidence| evidence.session_id.clone());
+    let (file_stem, file) = (String::new(), path.to_path_buf());
+    let key = RecordingKey { id: trial.trial.case.clone(), session, file_stem, file, line: 1 };
+    HeldKey { key, own: Some(trial.trial.clone()) }
+}
+
+/// The trials of a journal or a record of our own; `None` where the file is something else.
+fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
+    const HEAD: u64 = 4096;
+    let unreadable = |why: String| CliError::Store(StoreError::Unreadable { path: path.to_path_buf(), why });
+    let mut head = Vec::new();
+    // What can't be read is told by whoever looks for recordings.
+    let Ok(mut file) = File::open(path) else { return Ok(None) };
+    if file.by_ref().take(HEAD).read_to_end(&mut head).is_err() {
+        return Ok(None);
+    }
+    let head = String::from_utf8_lossy(&head);
+    if head.starts_with(r#"{"kind":"runStarted""#) {
+        let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+        let record = RunRecord::from_entries(read_journal(&bytes).entries);
+        return Ok(Some(record.ok_or_else(|| unreadable("it has no beginning".to_owned()))?.trials));
+    }
+    let is_record = ["\"version\"", "\"startedAt\"", "\"provenance\""].iter().all(|key| head.contains(key));
+    if !is_record {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+    let records = match value.get("runs") {
+        Some(runs) => runs.as_array().cloned().unwrap_or_default(),
+        None => vec![value],
+    };
+    let mut trials = Vec::new();
+    for record in records {
+        let record: RunRecord = serde_json::from_value(record).map_err(|error| unreadable(error.to_string()))?;
+        trials.extend(record.trials);
+    }
+    Ok(Some(trials))
+}
+
+fn no_such(typed: &str, runs: &Path) -> CliError {
+    CliError::Unprepared(Refusal {
+        what: format!("there is no file {}, and no run of that id in {}", plain(typed), runs.display()),
+        help: "the path of a file or a folder, or the id of a run: eval-job list".to_owned(),
+    })
+}

@@ -1,0 +1,81 @@
+//! `eval-job import FILE`: other systems' cases, or recorded conversations, written as a job file.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::ImportArgs;
+use super::context::Context;
+use super::datasets::{Imported, NOBODY, import_all};
+use super::error::CliError;
+use super::held::Held;
+use super::printer::Printer;
+use crate::dataset::{self, Dataset};
+use crate::plan::Refusal;
+use crate::report::plain;
+
+/// Writes cases as job files.
+pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let target = args.data.target.clone().unwrap_or(NOBODY);
+    let (from, imported) = match (&args.file, &args.from_trace) {
+        (_, Some(trace)) => (trace, vec![of_trace(trace, args, context)?]),
+        (Some(file), None) => (file, import_all(file, &target, &args.data)?),
+        (None, None) => return Ok(0),
+    };
+    let several = imported.len() > 1;
+    for (number, job) in imported.iter().enumerate() {
+        let mut text = format!("# {}, from {}\n", plain(&job.name), plain(from));
+        for warning in &job.warnings {
+            text.push_str(&format!("# not as there: {}\n", plain(warning).replace('\n', " ")));
+        }
+        text.push_str(&job.text);
+        match &args.output {
+            None if several => {
+                return Err(CliError::Internal(format!("{from} holds several sets: say -o FILE")));
+            }
+            None => printer.data(&text)?,
+            Some(path) => {
+                let path = if several { numbered(path, number + 1) } else { path.clone() };
+                let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map_err(|source| CliError::Unwritable { path: path.clone(), source, help: None })?;
+                printer.note(&format!("wrote {}", path.display()));
+            }
+        }
+        for warning in &job.warnings {
+            printer.note(&format!("warning · {}", plain(warning)));
+        }
+    }
+    Ok(0)
+}
+
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    path.with_file_name(format!("{}-{number}.yml", path.file_stem().unwrap_or_default().to_string_lossy()))
+}
+
+/// Recorded conversations as a job: what was said is the script, what was done and replied is expected.
+fn of_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
+    let held = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
+    let mut conversations = Vec::new();
+    for conversation in held.conversations() {
+        let recorded = conversation?.into_recorded()?;
+        conversations.extend(recorded.filter(|it| it.turns.iter().any(|turn| !turn.is_greeting())));
+    }
+    if conversations.is_empty() {
+        return Err(CliError::Unprepared(Refusal {
+            what: format!("no message of a user is recorded in {}", plain(trace)),
+            help: "another recording: a case needs what its user says".to_owned(),
+        }));
+    }
+    let name = Path::new(trace).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let options = args.data.target.as_ref().unwrap_or(&NOBODY).lowering(false);
+    let mut lowered = dataset::lower(&Dataset::from_recorded(&name, conversations), &options);
+    lowered.document["metrics"] = serde_json::json!(["trajectory", "rouge"]);
+    let text = serde_saphyr::to_string(&lowered.document)
+        .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
+    Ok(Imported {
+        name: held.files.join(" and "),
+        text: context.redactor().redact(&text).into_owned(),
+        warnings: held.warnings.clone(),
+    })
+}

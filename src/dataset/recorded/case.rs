@@ -1,0 +1,35 @@
+//! A recorded conversation as a case: what was said is its script, what was done and replied is what it expects.
+
+use super::Recorded;
+use crate::dataset::Kind;
+use crate::dataset::model::{CaseUser, Dataset, DatasetCall, DatasetCase, LineExpectation, UserLine};
+use crate::evidence::Turn;
+
+/// The message of a turn whose user wrote no text.
+const NO_TEXT: &str = "(a message without text)";
+
+impl Recorded {
+    /// The conversation as a case. Results of tools are not expected: they are the world's.
+    pub fn into_case(self) -> DatasetCase {
+        let lines = self.turns.iter().filter(|turn| !turn.is_greeting()).map(line).collect();
+        let session = super::CaseSession { id: None, ..self.session };
+        DatasetCase { id: self.id, user: CaseUser::Lines(lines), session, ..DatasetCase::default() }
+    }
+}
+
+fn line(turn: &Turn) -> UserLine {
+    let calls = turn.tool_uses().into_iter();
+    let calls = calls.map(|used| DatasetCall { tool: used.tool, args: Some(used.args), ..DatasetCall::default() });
+    let say = if turn.user.trim().is_empty() { NO_TEXT.to_owned() } else { turn.user.clone() };
+    let expected =
+        LineExpectation { reply: turn.agent.clone(), calls: Some(calls.collect()), ..LineExpectation::default() };
+    UserLine { say, expected, ..UserLine::default() }
+}
+
+impl Dataset {
+    /// A dataset of recorded conversations.
+    pub fn from_recorded(name: &str, conversations: impl IntoIterator<Item = Recorded>) -> Dataset {
+        let cases = conversations.into_iter().map(Recorded::into_case).collect();
+        Dataset { cases, ..Dataset::new(Kind::MessageList, name) }
+    }
+}

@@ -1,0 +1,157 @@
+//! A large document that is a list, or has one of results or cases in it, item by item: found by its brackets alone.
+
+use std::io;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::super::super::Files;
+use super::pieces::{Piece, Pieces};
+
+/// The keys of lists with a conversation an item.
+const LISTS: [&[u8]; 3] = [b"eval_case_results", b"evalCaseResults", b"evalCases"];
+
+/// The most that may stand before and behind a list, and the longest first item.
+const MOST_AROUND: usize = 4 << 20;
+
+/// The pieces of a document of at least so many bytes; `None` where it is smaller, or no such list.
+pub(super) fn cut(path: &Path, files: &dyn Files, at_least: u64) -> io::Result<Option<Pieces>> {
+    let mut reader = files.reader(path)?;
+    let (mut scan, mut at) = (Scan::default(), 0_u64);
+    loop {
+        let buffer = reader.fill_buf()?;
+        if buffer.is_empty() {
+            break;
+        }
+        for (offset, byte) in buffer.iter().enumerate() {
+            if !scan.take(*byte, at + offset as u64) {
+                return Ok(None);
+            }
+        }
+        let read = buffer.len();
+        at += read as u64;
+        reader.consume(read);
+    }
+    let is_whole = scan.stack.is_empty() && !scan.items.is_empty();
+    if at < at_least || !is_whole {
+        return Ok(None);
+    }
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok();
+    let (Some(before), Some(after)) = (text(scan.before), text(scan.after)) else { return Ok(None) };
+    let piece = |((span, line), number)| Piece { spans: vec![span], line, number: Some(number), ..Piece::default() };
+    Ok(Some(Pieces { before, after, list: scan.items.into_iter().zip(1..).map(piece).collect() }))
+}
+
+/// How far a document was looked at.
+#[derive(Default)]
+struct Scan {
+    /// The brackets that are open.
+    stack: Vec<u8>,
+    is_text: bool,
+    is_escaped: bool,
+    line: usize,
+    /// The last text at the depth of the root's keys.
+    key: Vec<u8>,
+    /// Within the list: its depth.
+    list: Option<usize>,
+    has_ended: bool,
+    /// The item that is read: where it began, and its line.
+    item: Option<(u64, usize)>,
+    items: Vec<((u64, u64), usize)>,
+    /// The first item's bytes, until it was looked at.
+    first: Option<Vec<u8>>,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Scan {
+    /// Takes the next byte; `false` where this can't be such a document.
+    fn take(&mut self, byte: u8, at: u64) -> bool {
+        self.line += usize::from(byte == b'\n');
+        let was_in_list = self.list.is_some();
+        let is_fine = self.step(byte, at);
+        if self.list.is_none() {
+            let around = if self.has_ended { &mut self.after } else { &mut self.before };
+            if !(was_in_list && !self.has_ended) {
+                around.push(byte);
+            }
+            if around.len() > MOST_AROUND {
+                return false;
+            }
+        } else if !was_in_list {
+            self.before.push(byte);
+        } else if self.items.is_empty() && self.item.is_some() {
+            let first = self.first.get_or_insert_default();
+            first.push(byte);
+            if first.len() > MOST_AROUND {
+                return false;
+            }
+        }
+        is_fine
+    }
+
+    fn step(&mut self, byte: u8, at: u64) -> bool {
+        if self.is_text {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.is_text = false,
+                _ if self.list.is_none() && self.stack.len() == 1 => self.key.push(byte),
+                _ => {}
+            }
+            return true;
+        }
+        let in_list = self.list == Some(self.stack.len());
+        if in_list && self.item.is_none() && !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']') {
+            self.item = Some((at, self.line + 1));
+        }
+        match byte {
+            b'"' => {
+                self.is_text = true;
+                self.key.clear();
+            }
+            b'[' | b'{' => {
+                // Another document follows: this is one a line.
+                if self.stack.is_empty() && !self.before.iter().all(u8::is_ascii_whitespace) {
+                    return false;
+                }
+                let is_root = self.stack.is_empty() && byte == b'[';
+                let is_key = self.stack.len() == 1 && byte == b'[' && LISTS.contains(&self.key.as_slice());
+                self.stack.push(byte);
+                if self.list.is_none() && !self.has_ended && (is_root || is_key) {
+                    self.list = Some(self.stack.len());
+                }
+            }
+            b']' | b'}' => {
+                if in_list {
+                    self.end_item(at);
+                    (self.list, self.has_ended) = (None, true);
+                }
+                self.stack.pop();
+            }
+            b',' if in_list => return self.end_item(at),
+            _ => {}
+        }
+        true
+    }
+
+    /// An item ends before this byte; `false` where it is no conversation.
+    fn end_item(&mut self, at: u64) -> bool {
+        let Some((start, line)) = self.item.take() else { return true };
+        self.items.push(((start, at - start), line));
+        match self.first.take() {
+            // A list of objects with messages, rather than of messages.
+            Some(first) if self.stack.first() == Some(&b'[') => has_messages(&first),
+            _ => true,
+        }
+    }
+}
+
+fn has_messages(item: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        messages: Option<IgnoredAny>,
+    }
+    serde_json::from_slice::<Head>(item).is_ok_and(|head| head.messages.is_some())
+}

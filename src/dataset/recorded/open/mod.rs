@@ -1,0 +1,193 @@
+//! Recordings by their paths: found and looked through once, then read one by one. A file with a conversation a line, or a large one
+//! with a list of them, is never held whole.
+
+mod folder;
+mod items;
+mod pieces;
+mod traces;
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::super::findings::about_file;
+use super::super::load::{single, stem};
+use super::super::{Files, Kind};
+use super::{Recorded, case_of, load_named};
+use crate::job::{Problem, Problems};
+use pieces::{Piece, Pieces};
+
+/// What a conversation can be matched with a case by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingKey {
+    /// Its id: the case's, as far as the file says.
+    pub id: String,
+    /// The id of its session.
+    pub session: Option<String>,
+    /// The name of its file, without folders and endings.
+    pub file_stem: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The line at which it, or what it is read with, begins.
+    pub line: usize,
+}
+
+/// A file with conversations.
+#[derive(Debug)]
+struct RecordedFile {
+    path: PathBuf,
+    kind: Kind,
+    pieces: Pieces,
+}
+
+/// Conversations in files.
+#[derive(Debug, Default)]
+pub struct Recordings {
+    files: Vec<RecordedFile>,
+    /// What they can be matched by, in the order of the files.
+    pub keys: Vec<RecordingKey>,
+    /// What was read although it is odd, and what was left out.
+    pub warnings: Vec<Problem>,
+}
+
+impl Recordings {
+    /// Looks through a file or a folder.
+    ///
+    /// # Errors
+    /// Nothing is there, nothing is recorded there, or there are errors in it: all of a file's, each with its place.
+    pub fn open(path: &Path, files: &dyn Files) -> Result<Recordings, Problems> {
+        let mut recordings = Recordings::default();
+        match files.is_folder(path) {
+            true => folder::open(&mut recordings, path, files)?,
+            false => recordings.add(path, files)?,
+        }
+        Ok(recordings)
+    }
+
+    /// The files, and what each is.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, Kind)> {
+        self.files.iter().map(|file| (file.path.as_path(), file.kind))
+    }
+
+    /// The conversations in the order of the keys, each read when it is asked for; in place of one that can't be read, why.
+    pub fn conversations<'a>(
+        &'a self,
+        files: &'a dyn Files,
+    ) -> impl Iterator<Item = Result<Recorded, Problems>> + use<'a> {
+        self.files.iter().flat_map(move |file| {
+            let pieces = file.pieces.list.iter();
+            pieces.flat_map(move |piece| {
+                let read = file.text_of(piece, files).and_then(|text| file.read(piece, &text));
+                match read {
+                    Ok((conversations, _)) => {
+                        conversations.into_iter().map(Ok).collect::<Vec<Result<Recorded, Problems>>>()
+                    }
+                    Err(problems) => vec![Err(problems); piece.conversations],
+                }
+            })
+        })
+    }
+
+    /// Looks through a file.
+    fn add(&mut self, path: &Path, files: &dyn Files) -> Result<(), Problems> {
+        let name = name(path);
+        let mut file = RecordedFile {
+            path: path.to_path_buf(),
+            kind: Kind::MessageList,
+            pieces: pieces::cut(path, files, &mut self.warnings)?,
+        };
+        let mut problems = Vec::new();
+        let mut list = std::mem::take(&mut file.pieces.list);
+        for (at, piece) in list.iter_mut().enumerate() {
+            if let Some(id) = piece.id.take() {
+                (piece.conversations, file.kind) = (1, Kind::MessageList);
+                self.keys.push(key(path, id, None, piece.line));
+                continue;
+            }
+            let text = file.text_of(piece, files)?;
+            match file.read(piece, &text) {
+                Ok((conversations, of_piece)) => {
+                    piece.conversations = conversations.len();
+                    if at == 0 {
+                        file.kind = of_piece.0;
+                    }
+                    self.warnings.extend(of_piece.1);
+                    let keys = conversations.into_iter().map(|it| key(path, it.id, it.session.id, piece.line));
+                    self.keys.extend(keys);
+                }
+                Err(of_piece) => problems.extend(of_piece.list),
+            }
+            if problems.len() > MOST_PROBLEMS {
+                break;
+            }
+        }
+        if !problems.is_empty() {
+            let untold = problems.len().saturating_sub(MOST_PROBLEMS);
+            problems.truncate(MOST_PROBLEMS);
+            return Err(Problems { list: problems, untold });
+        }
+        list.retain(|piece| piece.conversations > 0);
+        if list.is_empty() {
+            return Err(single(about_file(&name, "nothing is recorded in this file", None)));
+        }
+        file.pieces.list = list;
+        self.files.push(file);
+        Ok(())
+    }
+}
+
+/// The most problems of a file that are shown.
+const MOST_PROBLEMS: usize = 20;
+
+impl RecordedFile {
+    /// The text of a piece; line breaks stand between what is read together.
+    fn text_of(&self, piece: &Piece, files: &dyn Files) -> Result<String, Problems> {
+        let unreadable = |error: std::io::Error| {
+            single(about_file(&name(&self.path), format!("this file can't be read: {error}"), None))
+        };
+        if piece.spans.is_empty() {
+            return files.read(&self.path).map_err(unreadable);
+        }
+        let mut reader = files.reader(&self.path).map_err(unreadable)?;
+        let mut bytes = self.pieces.before.clone().into_bytes();
+        for (number, (start, length)) in piece.spans.iter().enumerate() {
+            if number > 0 {
+                bytes.push(b'\n');
+            }
+            reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
+            reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+        }
+        bytes.extend_from_slice(self.pieces.after.as_bytes());
+        String::from_utf8(bytes).map_err(|_| {
+            let message = format!("line {} is no text (UTF-8)", piece.line);
+            single(Problem { line: piece.line, ..about_file(&name(&self.path), message, None) })
+        })
+    }
+
+    /// The conversations of a piece, and what it is, with the warnings.
+    #[expect(clippy::type_complexity, reason = "conversations, and what was found on the way")]
+    fn read(&self, piece: &Piece, text: &str) -> Result<(Vec<Recorded>, (Kind, Vec<Problem>)), Problems> {
+        let file_name = name(&self.path);
+        let stem = stem(&file_name);
+        let own = piece.number.map(|number| format!("{stem}-{number}"));
+        let shifted = |problem: Problem| Problem { line: problem.line + piece.line - 1, ..problem };
+        match load_named(&file_name, own.as_deref().unwrap_or(stem), text) {
+            Ok(recording) => {
+                let warnings = recording.warnings.into_iter().map(shifted).collect();
+                Ok((recording.conversations, (recording.kind, warnings)))
+            }
+            Err(problems) => {
+                let list = problems.list.into_iter().map(shifted).collect();
+                Err(Problems { list, untold: problems.untold })
+            }
+        }
+    }
+}
+
+fn key(path: &Path, id: String, session: Option<String>, line: usize) -> RecordingKey {
+    let file_stem = case_of(stem(&name(path))).to_owned();
+    RecordingKey { id, session, file_stem, file: path.to_path_buf(), line }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}

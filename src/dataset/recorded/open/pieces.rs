@@ -1,0 +1,170 @@
+//! A file in pieces, each of which is read for itself: lines, or the items of a large list.
+
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::super::super::findings::about_file;
+use super::super::super::load::single;
+use super::super::super::{FileReader, Files};
+use super::{items, name, traces};
+use crate::job::{Problem, Problems};
+
+/// A part of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Where it stands: the first byte and the length of each part. Nowhere is the whole file.
+    pub(super) spans: Vec<(u64, u64)>,
+    /// The line at which it begins.
+    pub(super) line: usize,
+    /// Which of the file's pieces it is, from 1; `None` for the whole file.
+    pub(super) number: Option<usize>,
+    /// The id of its one conversation, where that was seen without reading all of it.
+    pub(super) id: Option<String>,
+    /// How many conversations it has.
+    pub(super) conversations: usize,
+}
+
+/// A file in pieces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// What is put before each piece.
+    pub(super) before: String,
+    /// What is put behind each piece.
+    pub(super) after: String,
+    /// The pieces, in the file's order.
+    pub(super) list: Vec<Piece>,
+}
+
+/// A file of at least so many bytes that holds one list is read item by item.
+const LARGE: u64 = 8 << 20;
+
+/// The longest line that is read.
+const LONGEST_LINE: u64 = 256 << 20;
+
+/// Cuts a file into pieces.
+pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -> Result<Pieces, Problems> {
+    let failed = |error: std::io::Error| {
+        let message = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file and no such folder".to_owned(),
+            std::io::ErrorKind::InvalidData => "this file is no text (UTF-8)".to_owned(),
+            _ => format!("this file can't be read: {error}"),
+        };
+        single(about_file(&name(path), message, None))
+    };
+    if let Some(pieces) = items::cut(path, files, LARGE).map_err(failed)? {
+        return Ok(pieces);
+    }
+    let reader = files.reader(path).map_err(failed)?;
+    let mut lines = Lines { reader, start: 0, line: 0, bytes: Vec::new() };
+    if lines.next_filled(path).map_err(failed)?? && is_object_or_list(&lines.bytes) {
+        let (list, filled) = cut_lines(path, lines, warnings).map_err(failed)??;
+        if filled > 1 {
+            return Ok(Pieces { list, ..Pieces::default() });
+        }
+    }
+    Ok(Pieces { list: vec![Piece { line: 1, ..Piece::default() }], ..Pieces::default() })
+}
+
+/// The lines of a file, one at a time.
+struct Lines {
+    reader: Box<dyn FileReader>,
+    /// Where the line begins.
+    start: u64,
+    /// Its number, from 1.
+    line: usize,
+    bytes: Vec<u8>,
+}
+
+impl Lines {
+    /// Reads the next line that is not blank; `false` at the end.
+    fn next_filled(&mut self, path: &Path) -> std::io::Result<Result<bool, Problems>> {
+        loop {
+            self.start += self.bytes.len() as u64;
+            self.bytes.clear();
+            let read = self.reader.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut self.bytes)?;
+            if read == 0 {
+                return Ok(Ok(false));
+            }
+            self.line += 1;
+            if self.bytes.len() as u64 > LONGEST_LINE {
+                let message = format!("line {} is longer than {} MiB", self.line, LONGEST_LINE >> 20);
+                return Ok(Err(single(Problem { line: self.line, ..about_file(&name(path), message, None) })));
+            }
+            if self.start == 0 && self.bytes.starts_with(b"\xEF\xBB\xBF") {
+                self.bytes.drain(..3);
+                self.start = 3;
+            }
+            if !self.bytes.trim_ascii().is_empty() {
+                return Ok(Ok(true));
+            }
+        }
+    }
+}
+
+/// The entries of an object that tell what a line is, read without the rest.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<serde_json::Value>,
+    conversation_id: Option<serde_json::Value>,
+    case: Option<serde_json::Value>,
+    session_id: Option<serde_json::Value>,
+    messages: Option<Vec<IgnoredAny>>,
+    #[serde(rename = "resourceSpans")]
+    spans: Option<IgnoredAny>,
+    #[serde(rename = "resourceLogs")]
+    logs: Option<IgnoredAny>,
+    #[serde(rename = "resourceMetrics")]
+    metrics: Option<IgnoredAny>,
+}
+
+/// The pieces of a file with a document a line, and how many lines are not blank.
+fn cut_lines(
+    path: &Path,
+    mut lines: Lines,
+    warnings: &mut Vec<Problem>,
+) -> std::io::Result<Result<(Vec<Piece>, usize), Problems>> {
+    let (mut list, mut traces, mut filled) = (Vec::new(), traces::Traces::default(), 0);
+    loop {
+        filled += 1;
+        let (line, number) = (lines.line, list.len() + traces.len() + 1);
+        let span = (lines.start, lines.bytes.trim_ascii_end().len() as u64);
+        let mut piece = Piece { spans: vec![span], line, number: Some(number), ..Piece::default() };
+        let is_last = lines.bytes.last() != Some(&b'\n');
+        match serde_json::from_slice::<Head>(&lines.bytes) {
+            Ok(head) if head.spans.is_some() || head.logs.is_some() => traces.add(&lines.bytes, span, line),
+            // Metrics stand among them.
+            Ok(head) if head.metrics.is_some() => {}
+            Ok(head) => {
+                if head.messages.is_some() {
+                    let ids = [head.id, head.conversation_id, head.case, head.session_id];
+                    let id = ids.into_iter().find_map(|id| id?.as_str().map(str::to_owned));
+                    let stem = super::stem(&name(path)).to_owned();
+                    piece.id = Some(id.unwrap_or_else(|| format!("{stem}-{number}")));
+                }
+                list.push(piece);
+            }
+            Err(error) if error.is_eof() && is_last && number > 1 => {
+                let message = format!("line {line} breaks off: it is left out");
+                let help = "is it still being written?";
+                warnings.push(Problem { line, ..about_file(&name(path), message, Some(help)) });
+            }
+            // Told with its place when it is read.
+            Err(_) => list.push(piece),
+        }
+        match lines.next_filled(path)? {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(problems) => return Ok(Err(problems)),
+        }
+    }
+    list.extend(traces.into_pieces());
+    Ok(Ok((list, filled)))
+}
+
+/// Whether a line is a document of its own.
+fn is_object_or_list(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')) && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+}

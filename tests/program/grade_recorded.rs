@@ -1,0 +1,206 @@
+//! What was already said and done is graded without an agent.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::eval_job;
+
+/// Two cases of ADK: one calls a tool, one only talks.
+fn dataset() -> Value {
+    let turn = |say: &str, tools: Value, reply: &str| {
+        json!({"user_content": {"parts": [{"text": say}]}, "intermediate_data": {"tool_uses": tools},
+               "final_response": {"parts": [{"text": reply}]}})
+    };
+    json!({"eval_set_id": "shop", "eval_cases": [
+        {"eval_id": "bestell-ñ", "conversation": [
+            turn("Order two pens", json!([{"name": "order", "args": {"item": "pen", "count": 2}}]), "Two pens are ordered.")]},
+        {"eval_id": "hello", "session_input": {"app_name": "shop", "user_id": "u"}, "conversation": [turn("Hello", json!([]), "Hello there.")]}]})
+}
+
+fn chat(id: &str, count: u32) -> Value {
+    json!({"id": id, "messages": [{"role": "user", "content": "Order two pens"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function",
+            "function": {"name": "order", "arguments": format!("{{\"item\": \"pen\", \"count\": {count}}}")}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "ok"}, {"role": "assistant", "content": "Two pens are ordered."}]})
+}
+
+fn hello() -> Value {
+    json!({"id": "hello", "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hello there."}]})
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn desk(recorded: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("shop.evalset.json"), dataset().to_string()).unwrap();
+    fs::write(folder.path().join("log.jsonl"), recorded).unwrap();
+    folder
+}
+
+fn typed(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = eval_job(folder).args(arguments).output().unwrap();
+    let words = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(words).unwrap())
+}
+
+const GRADE: [&str; 5] = ["grade", "--dataset", "shop.evalset.json", "--actual", "log.jsonl"];
+
+#[test]
+fn recorded_conversations_are_graded_and_kept_like_a_run() {
+    let desk = desk(&lines(&[hello(), chat("bestell-ñ", 2), chat("nobody", 2)]));
+    let (status, words) = typed(desk.path(), &[&GRADE[..], &["-o", "out.json", "-o", "out.xml"]].concat());
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("note: 1 recording without a case: nobody"), "{words}");
+    assert!(words.contains("recorded in log.jsonl (a list of messages as OpenAI writes them)"), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.path().join("out.json")).unwrap()).unwrap();
+    assert_eq!(record["provenance"]["recorded"], json!(["log.jsonl (a list of messages as OpenAI writes them)"]));
+    let trial = &record["trials"][0];
+    assert_eq!(
+        (&trial["trial"]["case"], &trial["evidence"]["transcript"][0]["latencyMs"]),
+        (&json!("bestell-ñ"), &Value::Null)
+    );
+    for arguments in [&["show"][..], &["list"], &["grade"], &["grade", "--weights", "response_match_score=0"]] {
+        let (status, words) = typed(desk.path(), arguments);
+        assert_eq!(status, Some(0), "{arguments:?}: {words}");
+    }
+    // Its own run is a recording too, by its id, its folder, its journal and its record.
+    let run = fs::read_dir(desk.path().join("runs")).unwrap().next().unwrap().unwrap();
+    let name = run.file_name().into_string().unwrap();
+    let journal = format!("runs/{name}/journal.ndjson");
+    for actual in [name.rsplit('-').next().unwrap(), &format!("runs/{name}"), &journal, "out.json"] {
+        let (status, words) = typed(desk.path(), &["grade", "--dataset", "shop.evalset.json", "--actual", actual]);
+        assert_eq!(status, Some(0), "{actual}: {words}");
+        assert!(!words.contains("note:"), "{actual}: {words}");
+    }
+}
+
+#[test]
+fn what_was_done_wrong_fails_and_what_is_missing_is_never_passed() {
+    let wrong = desk(&lines(&[hello(), chat("bestell-ñ", 3)]));
+    let (status, words) = typed(wrong.path(), &GRADE);
+    assert_eq!(status, Some(100), "{words}");
+    assert!(words.contains("count"), "{words}");
+    let (status, words) = typed(wrong.path(), &[&GRADE[..], &["--filter", "hello"]].concat());
+    assert_eq!(status, Some(0), "{words}");
+    assert!(!words.contains("without a case"), "{words}");
+
+    let one = desk(&lines(&[hello()]));
+    let (status, words) = typed(one.path(), &GRADE);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("note: 1 case without a recording: bestell-ñ"), "{words}");
+    assert!(words.contains("no conversation about this case was recorded"), "{words}");
+}
+
+#[test]
+fn several_recordings_of_a_case_are_repeats_and_nameless_ones_are_taken_in_order() {
+    let twice = desk(&lines(&[hello(), chat("bestell-ñ", 2), chat("bestell-ñ", 3)]));
+    let (status, words) = typed(twice.path(), &[&GRADE[..], &["-o", "out.json"]].concat());
+    assert_eq!(status, Some(100), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(twice.path().join("out.json")).unwrap()).unwrap();
+    let repeats: Vec<&Value> = record["trials"].as_array().unwrap().iter().map(|it| &it["trial"]["repeat"]).collect();
+    assert_eq!(repeats, [1, 1, 2]);
+    let nameless = |mut chat: Value| {
+        chat.as_object_mut().unwrap().remove("id");
+        chat
+    };
+    let in_order = desk(&lines(&[nameless(chat("", 2)), nameless(hello())]));
+    let (status, words) = typed(in_order.path(), &GRADE);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("each is taken for the case in its place"), "{words}");
+    let other_way = desk(&lines(&[nameless(hello()), nameless(chat("", 2))]));
+    assert_eq!(typed(other_way.path(), &GRADE).0, Some(100));
+}
+
+#[test]
+fn a_recording_that_can_not_be_read_is_told_with_its_place() {
+    let good = lines(&[hello(), chat("bestell-ñ", 2)]);
+    let cut = format!("{good}{}", &chat("x", 1).to_string()[..60]);
+    let huge = json!({"id": "hello", "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "x".repeat(3 << 20)}]});
+    for (recorded, expected, told) in [
+        (cut.clone(), 0, "log.jsonl:3: line 3 breaks off: it is left out"),
+        (cut.clone() + "\n", 2, "log.jsonl:3:"),
+        (good.replace("\"id\":\"hello\"", "\"id\" \"hello\""), 2, "log.jsonl:1:"),
+        (String::new(), 2, "the file is empty"),
+        ("[]".to_owned(), 2, "it is an empty list"),
+        ("{\"a\": 1}".to_owned(), 2, "looked for"),
+        (
+            lines(&[json!({"id": "hello", "messages": []}), chat("bestell-ñ", 2)]),
+            102,
+            "nothing that an agent said is recorded in it",
+        ),
+        (lines(&[huge, chat("bestell-ñ", 2)]), 100, ""),
+        (
+            lines(&[
+                json!({"id": "\u{1b}[31mhello\u{7}\n\u{202e}", "messages": hello()["messages"]}),
+                chat("bestell-ñ", 2),
+            ]),
+            102,
+            "1 recording without a case",
+        ),
+    ] {
+        let desk = desk(&recorded);
+        let (status, words) = typed(desk.path(), &GRADE);
+        assert_eq!(status, Some(expected), "{words}");
+        assert!(words.contains(told), "{told}: {words}");
+        assert!(!words.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{words:?}");
+    }
+    let desk = desk(&good);
+    for (arguments, told) in [
+        (
+            &["grade", "--dataset", "shop.evalset.json", "--actual", "no.json"][..],
+            "there is no file no.json, and no run of that id",
+        ),
+        (&["grade", "--dataset", "no.json", "--actual", "log.jsonl"], "there is no file no.json"),
+        (&["grade", "--dataset", "shop.evalset.json:nobody", "--actual", "log.jsonl"], "there is no case `nobody`"),
+        (&["grade", "--dataset", "shop.evalset.json"], "--actual"),
+        (&["grade", "--actual", "log.jsonl"], "--dataset"),
+        (
+            &["grade", "--dataset", "shop.evalset.json", "--actual", "shop.evalset.json"],
+            "nothing that an agent said is recorded in it",
+        ),
+    ] {
+        let (status, words) = typed(desk.path(), arguments);
+        assert_eq!(status, Some(2), "{arguments:?}: {words}");
+        assert!(words.contains(told), "{told}: {words}");
+    }
+}
+
+#[test]
+fn a_trace_becomes_a_case_that_the_trace_passes() {
+    let desk = desk(&lines(&[hello(), chat("bestell-ñ", 2)]));
+    let (status, words) =
+        typed(desk.path(), &["import", "--from-trace", "log.jsonl", "-o", "job.yml", "--target", "demo"]);
+    assert_eq!(status, Some(0), "{words}");
+    let (status, words) =
+        typed(desk.path(), &["grade", "--dataset", "job.yml", "--actual", "log.jsonl", "-o", "out.json"]);
+    assert_eq!(status, Some(0), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.path().join("out.json")).unwrap()).unwrap();
+    assert_eq!(record["figures"][0]["figure"]["score"], json!(1.0), "{}", record["figures"]);
+    fs::write(desk.path().join("log.jsonl"), lines(&[hello(), chat("bestell-ñ", 3)])).unwrap();
+    let (_, words) =
+        typed(desk.path(), &["grade", "--dataset", "job.yml", "--actual", "log.jsonl", "--min-score", "1"]);
+    assert!(words.contains("gate failed"), "{words}");
+    let (status, words) = typed(desk.path(), &["validate", "job.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+}
+
+#[test]
+fn what_only_a_judge_or_a_live_agent_can_tell_is_missing_with_the_reason() {
+    let desk = desk(&lines(&[hello()]));
+    let job = "target: {user: u, chatbot: c}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
+               facts: []\ntasks: [{task: Say hello, acceptanceCriteria: The agent says hello}]\n\
+               cases: [{id: hello, script: [Hello]}]\n\
+               assertions: [{name: exists, cypher: 'MATCH (n) RETURN count(n) > 0', expected: true}]\n";
+    fs::write(desk.path().join("job.yml"), job).unwrap();
+    let arguments = ["grade", "--dataset", "job.yml", "--actual", "log.jsonl"];
+    let (status, words) = typed(desk.path(), &arguments);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("no judge was asked; --scorer-model MODEL asks one"), "{words}");
+    let (_, words) = typed(desk.path(), &[&arguments[..], &["--scorer-model", "scripted"]].concat());
+    assert!(words.contains("asking scripted about 1 conversation"), "{words}");
+    assert!(words.contains("tasks") && !words.contains("no judge was asked"), "{words}");
+}
