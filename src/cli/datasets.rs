@@ -106,7 +106,8 @@ impl TargetArg {
         let target = serde_json::json!({ "user": "u", "chatbot": "c", self.key: self.settings() });
         let target: Option<job::Target> = serde_json::from_value(target).ok();
         let takes_history = target.is_some_and(|target| target.transport.can(Ability::TakesHistory));
-        LowerOptions { target: (self.key.to_owned(), self.settings()), strict, takes_history }
+        let target = (self.key.to_owned(), self.settings());
+        LowerOptions { target, strict, takes_history, is_recorded: false }
     }
 }
 
@@ -139,11 +140,6 @@ pub(super) fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Re
         Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
     };
     datasets.iter().map(import).collect()
-}
-
-/// How cases become a job where nobody talks with an agent.
-pub(super) fn nobody() -> LowerOptions {
-    NOBODY.lowering(false)
 }
 
 /// The target of a job that names none.

@@ -127,6 +127,24 @@ impl Held {
     }
 }
 
+impl Held {
+    /// All of them in which a user says something: what a case can be made of.
+    pub(super) fn with_users(self) -> Result<Vec<Recorded>, CliError> {
+        let mut conversations = Vec::new();
+        for conversation in self.conversations() {
+            let recorded = conversation?.into_recorded()?;
+            conversations.extend(recorded.filter(|it| it.turns.iter().any(|turn| !turn.is_greeting())));
+        }
+        if conversations.is_empty() {
+            return Err(CliError::Unprepared(Refusal {
+                what: format!("no message of a user is recorded in {}", plain(&self.files.join(" and "))),
+                help: "another recording: a case needs what its user says".to_owned(),
+            }));
+        }
+        Ok(conversations)
+    }
+}
+
 impl Conversation {
     /// What was said and done, wherever it was kept; `None` where nothing of it was.
     pub(super) fn into_recorded(self) -> Result<Option<Recorded>, CliError> {

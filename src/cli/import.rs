@@ -12,7 +12,6 @@ use super::error::CliError;
 use super::held::Held;
 use super::printer::Printer;
 use crate::dataset::{self, Dataset};
-use crate::plan::Refusal;
 use crate::report::plain;
 
 /// Writes cases as job files.
@@ -56,26 +55,13 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 /// Recorded conversations as a job: what was said is the script, what was done and replied is expected.
 fn of_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
     let held = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
-    let mut conversations = Vec::new();
-    for conversation in held.conversations() {
-        let recorded = conversation?.into_recorded()?;
-        conversations.extend(recorded.filter(|it| it.turns.iter().any(|turn| !turn.is_greeting())));
-    }
-    if conversations.is_empty() {
-        return Err(CliError::Unprepared(Refusal {
-            what: format!("no message of a user is recorded in {}", plain(trace)),
-            help: "another recording: a case needs what its user says".to_owned(),
-        }));
-    }
+    let (files, warnings) = (held.files.join(" and "), held.warnings.clone());
+    let conversations = held.with_users()?;
     let name = Path::new(trace).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let options = args.data.target.as_ref().unwrap_or(&NOBODY).lowering(false);
     let mut lowered = dataset::lower(&Dataset::from_recorded(&name, conversations), &options);
     lowered.document["metrics"] = serde_json::json!(["trajectory", "rouge"]);
     let text = serde_saphyr::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
-    Ok(Imported {
-        name: held.files.join(" and "),
-        text: context.redactor().redact(&text).into_owned(),
-        warnings: held.warnings.clone(),
-    })
+    Ok(Imported { name: files, text: context.redactor().redact(&text).into_owned(), warnings })
 }

@@ -82,8 +82,14 @@ pub(super) fn lower_case(
     }
     let not_done = [
         (case.session.id.is_some(), "the id of its session is not kept: each conversation gets one of its own"),
-        (case.recorded.is_some(), "what was recorded is not scored: the agent is asked instead"),
-        (case.expected_runner, "there is no second agent for the expected side: what the file expects counts"),
+        (
+            case.recorded.is_some() && !options.is_recorded,
+            "what was recorded is not scored: the agent is asked instead",
+        ),
+        (
+            case.expected_runner && !options.is_recorded,
+            "there is no second agent for the expected side: what the file expects counts",
+        ),
         (!case.uploads.is_empty(), "its files are not offered to the agent"),
     ];
     not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));

@@ -30,6 +30,8 @@ pub struct LowerOptions {
     pub strict: bool,
     /// Whether a conversation with this transport can begin with an earlier one.
     pub takes_history: bool,
+    /// Whether the conversations were held already: nobody asks the agent.
+    pub is_recorded: bool,
 }
 
 /// The job that a dataset means.

@@ -17,7 +17,7 @@ impl TemplateCheck for AllTemplates {
 
 fn options() -> LowerOptions {
     let settings = Map::from_iter([("baseUrl".to_owned(), Value::from("http://localhost:8000"))]);
-    LowerOptions { target: ("adk".to_owned(), settings), strict: false, takes_history: false }
+    LowerOptions { target: ("adk".to_owned(), settings), ..LowerOptions::default() }
 }
 
 /// The job that a dataset becomes, by way of its text.

@@ -29,7 +29,11 @@ fn line(turn: &Turn) -> UserLine {
 impl Dataset {
     /// A dataset of recorded conversations.
     pub fn from_recorded(name: &str, conversations: impl IntoIterator<Item = Recorded>) -> Dataset {
-        let cases = conversations.into_iter().map(Recorded::into_case).collect();
+        Dataset::of_cases(name, conversations.into_iter().map(Recorded::into_case).collect())
+    }
+
+    /// A dataset of these cases, which is no system's own.
+    pub fn of_cases(name: &str, cases: Vec<DatasetCase>) -> Dataset {
         Dataset { cases, ..Dataset::new(Kind::MessageList, name) }
     }
 }

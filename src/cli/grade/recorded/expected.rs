@@ -69,7 +69,7 @@ fn of_dataset(
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> =
         dataset.warnings.iter().map(|problem| format!("line {}: {}", problem.line, problem.message)).collect();
-    let options = LowerOptions { strict: args.recorded.reading.dialect_strict, ..datasets::nobody() };
+    let options = LowerOptions { is_recorded: true, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
     let lowered = dataset::lower(&without_talk(dataset), &options);
     let text = serde_json::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
@@ -89,7 +89,6 @@ fn of_dataset(
 /// The same without what only a live agent is told: nobody needs a warning about that.
 fn without_talk(mut dataset: Dataset) -> Dataset {
     for case in &mut dataset.cases {
-        (case.recorded, case.expected_runner) = (None, false);
         case.uploads.clear();
         case.session.id = None;
         case.session.context.clear();
