@@ -80,5 +80,6 @@ pub mod http;
 pub mod limiter;
 pub mod money;
 pub mod retry;
+pub mod script;
 pub mod secret;
 pub mod text;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 /// Columns of CSV whose values are other ones each time.
-const TIMES: [&str; 5] = ["started_at", "seconds", "mean_latency_ms", "mean_first_token_ms", "session"];
+const TIMES: [&str; 6] =
+    ["started_at", "seconds", "mean_latency_ms", "mean_first_token_ms", "reply_seconds", "session"];
 
 /// A file's text without ids, ports, dates and times; of a page the text alone, a line a part.
 pub fn normalised(name: &str, text: &str, folder: &Path) -> String {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Number, Value as Json};
 
 use crate::evidence::{Node, Relationship, Value};
+use crate::script::{order_of_whole, whole_float};
 
 /// Whether the expected value and the graph's are the same.
 pub(in crate::assertion) fn equal(expected: &Json, value: &Value) -> bool {
@@ -77,25 +78,8 @@ pub(in crate::assertion) fn order(value: &Value, bound: &Number) -> Option<Order
     }
 }
 
-/// Compares a whole number with a float, exactly; `None` for NaN.
-pub(in crate::assertion) fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
-    let floor = whole_float(float.floor());
-    match floor {
-        Some(floor) => {
-            Some(whole.cmp(&floor).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less }))
-        }
-        // Beyond every 64-bit integer, infinite, or no number.
-        None => 0.0.partial_cmp(&float),
-    }
-}
-
 fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
-}
-
-/// The float as an integer, if it is one: exact, because every whole float below 2^127 is an `i128`.
-fn whole_float(value: f64) -> Option<i128> {
-    (value.fract() == 0.0 && value.abs() < 2f64.powi(127)).then_some(value as i128)
 }
 
 #[cfg(test)]

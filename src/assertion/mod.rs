@@ -171,14 +171,6 @@ impl AssertionCheck {
     }
 }
 
-/// A text of so many characters at most, with an ellipsis where it was longer.
-fn cut(text: String, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -158,12 +158,13 @@ pub(super) fn kept_at_once(
         }
     };
     let ids: Vec<String> = earlier.into_iter().chain([id.to_owned()]).collect();
-    let (runs, files, redactor) = (args.runs.runs_dir.clone(), files.to_vec(), context.redactor().clone());
+    let (runs, files, clock) = (args.runs.runs_dir.clone(), files.to_vec(), context.clock);
+    let redactor = context.redactor().clone();
     let write = move || {
         let read = |id: &String| {
             let mut run = RunsFolder::at(&runs).open(Some(id)).ok()?.with_redactor(redactor.clone());
             let overview = run.read(|_, _| {}).ok()?;
-            let prompts = StoredPrompts::from_run(&run);
+            let prompts = StoredPrompts::from_run(&run, clock);
             Some((run, prompts, overview))
         };
         let read: Vec<_> = ids.iter().map(read).collect::<Option<_>>()?;

@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{CliError, file_in_place_of, is_mistake};
-use crate::grade;
+use crate::clock::Clock;
+use crate::grade::{self, GradeInput};
 use crate::job::Job;
 use crate::plan::Refusal;
 use crate::prompt::Templates;
@@ -166,20 +167,22 @@ impl<R: StoredRun> OutputRun<'_, R> {
 pub(super) struct StoredPrompts {
     job: Option<Job>,
     templates: Templates,
+    clock: Clock,
 }
 
 impl StoredPrompts {
     /// Those of a run that was read.
-    pub(super) fn from_run(run: &JournalFile) -> StoredPrompts {
+    pub(super) fn from_run(run: &JournalFile, clock: Clock) -> StoredPrompts {
         let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
-        StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()) }
+        StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()), clock }
     }
 
     /// The trial with them; one that can't be rendered to the byte as it was asked is left out.
     pub(super) fn filled_in(&self, mut trial: TrialRecord) -> TrialRecord {
         let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
         if let (Some(job), Some(case), Some(evidence)) = (&self.job, case, &trial.evidence) {
-            grade::fill_in_prompts(job, case, evidence, &self.templates, &mut trial.questions);
+            let trial_of = GradeInput { job, case, evidence, clock: self.clock };
+            grade::fill_in_prompts(trial_of, &self.templates, &mut trial.questions);
         }
         trial
     }

@@ -162,7 +162,7 @@ impl Jobs<'_> {
         let mut gathered = Gathered::default();
         let overview = stored.read(|group, trial| gathered.add(group, trial))?;
         let summary_written = stored.write_summary(&overview.summary);
-        let prompts = StoredPrompts::from_run(&stored);
+        let prompts = StoredPrompts::from_run(&stored, context.clock);
         Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
     }
 }

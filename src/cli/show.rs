@@ -32,7 +32,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
         printer.note(&format!("note: {note}"));
     }
     let cases = args.case.as_deref().map(|case| cases(case, &overview)).transpose()?;
-    let prompts = StoredPrompts::from_run(&run);
+    let prompts = StoredPrompts::from_run(&run, context.clock);
     let shown = Shown { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
     match (args.json, args.turns) {
         (true, _) => shown.json()?,

@@ -8,6 +8,7 @@ mod agent_output;
 mod change;
 mod ending;
 mod event;
+pub mod figures;
 mod judgement;
 mod message;
 mod object_context;

@@ -22,6 +22,14 @@ impl ObjectContext {
     /// The label that marks a resource as an entity of the knowledge graph.
     pub const ENTITY_LABEL: &'static str = "DomainNode";
 
+    /// The state as JSON: the agent's own context where that is a mapping, else all of it.
+    pub fn state(&self) -> Value {
+        match &self.context {
+            context @ Value::Object(_) => context.clone(),
+            _ => serde_json::to_value(self).unwrap_or_default(),
+        }
+    }
+
     /// The resources that are entities of the knowledge graph: those labelled `DomainNode`.
     pub fn entities(&self) -> impl Iterator<Item = &Resource> {
         self.resources.iter().filter(|resource| resource.labels.iter().any(|label| label == Self::ENTITY_LABEL))

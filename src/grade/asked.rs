@@ -1,8 +1,7 @@
 //! Renders the judge's questions again from the stored record.
 
-use super::{metric_input, questions};
-use crate::evidence::{AskedQuestion, Evidence, Question};
-use crate::job::{Case, Job};
+use super::{GradeInput, metric_input, questions};
+use crate::evidence::{AskedQuestion, Question};
 use crate::prompt::Templates;
 
 /// Why a question can't be rendered again as it was asked.
@@ -29,17 +28,12 @@ pub fn reproduce(asked: &AskedQuestion, rendered: &[Question]) -> Result<Questio
 }
 
 /// Fills in the prompts that can be rendered again from the record; the others stay away.
-pub fn fill_in_prompts(
-    job: &Job,
-    case: &Case,
-    evidence: &Evidence,
-    templates: &Templates,
-    asked: &mut [AskedQuestion],
-) {
+pub fn fill_in_prompts(trial: GradeInput<'_>, templates: &Templates, asked: &mut [AskedQuestion]) {
     if asked.iter().all(|asked| asked.prompt.is_some()) {
         return;
     }
-    let rendered = questions(job, &metric_input(job, case, evidence), templates).unwrap_or_default();
+    let GradeInput { job, case, evidence, clock } = trial;
+    let rendered = questions(job, &metric_input(job, case, evidence, clock), templates).unwrap_or_default();
     for asked in asked {
         if let Ok(question) = reproduce(asked, &rendered) {
             asked.prompt = Some(question.prompt);
@@ -50,7 +44,9 @@ pub fn fill_in_prompts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Condition, TrialId, Turn};
+    use crate::clock::Clock;
+    use crate::evidence::{Condition, Evidence, TrialId, Turn};
+    use crate::job::Job;
 
     const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
                        facts: [\"1 < 2 & so on\"]\ntasks: [{task: Ask, acceptanceCriteria: '\"Answered\"'}]\n";
@@ -66,7 +62,9 @@ mod tests {
         };
         let mut evidence = Evidence::new("s".to_owned(), "u".to_owned(), &id);
         evidence.transcript.turns = vec![Turn::answered(1, "</message> & \u{1b}", "naïve\r\n\"<b>\"\n")];
-        let rendered = questions(&job, &metric_input(&job, &job.cases[0], &evidence), &Templates::embedded()).unwrap();
+        let rendered =
+            questions(&job, &metric_input(&job, &job.cases[0], &evidence, Clock::system()), &Templates::embedded())
+                .unwrap();
         (job, evidence, rendered)
     }
 
@@ -83,7 +81,9 @@ mod tests {
         let templates = Templates::from_sources(stored(Templates::embedded().sources()));
         let mut asked = [stored(&AskedQuestion::new(question))];
         assert_eq!(asked[0].prompt, None);
-        fill_in_prompts(&kept_job, &kept_job.cases[0], &stored(&evidence), &templates, &mut asked);
+        let (case, evidence) = (&kept_job.cases[0], &stored(&evidence));
+        let trial = GradeInput { job: &kept_job, case, evidence, clock: Clock::system() };
+        fill_in_prompts(trial, &templates, &mut asked);
         assert_eq!(asked[0].prompt.as_ref(), Some(&question.prompt));
         assert_eq!(reproduce(&asked[0], &rendered).as_ref(), Ok(question));
     }
@@ -94,7 +94,8 @@ mod tests {
         let without = AskedQuestion::new(&rendered[0]);
         evidence.transcript.turns[0].user.push('!');
         let mut asked = [without.clone()];
-        fill_in_prompts(&job, &job.cases[0], &evidence, &Templates::embedded(), &mut asked);
+        let trial = GradeInput { job: &job, case: &job.cases[0], evidence: &evidence, clock: Clock::system() };
+        fill_in_prompts(trial, &Templates::embedded(), &mut asked);
         assert_eq!(asked, [without]);
         let cleared = Question { prompt: rendered[0].prompt.replace("naïve", "***"), ..rendered[0].clone() };
         let whole = AskedQuestion::whole(&cleared);

@@ -20,7 +20,7 @@ pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 
 /// The input of a trial's metrics.
-pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) -> MetricInput<'a> {
+pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, clock: Clock) -> MetricInput<'a> {
     let tasks = case.tasks.iter().map(|task| InputTask {
         kind: task.kind.as_str(),
         task: &task.task,
@@ -31,12 +31,14 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence) ->
         facts: &case.facts,
         condition: evidence.condition,
         transcript: &evidence.transcript,
+        state: evidence.object_context.as_ref(),
         expected: case.expected.as_deref(),
         lines: expected_turns(job, case),
         agent_ended_it: evidence.agent_ended_it(),
         judge: JudgeInput { prompt: &job.judge.prompt, temperature: job.judge.temperature },
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
+        clock,
     }
 }
 
@@ -104,7 +106,7 @@ impl<'a> GradeInput<'a> {
 /// Grades a trial.
 pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let evidence = trial.evidence;
-    let input = metric_input(trial.job, trial.case, evidence);
+    let input = metric_input(trial.job, trial.case, evidence, trial.clock);
     let dimension = |entry: &MetricEntry| {
         let dimension = match metric::metric(entry, &trial.job.weights) {
             Some(metric) => metric.score(&input, judgements),

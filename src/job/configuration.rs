@@ -14,7 +14,7 @@ use super::{
 };
 use crate::evidence::Condition;
 use crate::metric::trajectory::Expectation;
-use crate::metric::{MetricConfig, MetricEntry, MetricKind, Weights};
+use crate::metric::{MetricConfig, MetricEntry, MetricKind, Weights, state_use};
 
 /// A job: who talks with which agent about what, what is true of the user, and what must hold afterwards.
 ///
@@ -209,6 +209,9 @@ impl Job {
         if expects(|expected| expected.calls.is_some() || expected.goals.is_some()) {
             metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Trajectory)));
         }
+        if expects(|expected| expected.state.is_some()) {
+            metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::State)));
+        }
         if expects(|expected| expected.reply.is_some()) {
             metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Rouge)));
         }
@@ -231,6 +234,12 @@ impl Job {
     /// Whether a setup or an assertion of a case looks at the graph.
     pub fn uses_graph(&self) -> bool {
         self.cases.iter().any(|case| case.uses_graph())
+    }
+
+    /// Why a metric looks at the agent's state after a conversation about this case; `None` where none does.
+    pub fn state_use(&self, case: &Case) -> Option<&'static str> {
+        let is_expected = case.expected.as_ref().is_some_and(|expected| expected.state.is_some());
+        self.metrics.iter().find_map(|entry| state_use(&entry.metric, is_expected))
     }
 
     /// The assertions of all cases.

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use super::problem::Report;
+use super::semantics::report_script;
 use super::source::{YamlNode, as_json};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricEntry, options_problem};
@@ -12,38 +13,75 @@ use crate::metric::{MetricEntry, options_problem};
 pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     for node in root.get("metrics").map(YamlNode::items).unwrap_or_default() {
         let Ok(entry) = MetricEntry::deserialize(as_json(node)) else { continue };
-        if let Some((at, problem)) = options_problem(&entry.metric) {
-            let options = node.get(entry.kind().as_str()).unwrap_or(node);
-            let problem: Vec<&str> = problem.lines().map(str::trim).collect();
-            report.add(place(options, &at).unwrap_or(options).span, problem.join(" "));
+        let Some(problem) = options_problem(&entry.metric) else { continue };
+        let options = node.get(entry.kind().as_str()).unwrap_or(node);
+        let node = place(options, &problem.place);
+        match problem.script {
+            // A blank one is told by the schema.
+            Some(_) if is_blank(node) => {}
+            Some(script) => report_script(report, node, script),
+            None => {
+                let message: Vec<&str> = problem.message.lines().map(str::trim).collect();
+                report.add(node.span, message.join(" "));
+            }
         }
     }
-    expectations(report, root.get("expected"));
+    expectations(report, root.get("expected"), Of::Case);
     let script = |part: &YamlNode| part.get("script").map(YamlNode::items).unwrap_or_default().to_vec();
     for line in root.get("evaluator").map(script).unwrap_or_default() {
-        expectations(report, line.get("expected"));
+        expectations(report, line.get("expected"), Of::Line);
     }
     for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
-        expectations(report, case.get("expected"));
+        expectations(report, case.get("expected"), Of::Case);
         for line in script(case) {
-            expectations(report, line.get("expected"));
+            expectations(report, line.get("expected"), Of::Line);
         }
     }
 }
 
-/// The deepest value at a path such as `tools.search.args.city` that the file has.
-fn place<'n>(node: &'n YamlNode, path: &str) -> Option<&'n YamlNode> {
-    path.split('.').try_fold(node, |node, key| node.get(key).or(Some(node)))
+/// The deepest value at a path such as `tools.search.args.city` that the file has. A key may have dots itself.
+fn place<'n>(node: &'n YamlNode, path: &str) -> &'n YamlNode {
+    let mut ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]).collect::<Vec<_>>();
+    ends.reverse();
+    for end in ends {
+        if let Some(next) = node.get(&path[..end]) {
+            return place(next, path[end..].trim_start_matches('.'));
+        }
+    }
+    match path.split_once('.') {
+        Some((_, rest)) => place(node, rest),
+        None => node,
+    }
 }
 
-fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>) {
+fn is_blank(node: &YamlNode) -> bool {
+    node.text().is_some_and(|text| text.trim().is_empty())
+}
+
+/// Whose expectations they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Case,
+    Line,
+}
+
+fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, of: Of) {
     let Some(node) = node else { return };
+    if let Some(entry) = node.entry("state").filter(|_| of == Of::Line) {
+        let help = "say `expected: {state: …}` of the case: it is what is left after the conversation";
+        report.add(entry.key.span, "no state is expected of a line".to_owned()).try_this(help.to_owned());
+    }
     let Ok(expected) = Expectation::deserialize(as_json(node)) else { return };
-    for (call, problem) in expected.problems() {
-        let at = match call {
-            Some(call) => node.get("calls").and_then(|calls| calls.items().get(call)).map(|call| call.span),
-            None => node.entry("goals").map(|entry| entry.key.span),
-        };
-        report.add(at.unwrap_or(node.span), problem);
+    for problem in expected.problems() {
+        let call = problem.call.and_then(|call| node.get("calls")?.items().get(call));
+        match (problem.script, call) {
+            (Some(_), Some(call)) if is_blank(place(call, &problem.place)) => {}
+            (Some(script), Some(call)) => report_script(report, place(call, &problem.place), *script),
+            (_, Some(call)) => drop(report.add(call.span, problem.message)),
+            (_, None) => {
+                let at = node.entry(&problem.place).map(|entry| entry.key.span);
+                report.add(at.unwrap_or(node.span), problem.message);
+            }
+        }
     }
 }

@@ -130,7 +130,7 @@ fn cypher(report: &mut Report<'_>, node: &YamlNode, problem: StatementCheck) {
 
 /// Reports an error of the script's compiler at its place in the YAML, or at the script's start with the place in the
 /// message.
-fn report_script(report: &mut Report<'_>, node: &YamlNode, problem: ExpressionProblem) {
+pub(super) fn report_script(report: &mut Report<'_>, node: &YamlNode, problem: ExpressionProblem) {
     let ExpressionProblem { line, column, message, help } = problem;
     match script_place(report.lines, node, line, column) {
         Some(place) => report.add(place, message),

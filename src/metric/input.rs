@@ -1,10 +1,11 @@
 //! The input of a metric.
 
 use super::trajectory::Expectation;
-use crate::evidence::{Condition, Transcript};
+use crate::clock::Clock;
+use crate::evidence::{Condition, ObjectContext, Observed, Transcript};
 
 /// The input of a metric: one conversation, and the parts of the job that concern it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct MetricInput<'a> {
     /// The persona's tasks, in the job's order.
     pub tasks: Vec<InputTask<'a>>,
@@ -14,6 +15,8 @@ pub struct MetricInput<'a> {
     pub condition: Condition,
     /// The conversation.
     pub transcript: &'a Transcript,
+    /// The agent's state after the conversation; `None` where nobody asked for it.
+    pub state: Option<&'a Observed<ObjectContext>>,
     /// What the case expects of the whole conversation.
     pub expected: Option<&'a Expectation>,
     /// The lines of the script of whose turns something is expected.
@@ -26,6 +29,8 @@ pub struct MetricInput<'a> {
     pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
     pub aspirational_average_ms: Option<u64>,
+    /// Stops scripts that would take for ever.
+    pub clock: Clock,
 }
 
 /// A line of the script of whose turn something is expected.
@@ -86,12 +91,14 @@ impl Example {
             facts: &[],
             condition: Condition::WithFacts,
             transcript: &self.transcript,
+            state: None,
             expected: None,
             lines: Vec::new(),
             agent_ended_it: false,
             judge: JudgeInput { prompt: "eval/score", temperature: 0.0 },
             times_first_token: false,
             aspirational_average_ms: self.aspirational_average_ms,
+            clock: Clock::system(),
         }
     }
 }

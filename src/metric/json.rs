@@ -14,6 +14,8 @@ pub struct JsonRules {
     pub only: Option<Selection>,
     /// What is below these is not compared.
     pub ignore: Selection,
+    /// Whether the actual mapping may have more entries than the expected one.
+    pub extra: bool,
     /// Whether lists are compared as a whole where a selection goes on below them, and large integers as floating-point
     /// numbers, as trpc-agent-go does.
     pub strict: bool,
@@ -26,7 +28,13 @@ impl JsonRules {
 
 impl Default for JsonRules {
     fn default() -> JsonRules {
-        JsonRules { number_tolerance: JsonRules::TOLERANCE, only: None, ignore: Selection::default(), strict: false }
+        JsonRules {
+            number_tolerance: JsonRules::TOLERANCE,
+            only: None,
+            ignore: Selection::default(),
+            extra: false,
+            strict: false,
+        }
     }
 }
 
@@ -95,7 +103,8 @@ fn compare(
 ) {
     match (actual, expected) {
         (Value::Object(actual), Value::Object(expected)) => {
-            let both = expected.keys().chain(actual.keys().filter(|key| !expected.contains_key(*key)));
+            let beyond = actual.keys().filter(|key| !rules.extra && !expected.contains_key(*key));
+            let both = expected.keys().chain(beyond);
             let wanted = scope.only.into_iter().flat_map(|only| only.keys());
             let neither = wanted.filter(|key| !expected.contains_key(*key) && !actual.contains_key(*key));
             for key in both.chain(neither) {

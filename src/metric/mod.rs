@@ -9,7 +9,6 @@ mod config;
 mod criterion;
 pub mod document;
 mod entry;
-pub mod figures;
 mod input;
 pub mod json;
 pub mod json_schema;
@@ -19,7 +18,9 @@ mod reply;
 mod reply_error;
 pub mod rouge;
 mod rubric;
+mod scripted;
 pub mod selection;
+pub mod state;
 mod table;
 pub mod tasks;
 pub mod timing;
@@ -27,6 +28,7 @@ pub mod trajectory;
 pub mod unavailable;
 pub mod wording;
 
+pub use crate::evidence::figures;
 pub use config::Weights;
 pub use entry::MetricEntry;
 pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput};
@@ -37,12 +39,16 @@ pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
 
+use per_turn::single_part;
 use reply::ReplyMetric;
+use scripted::ScriptedMetric;
+use state::StateMetric;
 use unavailable::UnavailableMetric;
 
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
 use crate::score::Dimension;
+use crate::script::{ExpressionProblem, METRIC};
 
 /// Something that can be measured of one conversation.
 pub trait Metric: Send + Sync {
@@ -87,29 +93,71 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::Text(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Keywords(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Json(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::State(options) => Box::new(StateMetric { weight, options: (**options).clone() }),
+        MetricConfig::Rhai(script) => Box::new(ScriptedMetric { weight, script: (**script).clone() }),
         MetricConfig::Unavailable(options) => Box::new(UnavailableMetric { weight, why: options.why.clone() }),
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
 }
 
-/// What is wrong with the options of a metric, and at which key of them; `None` where nothing is.
-pub fn options_problem(metric: &MetricConfig) -> Option<(String, String)> {
-    let whole = |checked: Result<(), measured::MeasureProblem>| Some((String::new(), checked.err()?.to_string()));
+/// What is wrong with the options of a metric.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionsProblem {
+    /// The key within the options; empty for all of them.
+    pub place: String,
+    /// The problem, in a sentence.
+    pub message: String,
+    /// The problem of the script at this key, with its place in it.
+    pub script: Option<ExpressionProblem>,
+}
+
+/// What is wrong with the options of a metric; `None` where nothing is.
+pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
+    let whole = |checked: Result<(), measured::MeasureProblem>| {
+        Some(OptionsProblem { place: String::new(), message: checked.err()?.to_string(), script: None })
+    };
     match metric {
         MetricConfig::Trajectory(check) => {
             let error = trajectory::TrajectoryMatcher::new(check.config()).err()?;
-            Some((error.place.clone(), error.to_string()))
+            let message = error.to_string();
+            Some(OptionsProblem { place: error.place, message, script: error.script.map(|script| *script) })
         }
         MetricConfig::Rouge(options) => whole(options.check()),
         MetricConfig::Text(options) => whole(options.check()),
         MetricConfig::Keywords(options) => whole(options.check()),
         MetricConfig::Json(options) => whole(options.check()),
+        MetricConfig::State(options) => whole(options.rules().map(drop)),
+        MetricConfig::Rhai(script) => {
+            let problem = script.problem(&METRIC)?.clone();
+            Some(OptionsProblem { place: String::new(), message: problem.to_string(), script: Some(problem) })
+        }
         MetricConfig::Timing(_)
         | MetricConfig::Tasks(_)
         | MetricConfig::Tone(_)
         | MetricConfig::Assertions(_)
         | MetricConfig::Xml(_)
         | MetricConfig::Unavailable(_) => None,
+    }
+}
+
+/// Why a metric looks at the agent's state after the conversation; `None` where it does not. `expected` tells whether a case
+/// expects one.
+pub fn state_use(metric: &MetricConfig, is_expected: bool) -> Option<&'static str> {
+    match metric {
+        MetricConfig::State(_) if is_expected => Some("the metric state compares `expected.state`"),
+        MetricConfig::Rhai(script) if scripted::looks_at_state(script) => {
+            Some("the script of a metric looks at `state`")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a metric looks at the agent's tool calls.
+pub fn looks_at_calls(metric: &MetricConfig) -> bool {
+    match metric {
+        MetricConfig::Trajectory(_) => true,
+        MetricConfig::Rhai(script) => scripted::looks_at_calls(script),
+        _ => false,
     }
 }
 

@@ -37,6 +37,15 @@ pub(super) fn dimension(
     Dimension { items, ..Dimension::new(name, weight, component) }
 }
 
+/// The dimension of a metric that looks at the conversation as a whole: its one part tells why.
+pub(super) fn single_part((name, weight): (&str, Weight), label: &str, component: Component) -> Dimension {
+    let items = match component {
+        Component::NotApplicable { .. } => Vec::new(),
+        _ => vec![item(label.to_owned(), component.clone())],
+    };
+    Dimension { items, ..Dimension::new(name, weight, component) }
+}
+
 fn never_held(input: &MetricInput<'_>) -> Component {
     match input.agent_ended_it {
         true => Component::scored(Score::ZERO, "the agent had failed before this turn"),

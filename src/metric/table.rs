@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use super::config::weight;
 use super::document::{JsonConfig, XmlConfig};
 use super::rouge::RougeConfig;
+use super::state::StateConfig;
 use super::trajectory::TrajectoryCheck;
 use super::unavailable::UnavailableConfig;
 use super::wording::{KeywordsConfig, TextConfig};
 use crate::score::{Score, Weight};
+use crate::script::ScriptText;
 
 macro_rules! metrics {
     ($($(#[doc = $doc:literal])+ $key:ident: $variant:ident($config:ty), weight $weight:literal;)*) => {
@@ -135,6 +137,11 @@ metrics! {
     json: Json(JsonConfig), weight 1.0;
     /// Whether a reply is a well-formed XML document.
     xml: Xml(XmlConfig), weight 1.0;
+    /// Whether the agent's state after the conversation is the expected one: `expected.state` of the case.
+    state: State(StateConfig), weight 1.0;
+    /// A Rhai script that gives the score: a number from 0 to 1, true or false, or a map of `score` and `reason`. It sees
+    /// `turns`, `toolCalls`, `reply`, `state` and `expected`.
+    rhai: Rhai(ScriptText), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
     unavailable: Unavailable(UnavailableConfig), weight 0.0;
 }

@@ -7,7 +7,7 @@ use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::graph::{GraphConfig, assertion_problem};
 use crate::job::{Assertion, Job, TimingOn};
-use crate::metric::{MetricEntry, MetricKind};
+use crate::metric::{MetricEntry, MetricKind, looks_at_calls};
 use crate::score::Weight;
 
 /// A reason why a job cannot work.
@@ -72,7 +72,9 @@ pub(super) fn refusals(
     }
     let transport = &job.target.transport;
     let needs_calls = job.assertions().any(|assertion| assertion.check.needs_function_calls());
+    let scripts_calls = job.metrics.iter().any(|it| it.kind() == MetricKind::Rhai && looks_at_calls(&it.metric));
     let compares_calls = job.metrics.iter().any(|metric| metric.kind() == MetricKind::Trajectory);
+    let state_use = job.cases.iter().find_map(|case| job.state_use(case));
     let needs_state = job.assertions().any(|assertion| assertion.check.needs_object_context());
     let needs = [
         (
@@ -80,6 +82,18 @@ pub(super) fn refusals(
             Ability::ShowsState,
             "an assertion looks at `objectContext`",
             "look at the graph or at `evaluation` instead",
+        ),
+        (
+            state_use.is_some(),
+            Ability::ShowsState,
+            state_use.unwrap_or_default(),
+            "leave the metric out, or expect tool calls and replies instead; adk, embabel and http (with `state`) show it",
+        ),
+        (
+            scripts_calls,
+            Ability::ReportsTools,
+            "the script of a metric looks at `toolCalls`",
+            transport.how_to_report_calls(),
         ),
         (
             compares_calls,

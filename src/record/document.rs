@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Doubts, Entry, Fold, RunSummary, TrialRecord};
+use crate::evidence::figures::{FigureDocument, figures};
 
 /// Everything about a run in one document; it takes as much memory as all its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,12 +58,27 @@ pub fn write_document<E>(
     trials: impl Iterator<Item = Result<TrialRecord, E>>,
     to: impl Write,
 ) -> Result<(), DocumentError<E>> {
+    /// A trial, with the figures that inform.
+    #[derive(Serialize)]
+    struct Told {
+        #[serde(flatten)]
+        trial: TrialRecord,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        figures: Vec<FigureDocument>,
+    }
+
     #[derive(Serialize)]
     struct Document<'a, T: Serialize> {
         #[serde(flatten)]
         summary: &'a RunSummary,
         trials: T,
     }
+    let told = |trial: TrialRecord| {
+        let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice()).unwrap_or_default();
+        let figures = if turns.is_empty() { Vec::new() } else { figures(turns) };
+        Told { figures: figures.into_iter().map(FigureDocument::from).collect(), trial }
+    };
+    let trials = trials.map(move |trial| trial.map(told));
     write_streamed(trials, to, |trials| Document { summary, trials: Sequence::new(trials) })
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::spending::Ledger;
 use super::{DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
+use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
 
 /// Everything that is known of a run without its conversations.
@@ -17,6 +18,8 @@ pub struct Overview {
     pub begun: usize,
     /// How many turns are over.
     pub turns: usize,
+    /// What the agent did and took, which informs and is no part of a score.
+    pub totals: FigureTotals,
     /// Tokens and money, a row for each spender, stage and model, in that order; none for whoever spent nothing.
     pub spending: Vec<Spending>,
     /// Which assertions may say nothing of the conversations.
@@ -60,6 +63,7 @@ impl Overview {
             groups,
             begun: 0,
             turns: 0,
+            totals: FigureTotals::default(),
             spending: Vec::new(),
             doubts: Doubts::default(),
             ledger: Ledger::default(),
@@ -121,6 +125,9 @@ impl Overview {
     pub fn add(&mut self, trial: &TrialRecord) -> usize {
         self.begun += usize::from(trial.started_at.is_some());
         self.turns += trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+        if let Some(evidence) = &trial.evidence {
+            self.totals.add(&evidence.transcript);
+        }
         self.ledger.add(trial, &self.summary.provenance);
         self.doubts.add(trial);
         self.unfinished += usize::from(trial.finished_at.is_none());

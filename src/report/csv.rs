@@ -7,6 +7,7 @@ use std::io::Write;
 use super::format::{DocumentResult, WrittenRun};
 use super::one_line;
 use crate::evidence::Usage;
+use crate::evidence::figures::{FigureKind, FigureTotals};
 use crate::record::{Asker, DocumentError, RunSummary, TrialRecord};
 use crate::score::{Component, Outcome};
 
@@ -26,12 +27,15 @@ const FIRST: [&str; 11] = [
 ];
 
 /// The columns behind them.
-const LAST: [&str; 13] = [
+const LAST: [&str; 16] = [
     "turns",
     "failed_tries",
     "penalty",
     "mean_latency_ms",
     "mean_first_token_ms",
+    "reply_seconds",
+    "tool_calls",
+    "model_calls",
     "agent_input_tokens",
     "agent_output_tokens",
     "persona_tokens",
@@ -68,6 +72,8 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
 fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String> {
     let (id, card) = (&trial.trial, trial.scorecard.as_ref());
     let transcript = trial.evidence.as_ref().map(|evidence| &evidence.transcript);
+    let mut totals = FigureTotals::default();
+    transcript.into_iter().for_each(|transcript| totals.add(transcript));
     let took = trial.started_at.zip(trial.finished_at).and_then(|(from, to)| (to - from).to_std().ok());
     let score = |component: Option<&Component>| number(component.and_then(Component::score).map(|score| score.get()));
     let agent = transcript.and_then(|it| it.turns.iter().filter_map(|turn| turn.usage).reduce(Usage::plus));
@@ -110,6 +116,9 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         number(card.map(|card| card.penalty)),
         number(transcript.and_then(|it| it.average_latency_ms())),
         number(transcript.and_then(|it| it.average_first_token_ms())),
+        number(totals.total(FigureKind::Seconds)),
+        number(totals.total(FigureKind::ToolCalls)),
+        number(totals.total(FigureKind::ModelCalls)),
         whole(agent.and_then(|usage| usage.input_tokens)),
         whole(agent.and_then(|usage| usage.output_tokens)),
         whole(own(Asker::Persona)),

@@ -91,6 +91,7 @@ fn heading(run: &Overview) -> String {
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
     facts.push(count(run.begun, "conversation"));
+    facts.extend(run.totals.calls());
     let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
     let (usage, cost, _) = total(run.spending.iter());

@@ -94,7 +94,7 @@ async fn ask_about<E: From<std::io::Error>>(
         return Ok(Some(AskingStopped::LimitReached(why)));
     }
     let last_failure = LastFailure::default();
-    let input = grade::metric_input(&engine.plan.job, &case, &evidence);
+    let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
     let judgements = match ask_all(engine, trial, (&input, questions.clone()), &last_failure).await {
         Ok(judgements) => judgements,
         Err(Stop::Sink(error)) => return Err(error.into()),

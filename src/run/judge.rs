@@ -24,15 +24,15 @@ pub(super) async fn judge(
 ) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
     let (job, case) = (&engine.plan.job, &trial.case);
     let questions = if engine.templates.is_quick(&job.judge.prompt) {
-        grade::questions(job, &grade::metric_input(job, case, evidence), &engine.templates)
+        grade::questions(job, &grade::metric_input(job, case, evidence, engine.clock), &engine.templates)
     } else {
         let (job, case, evidence) = (job.clone(), case.clone(), Arc::clone(evidence));
-        let templates = engine.templates.clone();
-        let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence), &templates);
+        let (templates, clock) = (engine.templates.clone(), engine.clock);
+        let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence, clock), &templates);
         off_thread(engine, asked).await?
     };
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
-    let input = grade::metric_input(job, case, evidence);
+    let input = grade::metric_input(job, case, evidence, engine.clock);
     ask_all(engine, trial.id.number, (&input, questions), &LastFailure::default()).await
 }
 

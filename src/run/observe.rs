@@ -33,6 +33,10 @@ pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evide
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
+    let job = &env.engine.plan.job;
+    if evidence.object_context.is_none() && job.state_use(&trial.case).is_some() {
+        evidence.object_context = Some(object_context(env, session).await);
+    }
     // Where a query returned another result, a label in it may be misspelled.
     let fails = trial.case.assertions.iter().any(|assertion| match &assertion.check {
         AssertionCheck::Cypher(check) => cypher::evaluate(check, &assertion.id, evidence).score() == Some(Score::ZERO),

@@ -59,6 +59,14 @@ pub fn visible(text: &str) -> String {
     })
 }
 
+/// A text of so many characters at most, with an ellipsis where it was longer.
+pub fn cut(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// Whether at a byte stands a zero-width joiner or non-joiner where its language needs it: between letters of a script whose
 /// letters join, as Persian and Hindi have them, or a joiner between two signs of one emoji. Anywhere else it hides.
 fn joins(text: &str, at: usize) -> bool {

@@ -96,6 +96,8 @@ fn model_reply(bytes: &[u8]) {
     let transcript = eval_job::evidence::Transcript { turns };
     for metric in metric::metrics(&metric::MetricEntry::defaults(), &metric::Weights::default()) {
         let input = metric::MetricInput {
+            state: None,
+            clock: eval_job::clock::Clock::system(),
             expected: None,
             lines: Vec::new(),
             agent_ended_it: false,

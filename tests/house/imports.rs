@@ -19,8 +19,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("money", &["evidence"]),
     ("prompt", &["evidence"]),
     ("conversation", &["evidence", "text"]),
-    ("metric", &["evidence", "score", "prompt", "text"]),
-    ("assertion", &["clock", "cypher", "evidence", "score", "text"]),
+    ("script", &["clock", "score", "text"]),
+    ("metric", &["clock", "evidence", "score", "prompt", "script", "text"]),
+    ("assertion", &["clock", "cypher", "evidence", "score", "script", "text"]),
     (
         "job",
         &[
@@ -100,6 +101,8 @@ fn is_config(import: &str) -> bool {
         "MetricKind",
         "Weights",
         "_problem",
+        "_use",
+        "::looks_at_calls",
         "::check",
         "agent::transports",
     ]

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use crate::assertion::cut;
 use crate::assertion::equal::equal;
 use crate::evidence::{Table, Value};
+use crate::text::cut;
 
 /// So many characters of a result are shown.
 const SHOWN: usize = 240;

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use rhai::AST;
 
-use super::problem::{ExpressionProblem, checked};
 use super::usage;
+use crate::script::{EXPRESSION, ExpressionProblem, checked};
 
 /// `expression`: a Rhai script. It is read once, however many conversations it is evaluated on. Cheap to clone.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl ExpressionCheck {
         let compile = || {
             let text = self.text();
             Ok(Compiled {
-                ast: checked(text)?,
+                ast: checked(text, &EXPRESSION)?,
                 uses_object_context: usage::uses_object_context(text),
                 uses_evaluation: usage::uses_evaluation(text),
                 uses_changes: usage::uses_changes(text),

@@ -2,10 +2,9 @@
 
 use rhai::{Array, Dynamic, Scope};
 
-use super::show;
 use super::sides::value_of;
-use super::tokens::{Lexeme, LexemeKind, closing, tokens};
 use crate::clock::Deadline;
+use crate::script::{self, Lexeme, LexemeKind, closing, tokens};
 
 /// So many values of a path are shown, and so many paths.
 const SHOWN: usize = 3;
@@ -19,14 +18,14 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
     let call = MethodCall::first(part, &tokens)?;
     let receiver = value_of(call.receiver, scope, deadline)?;
     let Some(closure) = &call.closure else {
-        return Some(format!("{} is {}", show::line(call.receiver), show::short(&receiver)));
+        return Some(format!("{} is {}", script::line(call.receiver), script::short(&receiver)));
     };
     if receiver.is_unit() {
-        return Some(format!("{} is absent", show::line(call.receiver)));
+        return Some(format!("{} is absent", script::line(call.receiver)));
     }
     let items = receiver.as_array_ref().ok()?;
     let noun = if items.len() == 1 { "item" } else { "items" };
-    let mut sentence = format!("{} has {} {noun}", show::line(call.receiver), items.len());
+    let mut sentence = format!("{} has {} {noun}", script::line(call.receiver), items.len());
     if items.is_empty() {
         return Some(sentence);
     }
@@ -66,7 +65,7 @@ fn of_path(path: &str, values: &[Dynamic]) -> String {
     }
     let mut shown: Vec<String> = Vec::new();
     for value in values.iter().filter(|value| !value.is_unit()) {
-        let value = show::short(value);
+        let value = script::short(value);
         if !shown.contains(&value) {
             shown.push(value);
         }

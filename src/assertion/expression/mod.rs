@@ -5,40 +5,29 @@
 //! never an error; a script reads and computes, it has no files, no modules, no clock and no end of its own: limits stop
 //! it, the deadline also within closures. What a limit or a type error stops is missing, never false.
 
-mod absent;
-mod api;
-mod closures;
-mod compare;
 mod config;
-mod engine;
-mod failure;
-mod functions;
-mod kotlin;
-mod usage;
-mod names;
-mod outcome;
-mod problem;
 mod inspected;
-mod show;
+mod outcome;
 mod sides;
-mod tokens;
+mod usage;
 mod views;
 
+pub use crate::script::{ExpressionProblem, TIME_LIMIT};
 pub use config::ExpressionCheck;
 pub use outcome::unusable;
-pub use problem::{ExpressionProblem, compile_problem};
 pub use usage::{context_parts, same_context, uses_function_calls};
-
-use std::time::Duration;
 
 use rhai::{Dynamic, Scope};
 
 use crate::clock::Deadline;
 use crate::evidence::{Evidence, Observed};
 use crate::score::{Component, Score};
+use crate::script::{self, EXPRESSION};
 
-/// So long an expression may take, on all that a trial left behind: a few milliseconds are usual.
-pub const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// The first thing that is wrong with a script: its syntax, or a name that it can't use. `None` if it can run.
+pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
+    script::checked(script, &EXPRESSION).err()
+}
 
 /// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
 pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
@@ -81,30 +70,30 @@ fn evaluate_with(
     };
     let text = check.text();
     let scope = || views::scope(script, context, changes, job, evidence);
-    compare::take_spelled_alike();
-    let result = engine::run(&script.ast, &mut scope(), deadline);
-    let alike = compare::take_spelled_alike();
+    script::take_spelled_alike();
+    let result = script::run(&script.ast, &mut scope(), &EXPRESSION, deadline);
+    let alike = script::take_spelled_alike();
     match result {
         Ok(value) => verdict(text, &value, || {
             let why = explain.and_then(|explain| explain(text, &scope(), deadline));
             let Some(alike) = alike else { return why };
-            Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", show::line(text)))))
+            Some(format!("{}; {alike}", why.unwrap_or_else(|| format!("{} is false", script::line(text)))))
         }),
         Err(failure) => failure.into_component(text),
     }
 }
 
-fn verdict(script: &str, value: &Dynamic, explain: impl FnOnce() -> Option<String>) -> Component {
+fn verdict(text: &str, value: &Dynamic, explain: impl FnOnce() -> Option<String>) -> Component {
     if value.is_unit() {
-        return Component::scored(Score::ZERO, format!("{}: it gives `()`, some data is absent", show::line(script)));
+        return Component::scored(Score::ZERO, format!("{}: it gives `()`, some data is absent", script::line(text)));
     }
     match value.as_bool() {
         Ok(true) => Component::scored(Score::ONE, "is true"),
         Ok(false) => {
-            let why = explain().unwrap_or_else(|| format!("{} is false", show::line(script)));
+            let why = explain().unwrap_or_else(|| format!("{} is false", script::line(text)));
             Component::scored(Score::ZERO, why)
         }
-        Err(_) => Component::missing(show::no_boolean(value)),
+        Err(_) => Component::missing(script::no_boolean(value)),
     }
 }
 

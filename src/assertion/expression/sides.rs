@@ -3,9 +3,8 @@
 use rhai::{Dynamic, Scope};
 
 use super::inspected::inspected;
-use super::tokens::{Lexeme, tokens};
-use super::{engine, show};
 use crate::clock::Deadline;
+use crate::script::{self, EXPRESSION, Lexeme, evaluate_part, tokens};
 
 /// The comparisons that are taken apart.
 const COMPARISONS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
@@ -28,7 +27,7 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
         let part = parts
             .into_iter()
             .find(|part| value_of(part, scope, deadline).is_some_and(|value| value.as_bool() != Ok(true)))?;
-        return Some(explain(part, scope, deadline).unwrap_or_else(|| format!("{} is false", show::line(part))));
+        return Some(explain(part, scope, deadline).unwrap_or_else(|| format!("{} is false", script::line(part))));
     }
     let mut comparisons = top.into_iter().filter(|token| COMPARISONS.iter().any(|sign| token.is(sign)));
     let operator = match (comparisons.next(), comparisons.next()) {
@@ -36,15 +35,15 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
         (None, _) => {
             let negated = script.trim_start().starts_with('!');
             return inspected(script, negated, scope, deadline)
-                .map(|inspected| format!("{} is false: {inspected}", show::line(script)));
+                .map(|inspected| format!("{} is false: {inspected}", script::line(script)));
         }
         _ => return None,
     };
     let (left, right) = (&script[..operator.start], &script[operator.end()..]);
     let (left_value, right_value) = (value_of(left, scope, deadline)?, value_of(right, scope, deadline)?);
-    let mut why = format!("{}: the left side is {}", show::line(script), show::value(&left_value));
-    if show::value(&right_value) != right.trim() {
-        why.push_str(&format!(", the right side is {}", show::value(&right_value)));
+    let mut why = format!("{}: the left side is {}", script::line(script), script::shown(&left_value));
+    if script::shown(&right_value) != right.trim() {
+        why.push_str(&format!(", the right side is {}", script::shown(&right_value)));
     }
     if let Some(inspected) = inspected(left, false, scope, deadline).filter(|_| left.contains('|')) {
         why.push_str(&format!("; {inspected}"));
@@ -54,7 +53,7 @@ pub(super) fn explain(script: &str, scope: &Scope<'static>, deadline: Deadline) 
 
 /// The value of a part of an expression.
 pub(super) fn value_of(script: &str, scope: &Scope<'static>, deadline: Deadline) -> Option<Dynamic> {
-    engine::run(&engine::compile(script).ok()?, &mut scope.clone(), deadline).ok()
+    evaluate_part(script, scope, &EXPRESSION, deadline)
 }
 
 /// The tokens outside brackets, and the brackets themselves.

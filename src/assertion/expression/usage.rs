@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::tokens::{Lexeme, LexemeKind, tokens};
 use crate::evidence::ObjectContext;
+use crate::script::{Lexeme, LexemeKind, tokens};
 
 /// Whether a script looks at the object context, so that it has to be fetched. True unless it clearly does not.
 pub fn uses_object_context(script: &str) -> bool {

@@ -1,33 +1,15 @@
 //! Evidence as a script sees it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rhai::{Dynamic, Map, Scope};
-use serde_json::Value as Json;
 
-use super::api::{ApiType, VARIABLES};
 use super::config::Compiled;
 use crate::evidence::{
     Change, Ending, Entity, Event, EventKind, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn,
     Value,
 };
-
-/// A thing of our API: its fields are fixed by [`ApiType::fields`], so that a wrong name is an error and not absent data.
-#[derive(Debug, Clone)]
-pub(super) struct Record {
-    /// Its type.
-    pub(super) kind: ApiType,
-    /// Its fields, all of them.
-    pub(super) fields: Arc<BTreeMap<&'static str, Dynamic>>,
-}
-
-impl Record {
-    fn dynamic<const N: usize>(kind: ApiType, fields: [(&'static str, Dynamic); N]) -> Dynamic {
-        debug_assert!(kind.fields().iter().all(|(name, _)| fields.iter().any(|(field, _)| field == name)));
-        Dynamic::from(Record { kind, fields: Arc::new(fields.into()) })
-    }
-}
+use crate::script::{ApiType, EXPRESSION, Record, data, list, map};
 
 /// The variables of a script, each with its data where the script reads it.
 pub(super) fn scope(
@@ -41,9 +23,9 @@ pub(super) fn scope(
     let context = context.filter(|_| script.uses_object_context);
     let changes = changes.filter(|_| script.uses_changes);
     let evaluation = if script.uses_evaluation { evaluation(job, evidence) } else { Dynamic::UNIT };
-    scope.push_constant_dynamic(VARIABLES[0].0, context.map_or(Dynamic::UNIT, object_context));
-    scope.push_constant_dynamic(VARIABLES[1].0, evaluation);
-    scope.push_constant_dynamic(VARIABLES[2].0, changes.map_or(Dynamic::UNIT, self::changes));
+    scope.push_constant_dynamic(EXPRESSION.variables[0].0, context.map_or(Dynamic::UNIT, object_context));
+    scope.push_constant_dynamic(EXPRESSION.variables[1].0, evaluation);
+    scope.push_constant_dynamic(EXPRESSION.variables[2].0, changes.map_or(Dynamic::UNIT, self::changes));
     scope
 }
 
@@ -214,27 +196,4 @@ fn graph_value(value: &Value) -> Dynamic {
 /// An event in the shape in which Embabel's agents report it, with whatever else the agent reported of it.
 fn event(event: &Event) -> Dynamic {
     data(&event.to_json())
-}
-
-fn list(items: impl Iterator<Item = Dynamic>) -> Dynamic {
-    Dynamic::from_array(items.collect())
-}
-
-fn map(entries: &serde_json::Map<String, Json>) -> Dynamic {
-    Dynamic::from_map(entries.iter().map(|(key, value)| (key.as_str().into(), data(value))).collect::<Map>())
-}
-
-/// JSON as Rhai's own values; `null` reads as `()`, like everything that is absent.
-fn data(json: &Json) -> Dynamic {
-    match json {
-        Json::Null => Dynamic::UNIT,
-        Json::Bool(value) => (*value).into(),
-        Json::Number(number) => match number.as_i64() {
-            Some(integer) => integer.into(),
-            None => number.as_f64().map_or(Dynamic::UNIT, Dynamic::from),
-        },
-        Json::String(text) => text.clone().into(),
-        Json::Array(items) => list(items.iter().map(data)),
-        Json::Object(entries) => map(entries),
-    }
 }

@@ -153,7 +153,8 @@ impl<'a> Again<'a> {
         let rendered = || {
             let (job, templates) = self.first.as_ref()?;
             let case = case(job, &trial.trial.case, self.has_one_case)?;
-            render(job, &case, evidence, templates.as_ref()?).ok()
+            let clock = self.context.clock;
+            render(GradeInput { job, case: &case, evidence, clock }, templates.as_ref()?).ok()
         };
         let rendered = if trial.questions.is_empty() { rendered().unwrap_or_default() } else { Vec::new() };
         let asked: Vec<AskedQuestion> =
@@ -176,7 +177,8 @@ impl<'a> Again<'a> {
         let unknown =
             "an earlier version kept it without the judge's template, and that of today is another; say --job FILE";
         let templates = self.templates.as_ref().ok_or(unknown)?;
-        let rendered = render(&self.job, case, evidence, templates)?;
+        let trial = GradeInput { job: &self.job, case, evidence, clock: self.context.clock };
+        let rendered = render(trial, templates)?;
         let as_asked = |question: &Question| {
             let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&question.id, question.sample);
             match asked.iter().find(is_it).filter(|_| !self.is_corrected) {
@@ -275,13 +277,10 @@ fn case(job: &Job, id: &str, run_has_one: bool) -> Option<Arc<Case>> {
     found.or_else(only).cloned()
 }
 
-pub(super) fn render(
-    job: &Job,
-    case: &Case,
-    evidence: &Evidence,
-    templates: &Templates,
-) -> Result<Vec<Question>, String> {
-    grade::questions(job, &grade::metric_input(job, case, evidence), templates).map_err(|error| error.to_string())
+pub(super) fn render(trial: GradeInput<'_>, templates: &Templates) -> Result<Vec<Question>, String> {
+    let GradeInput { job, case, evidence, clock } = trial;
+    grade::questions(job, &grade::metric_input(job, case, evidence, clock), templates)
+        .map_err(|error| error.to_string())
 }
 
 pub(super) fn without_reply(question: &str, why: &str) -> Judgement {

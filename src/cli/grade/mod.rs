@@ -161,7 +161,7 @@ fn grade_run<'a>(
     printer.data(&again.difference(&before, &overview))?;
     let kept = run.write_grading(number, &overview.summary)?;
     printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
-    let prompts = StoredPrompts::from_run(&run);
+    let prompts = StoredPrompts::from_run(&run, context.clock);
     let run = RegradedRun { run, again: RefCell::new(again) };
     Ok(Some(GradedRun { run, prompts, overview }))
 }

@@ -87,6 +87,7 @@ impl JsonConfig {
             number_tolerance: self.number_tolerance,
             only: self.only_paths.as_deref().map(Selection::from_paths).transpose()?,
             ignore: Selection::from_paths(&self.ignore_paths)?,
+            extra: false,
             strict: self.strict,
         })
     }

@@ -43,7 +43,7 @@ fn schemas_are_of_2020_12_and_violations_are_told_with_their_places() {
     assert!(passes(schema.clone(), r#"{"answer": "Paris", "id": 9007199254740993, "rows": ["a", 1]}"#, ""));
     let measured = json_of(schema, r#"{"answer": 5, "id": 9007199254740992, "rows": [1]}"#, "").unwrap();
     assert!(!measured.is_full());
-    for line in ["`/answer`: want string, but got number, actual 5", "`/id`: ", "`/rows/0`: want string"] {
+    for line in ["`/answer`: must be string, is number, actual 5", "`/id`: ", "`/rows/0`: must be string"] {
         assert!(measured.why.contains(line), "{}", measured.why);
     }
 }

@@ -1,6 +1,6 @@
 //! Compares one actual call with one expected call.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use super::matcher::{CompiledTool, TrajectoryMatcher};
 use super::normal::{IGNORE_WORD, flattened};
 use super::rule::RuleKind;
 use super::value::{Comparison, Difference};
+use crate::clock::Deadline;
 use crate::evidence::ToolUse;
 
 /// Whether two calls are the same.
@@ -62,6 +63,10 @@ pub(super) struct CallComparer<'a> {
     pub(super) names_decide: bool,
     /// Whether a text was left to others.
     pub(super) has_fuzzy: Cell<bool>,
+    /// Until when scripts may run.
+    pub(super) deadline: Option<Deadline>,
+    /// The first reason why something is not known.
+    pub(super) doubt: RefCell<Option<String>>,
 }
 
 impl CallComparer<'_> {
@@ -75,17 +80,30 @@ impl CallComparer<'_> {
             return Verdict::Differs;
         }
         let mut verdict = Verdict::Same;
+        if let Some((path, why)) = comparison.unknown.first() {
+            self.doubts(path, why);
+            verdict = Verdict::Unknown;
+        }
         if !comparison.fuzzy.is_empty() {
             self.has_fuzzy.set(true);
         }
-        for (_, pair) in &comparison.fuzzy {
-            match self.decide(pair).same {
+        for (path, pair) in &comparison.fuzzy {
+            let decision = self.decide(pair);
+            match decision.same {
                 Some(true) => {}
                 Some(false) => return Verdict::Differs,
-                None => verdict = Verdict::Unknown,
+                None => {
+                    self.doubts(path, &decision.who);
+                    verdict = Verdict::Unknown;
+                }
             }
         }
         verdict
+    }
+
+    fn doubts(&self, path: &str, why: &str) {
+        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        self.doubt.borrow_mut().get_or_insert_with(|| format!("{place}{why}"));
     }
 
     /// The pairs of texts that decide whether the calls are the same, where everything else is.
@@ -101,6 +119,12 @@ impl CallComparer<'_> {
     pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<Difference> {
         let (_, comparison) = self.compare(wanted, made, true);
         let mut found = comparison.found.unwrap_or_default();
+        found.extend(comparison.unknown.into_iter().map(|(path, why)| Difference {
+            path,
+            expected: None,
+            actual: None,
+            why: Some(why),
+        }));
         for (path, pair) in comparison.fuzzy {
             let decision = self.decide(&pair);
             if decision.same != Some(true) {
@@ -130,6 +154,7 @@ impl CallComparer<'_> {
         let mut comparison = Comparison::new(layers, collects);
         comparison.has_ignore_word = self.matcher.has_ignore_word;
         comparison.strict = self.matcher.config.strict;
+        comparison.deadline = self.deadline;
         comparison
     }
 
@@ -142,13 +167,16 @@ impl CallComparer<'_> {
         let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
         let mut same = true;
         let mut found = Vec::new();
+        let mut unknown = Vec::new();
         let has_same_name = match tool.and_then(|tool| tool.name.as_ref()) {
             None => wanted.call.tool == made.tool,
             Some(rule) => {
                 let (expected, actual) = (Value::from(wanted.call.tool.as_str()), Value::from(made.tool.as_str()));
                 let mode = Mode { fold: false, ..matcher.mode };
                 let mut comparison = self.comparison(Layers::default(), false);
-                comparison.value(rule, &mode, &expected, &actual) && comparison.fuzzy.is_empty()
+                let same = comparison.value(rule, &mode, &expected, &actual) && comparison.fuzzy.is_empty();
+                unknown.extend(comparison.unknown.into_iter().map(|(_, why)| ("tool".to_owned(), why)));
+                same
             }
         };
         if !has_same_name {
@@ -166,10 +194,12 @@ impl CallComparer<'_> {
                 self.comparison(Layers::default(), collects).shown_as(if collects { "result" } else { "" });
             same &= self.result(wanted.call, tool, made, &mut results);
             arguments.fuzzy.append(&mut results.fuzzy);
+            arguments.unknown.append(&mut results.unknown);
             found.extend(arguments.found.take().into_iter().flatten());
             found.extend(results.found.take().into_iter().flatten());
         }
         arguments.found = collects.then_some(found);
+        arguments.unknown.append(&mut unknown);
         (same, arguments)
     }
 
@@ -268,7 +298,10 @@ impl CallComparer<'_> {
             }
             let same = comparison.value(rule, &matcher.mode, expected, actual);
             let alike = |(_, pair): &(String, FuzzyPair)| self.decide(pair).same == Some(true);
-            credit.matched += usize::from(same && comparison.fuzzy.iter().all(alike));
+            if let Some((_, why)) = comparison.unknown.first() {
+                self.doubts(key, why);
+            }
+            credit.matched += usize::from(same && comparison.unknown.is_empty() && comparison.fuzzy.iter().all(alike));
         }
         credit.extra = actual.keys().filter(|key| !expected.contains_key(*key) && !layers.may_differ(key)).count();
         Some(credit)

@@ -11,6 +11,7 @@ use super::figures::{TrajectoryFigures, figures};
 use super::fuzzy::{FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
 use super::goals::GoalGraph;
 use super::matcher::{TrajectoryConfigError, TrajectoryMatcher};
+use crate::clock::Deadline;
 use crate::evidence::ToolUse;
 
 /// What is compared.
@@ -26,6 +27,8 @@ pub struct TrajectoryInput<'a> {
     pub messages: &'a [MessageGoal],
     /// How many further goals there are, neither calls nor messages, and how many of them were reached.
     pub others: (usize, usize),
+    /// Until when the scripts of `compare` may run, all together; without it none is run.
+    pub deadline: Option<Deadline>,
 }
 
 /// A goal that is a message.
@@ -44,6 +47,8 @@ pub struct Trajectory {
     pub is_match: Option<bool>,
     /// Why it is not known.
     pub missing: Option<String>,
+    /// The first thing that is not known: the calls may differ all the same, but what is counted is uncertain.
+    pub doubt: Option<String>,
     /// For each expected call the actual one that it was found in.
     pub pairs: Vec<Option<usize>>,
     /// Everything that is counted.
@@ -124,6 +129,8 @@ impl TrajectoryMatcher {
                 answers,
                 names_decide: self.names_decide(),
                 has_fuzzy: Cell::new(false),
+                deadline: input.deadline,
+                doubt: RefCell::new(None),
             },
             known: RefCell::new(vec![None; input.expected.len() * input.actual.len()]),
         })
@@ -155,7 +162,8 @@ impl Session<'_> {
             same.iter().enumerate().filter(|_| has_fuzzy).filter_map(|(wanted, made)| Some((wanted, (*made)?)));
         let decisions =
             decided.flat_map(|(wanted, made)| self.comparer.decisions(&self.wanted[wanted], &self.input.actual[made]));
-        Trajectory { is_match, missing, decisions: decisions.collect(), pairs: same, figures, explanation }
+        let doubt = self.comparer.doubt.take();
+        Trajectory { is_match, missing, doubt, decisions: decisions.collect(), pairs: same, figures, explanation }
     }
 
     fn why_missing(&self) -> String {
@@ -163,16 +171,8 @@ impl Session<'_> {
         if let Some(message) = message {
             return format!("whether a message reaches the goal {} is not known", message.name);
         }
-        for (wanted, call) in self.wanted.iter().enumerate() {
-            for (made, actual) in self.input.actual.iter().enumerate() {
-                if self.known.borrow()[wanted * self.input.actual.len() + made] == Some(Verdict::Unknown)
-                    && let Some(it) = self.comparer.differences(call, actual).into_iter().find_map(|it| it.why)
-                {
-                    return it;
-                }
-            }
-        }
-        "whether two texts mean the same is not known".to_owned()
+        let doubt = self.comparer.doubt.borrow().clone();
+        doubt.unwrap_or_else(|| "whether two texts mean the same is not known".to_owned())
     }
 
     /// Of pairs those that are the same.

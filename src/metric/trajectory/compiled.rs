@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::equality::{Equality, Mode};
 use super::rule::{LengthRule, PathTree, Rule, RuleKind};
 use crate::metric::json_schema::CompiledSchema;
+use crate::script::{COMPARISON, ExpressionProblem, ScriptText};
 
 /// A schema that rules share.
 #[derive(Clone)]
@@ -26,6 +27,21 @@ impl std::fmt::Debug for SharedSchema {
     }
 }
 
+/// Why a rule can't be used.
+#[derive(Debug)]
+pub(super) struct RuleProblem {
+    /// The problem, in a sentence.
+    pub(super) why: String,
+    /// The problem of its script, with its place in it.
+    pub(super) script: Option<ExpressionProblem>,
+}
+
+impl<S: Into<String>> From<S> for RuleProblem {
+    fn from(why: S) -> RuleProblem {
+        RuleProblem { why: why.into(), script: None }
+    }
+}
+
 /// A rule with its trees of paths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Compiled {
@@ -37,6 +53,7 @@ pub(super) struct Compiled {
     pub(super) schema: Option<SharedSchema>,
     pub(super) length: Option<LengthRule>,
     pub(super) valid: bool,
+    pub(super) compare: Option<ScriptText>,
     number: Option<f64>,
     fold: Option<bool>,
     list_order: Option<bool>,
@@ -52,6 +69,7 @@ pub(super) const STRICT: Compiled = Compiled {
     schema: None,
     length: None,
     valid: false,
+    compare: None,
     number: None,
     fold: None,
     list_order: None,
@@ -63,13 +81,13 @@ impl Compiled {
     ///
     /// # Errors
     /// It contradicts itself; the sentence says how.
-    pub(super) fn new(rule: &Rule, lenient: bool) -> Result<Compiled, String> {
+    pub(super) fn new(rule: &Rule, lenient: bool) -> Result<Compiled, RuleProblem> {
         let options = rule.options();
         if !options.only_paths.is_empty() && !options.ignore_paths.is_empty() {
-            return Err("has onlyPaths and ignorePaths; keep one of them".to_owned());
+            return Err("has onlyPaths and ignorePaths; keep one of them".into());
         }
         if options.number.is_some_and(|number| number.is_nan() || number < 0.0) {
-            return Err("number must be 0 or more".to_owned());
+            return Err("number must be 0 or more".into());
         }
         let tree = |key: &str, paths| PathTree::new(paths).map_err(|why| format!("{key}: {why}"));
         let only = (!options.only_paths.is_empty()).then(|| tree("onlyPaths", &options.only_paths)).transpose()?;
@@ -80,15 +98,20 @@ impl Compiled {
         };
         if let Some(LengthRule { min, max }) = options.length {
             match (min, max) {
-                (None, None) => return Err("length has neither min nor max".to_owned()),
-                (Some(min), Some(max)) if min > max => return Err(format!("length: min {min} is above max {max}")),
+                (None, None) => return Err("length has neither min nor max".into()),
+                (Some(min), Some(max)) if min > max => {
+                    return Err(format!("length: min {min} is above max {max}").into());
+                }
                 _ => {}
             }
         }
         let schema =
             options.schema.as_ref().map(|schema| CompiledSchema::new(schema).map(|it| SharedSchema(Arc::new(it))));
         let schema = schema.transpose().map_err(|why| why.to_string())?;
-        let is_condition = schema.is_some() || options.length.is_some() || options.valid;
+        if let Some(problem) = options.compare.as_ref().and_then(|script| script.problem(&COMPARISON)) {
+            return Err(RuleProblem { why: problem.to_string(), script: Some(problem.clone()) });
+        }
+        let is_condition = schema.is_some() || options.length.is_some() || options.valid || options.compare.is_some();
         let compares = options.rule.is_some() || only.is_some() || ignore.is_some() || options.number.is_some();
         Ok(Compiled {
             kind: options.rule.unwrap_or_default(),
@@ -98,6 +121,7 @@ impl Compiled {
             schema,
             length: options.length,
             valid: options.valid,
+            compare: options.compare,
             number: options.number,
             fold: options.case_insensitive,
             list_order: options.list_order,
@@ -156,7 +180,7 @@ impl PathTree {
 pub(super) struct PathRules(BTreeMap<String, Compiled>);
 
 impl PathRules {
-    pub(super) fn new(rules: &BTreeMap<String, Rule>, lenient: bool) -> Result<PathRules, (String, String)> {
+    pub(super) fn new(rules: &BTreeMap<String, Rule>, lenient: bool) -> Result<PathRules, (String, RuleProblem)> {
         let compiled = |(path, rule): (&String, &Rule)| match Compiled::new(rule, lenient) {
             Ok(rule) => Ok((path.clone(), rule)),
             Err(why) => Err((path.clone(), why)),

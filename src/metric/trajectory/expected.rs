@@ -11,6 +11,7 @@ use super::goals::check_goals;
 use super::matcher::TrajectoryMatcher;
 use super::rule::Rule;
 use crate::metric::Rubric;
+use crate::script::ExpressionProblem;
 
 /// One expected call of a tool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -95,12 +96,19 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// What is wrong with it: the place of the call, or none where it is about the goals, and the problem in a sentence.
-    pub fn problems(&self) -> Vec<(Option<usize>, String)> {
+    /// What is wrong with it.
+    pub fn problems(&self) -> Vec<ExpectationProblem> {
         let calls = self.calls.as_deref().unwrap_or_default();
         let mut problems = Vec::new();
         if let Ok(matcher) = TrajectoryMatcher::new(&TrajectoryConfig::default()) {
-            let wrong = |(at, call)| Some((Some(at), matcher.check_call(call).err()?.to_string()));
+            let wrong = |(at, call): (usize, &ExpectedCall)| {
+                let error = matcher.check_call(call).err()?;
+                let message = match &error.script {
+                    Some(problem) => problem.message.clone(),
+                    None => format!("the expected call of {}: {error}", call.label()),
+                };
+                Some(ExpectationProblem { call: Some(at), place: error.place, message, script: error.script })
+            };
             problems.extend(calls.iter().enumerate().filter_map(wrong));
         }
         let Some(goals) = &self.goals else { return problems };
@@ -108,7 +116,25 @@ impl Expectation {
         let messages = self.messages.iter().map(|message| (Some(message.name.as_str()), ""));
         let names: Vec<_> = calls.chain(messages).collect();
         let wrong = check_goals(goals, &names).err().unwrap_or_default();
-        problems.extend(wrong.iter().map(|error| (None, error.to_string())));
+        problems.extend(wrong.iter().map(|error| ExpectationProblem {
+            call: None,
+            place: "goals".to_owned(),
+            message: error.to_string(),
+            script: None,
+        }));
         problems
     }
+}
+
+/// Something that is wrong with what is expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectationProblem {
+    /// The call that it is about, by its place among them.
+    pub call: Option<usize>,
+    /// The key, within the call where it is about one: `match.city`.
+    pub place: String,
+    /// The problem, in a sentence.
+    pub message: String,
+    /// The problem of the script at this key, with its place in it.
+    pub script: Option<Box<ExpressionProblem>>,
 }

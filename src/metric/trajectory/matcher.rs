@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::compiled::{Compiled, PathRules};
+use super::compiled::{Compiled, PathRules, RuleProblem};
 use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
 use super::equality::{Equality, Mode};
 use super::expected::ExpectedCall;
+use crate::script::ExpressionProblem;
 
 /// What is wrong with the options, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,10 +16,16 @@ pub struct TrajectoryConfigError {
     pub place: String,
     /// What is wrong with it.
     pub why: String,
+    /// The problem of the script at this key, with its place in it.
+    pub script: Option<Box<ExpressionProblem>>,
 }
 
-fn wrong(place: impl Into<String>) -> impl FnOnce(String) -> TrajectoryConfigError {
-    move |why| TrajectoryConfigError { place: place.into(), why }
+fn wrong<P: Into<RuleProblem>>(place: impl Into<String>) -> impl FnOnce(P) -> TrajectoryConfigError {
+    move |problem| {
+        let (mut place, RuleProblem { why, script }) = (place.into(), problem.into());
+        place.push_str(if script.is_some() { ".compare" } else { "" });
+        TrajectoryConfigError { place, why, script: script.map(Box::new) }
+    }
 }
 
 /// Compares trajectories by some options.
@@ -155,7 +162,7 @@ impl TrajectoryMatcher {
     /// Checks the rules of an expected call.
     ///
     /// # Errors
-    /// The first that contradicts itself, with its path.
+    /// The first that contradicts itself, with its key within the call.
     pub fn check_call(&self, call: &ExpectedCall) -> Result<(), TrajectoryConfigError> {
         self.rules_of(call).map(drop)
     }
@@ -167,8 +174,7 @@ impl TrajectoryMatcher {
         }
         let lenient = self.config.strict;
         let rules = PathRules::new(&call.rules, lenient);
-        let place = |path: &str| format!("the expected call of {}: match.{path}", call.label());
-        rules.map(Some).map_err(|(path, why)| wrong(place(&path))(why))
+        rules.map(Some).map_err(|(path, why)| wrong(format!("match.{path}"))(why))
     }
 
     /// The rules for a pair of calls: of the tool that was called, else of the expected one, else those of all others.

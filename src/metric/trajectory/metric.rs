@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CallCount, CallOrder, Expectation, LettersOnly, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError,
-    TrajectoryInput, TrajectoryMatcher,
+    TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
 };
+use crate::clock::Deadline;
 use crate::evidence::{Judgement, ToolUse, Transcript};
 use crate::metric::{Metric, MetricInput, per_turn};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -109,23 +110,30 @@ impl Metric for TrajectoryMetric {
     }
 
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        let deadline = input.clock.deadline(crate::script::TIME_LIMIT);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, &turn.tool_uses(), &[]))
+            Some(self.compare(expected, &turn.tool_uses(), &[], deadline))
         };
         let in_all = |expected: &Expectation| {
             if expected.calls.is_none() && expected.goals.is_none() {
                 return None;
             }
             let messages = message_goals(expected, input.transcript);
-            Some(self.compare(expected, &input.transcript.tool_uses(), &messages))
+            Some(self.compare(expected, &input.transcript.tool_uses(), &messages, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
     }
 }
 
 impl TrajectoryMetric {
-    fn compare(&self, expected: &Expectation, actual: &[ToolUse], messages: &[MessageGoal]) -> Component {
+    fn compare(
+        &self,
+        expected: &Expectation,
+        actual: &[ToolUse],
+        messages: &[MessageGoal],
+        deadline: Deadline,
+    ) -> Component {
         let matcher = match self.check.matcher(expected) {
             Ok(matcher) => matcher,
             Err(error) => return Component::missing(error.to_string()),
@@ -136,6 +144,7 @@ impl TrajectoryMetric {
             goals: expected.goals.as_ref(),
             messages,
             others: (0, 0),
+            deadline: Some(deadline),
         };
         match matcher.compare(input, &LettersOnly) {
             Ok(trajectory) => component(trajectory, matcher),
@@ -148,7 +157,12 @@ fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher) -> Component {
     if let Some(why) = &trajectory.missing {
         return Component::missing(why.clone());
     }
-    let Some(score) = trajectory.figures.get(matcher.config().score).and_then(Score::new) else {
+    let figure = matcher.config().score;
+    let rests_on_all = !matches!(figure, TrajectoryFigure::Match | TrajectoryFigure::JourneySuccess);
+    if let Some(doubt) = trajectory.doubt.as_ref().filter(|_| rests_on_all) {
+        return Component::missing(doubt.clone());
+    }
+    let Some(score) = trajectory.figures.get(figure).and_then(Score::new) else {
         return Component::not_applicable("nothing is expected that this figure counts");
     };
     let why = match &trajectory.explanation {
@@ -178,3 +192,6 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
     };
     expected.messages.iter().map(goal).collect()
 }
+
+#[cfg(test)]
+mod tests;

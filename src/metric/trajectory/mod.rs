@@ -31,7 +31,7 @@ mod wratio;
 pub use compare::{FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use date::Moment;
-pub use expected::{Expectation, ExpectedCall, ExpectedMessage};
+pub use expected::{Expectation, ExpectationProblem, ExpectedCall, ExpectedMessage};
 pub use figures::TrajectoryFigures;
 pub use fuzzy::{FuzzyAnswer, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
 pub use goals::{GoalError, GoalGraph, check_goals, is_topological_order};

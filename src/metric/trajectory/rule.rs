@@ -6,12 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::script::ScriptText;
+
 /// How a value is compared: by one word (`strict`), or by several conditions that must all hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     expecting = "expected a rule: strict, fuzzy, ignore, optional, contains, regex, date, or a mapping \
-                               such as {number: 0.01}, {schema: {…}}, {onlyPaths: [a, b.c]}"
+                               such as {number: 0.01}, {schema: {…}}, {compare: 'actual > 0'}, {onlyPaths: [a, b.c]}"
 )]
 pub enum Rule {
     /// One word.
@@ -47,7 +49,7 @@ pub enum RuleKind {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "ruleOptions")]
 pub struct RuleOptions {
-    /// How the values are compared; `strict` unless `schema`, `length` or `valid` stands alone.
+    /// How the values are compared; `strict` unless `schema`, `length`, `valid` or `compare` stands alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleKind>,
     /// By how much numbers may differ.
@@ -57,6 +59,9 @@ pub struct RuleOptions {
     /// A JSON Schema that the actual value must satisfy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
+    /// A Rhai script over `actual` and `expected` that must be true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<ScriptText>,
     /// Only these parts of the value are compared: paths, or a tree of keys whose leaves are true.
     #[serde(skip_serializing_if = "Paths::is_empty")]
     pub only_paths: Paths,

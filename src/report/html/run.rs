@@ -215,6 +215,7 @@ fn facts(run: &Overview) -> Vec<String> {
     facts.push(summary.started_at.format("%Y-%m-%d %H:%M UTC").to_string());
     facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
     facts.push(format!("{}, {}", count(run.begun, "conversation"), count(run.turns, "turn")));
+    facts.extend(run.totals.calls());
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
     facts
 }

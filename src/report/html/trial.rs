@@ -6,6 +6,7 @@ use super::super::conversation::{event_words, excuse};
 use super::super::{TrialNames, beside_gate, count, duration, one_line, plain, thousands, two_decimals};
 use super::chart::{self, Chart};
 use super::run::hundredths;
+use crate::evidence::figures::FigureTotals;
 use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
@@ -198,6 +199,9 @@ fn facts(trial: &TrialRecord, turns: &[Turn], changes: &[Change]) -> Vec<String>
     let answered = turns.iter().filter(|turn| !turn.is_greeting()).count();
     let mut facts = vec![count(answered, "turn")];
     if let Some(evidence) = &trial.evidence {
+        let mut totals = FigureTotals::default();
+        totals.add(&evidence.transcript);
+        facts.extend(totals.calls());
         facts.extend(evidence.transcript.average_latency_ms().map(|ms| format!("{} a reply", duration(ms / 1000.0))));
         facts.extend(match &evidence.ending {
             Ending::SignedOff => None,

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::Where;
 use super::{Gathered, Page, Screen, TrialNames, count, duration};
+use crate::evidence::figures::FigureKind;
 use crate::record::{AssertionKey, Overview, TrialGroup};
 
 pub(super) use verdict::{gate_words, words as verdict_words};
@@ -111,8 +112,12 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     let held = count(run.overview.begun, "conversation");
     let turns = count(run.overview.turns, "turn");
     let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let totals = &run.overview.totals;
+    let waited = totals.total(FigureKind::Seconds).filter(|_| took.is_some());
     let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();
-    line("held", &format!("{held}, {turns}{took}"));
+    let waited = waited.map(|seconds| format!(", replies {}", duration(seconds))).unwrap_or_default();
+    let parts: Vec<String> = [held, turns].into_iter().chain(totals.calls()).collect();
+    line("held", &format!("{}{took}{waited}", parts.join(", ")));
 }
 
 fn mind(model: &str) -> String {

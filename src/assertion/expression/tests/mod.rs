@@ -2,6 +2,8 @@ mod changes;
 mod limits;
 mod problems;
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 

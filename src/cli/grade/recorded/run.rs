@@ -79,7 +79,7 @@ pub(super) fn keep(
     let mut gathered = Gathered::default();
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     stored.write_summary(&overview.summary)?;
-    let prompts = StoredPrompts::from_run(&stored);
+    let prompts = StoredPrompts::from_run(&stored, context.clock);
     Ok(RecordedRun { stored: Some(stored), id, folder, read: Some((overview, gathered, prompts)) })
 }
 
@@ -282,9 +282,8 @@ impl Keeper<'_> {
             }
         };
         let scorecard = evidence.as_ref().filter(|_| outcome.counts()).map(|evidence| {
-            let judgements = unasked(&self.loaded.job, &self.loaded.templates, case, evidence);
             let input = GradeInput { job: &self.loaded.job, case, evidence, clock: self.context.clock };
-            grade::grade(input, &judgements)
+            grade::grade(input, &unasked(input, &self.loaded.templates))
         });
         if let Some(evidence) = evidence {
             self.keep_evidence(id.number, evidence)?;
@@ -347,11 +346,11 @@ fn first_of(problems: &Problems) -> String {
 }
 
 /// That no judge was asked, for each question of the job's metrics.
-fn unasked(job: &Job, templates: &Templates, case: &Case, evidence: &Evidence) -> Vec<Judgement> {
-    if job.judge_model().is_none() {
+fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
+    if trial.job.judge_model().is_none() {
         return Vec::new();
     }
-    let questions = render(job, case, evidence, templates).unwrap_or_default();
+    let questions = render(trial, templates).unwrap_or_default();
     let why = "no judge was asked; --scorer-model MODEL asks one";
     let mut known: BTreeMap<String, Judgement> = BTreeMap::new();
     for question in questions {

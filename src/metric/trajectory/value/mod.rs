@@ -9,6 +9,7 @@ use super::equality::{self, Equality, Mode, text_of};
 use super::fuzzy::FuzzyPair;
 use super::normal::{IGNORE_WORD, normalised};
 use super::rule::{PathTree, RuleKind};
+use crate::clock::Deadline;
 
 /// One place in which two values differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,10 @@ pub(super) struct Comparison<'a> {
     pub(super) found: Option<Vec<Difference>>,
     /// Texts that are the same if somebody else says so, and where they are.
     pub(super) fuzzy: Vec<(String, FuzzyPair)>,
+    /// Values of which a script could not tell whether they are as expected, and why: where, and in a sentence.
+    pub(super) unknown: Vec<(String, String)>,
+    /// Until when scripts may run; without it none does.
+    pub(super) deadline: Option<Deadline>,
     /// The path so far; elements of lists have none.
     path: String,
     /// The path with the places in lists.
@@ -49,6 +54,8 @@ impl<'a> Comparison<'a> {
             strict: false,
             found: collects.then(Vec::new),
             fuzzy: Vec::new(),
+            unknown: Vec::new(),
+            deadline: None,
             path: String::new(),
             shown: String::new(),
         }
@@ -128,6 +135,12 @@ impl<'a> Comparison<'a> {
                 return false;
             }
             self.differs(Some(expected), Some(actual), Some(why));
+        }
+        if let Some(script) = &rule.compare
+            && !self.holds_by(script, expected, actual)
+            && !self.goes_on()
+        {
+            return false;
         }
         if !rule.compares {
             return self.found.as_ref().is_none_or(Vec::is_empty);
@@ -281,8 +294,10 @@ impl<'a> Comparison<'a> {
         let mut edges = |expected: usize, actual: usize| {
             let mut probe = Comparison::new(self.layers, false);
             (probe.has_ignore_word, probe.strict) = (self.has_ignore_word, self.strict);
+            probe.deadline = self.deadline;
             probe.path.clone_from(&self.path);
-            probe.equal(&inherited, ignore, mode, &wanted[expected], &made[actual]) && probe.fuzzy.is_empty()
+            let same = probe.equal(&inherited, ignore, mode, &wanted[expected], &made[actual]);
+            same && probe.fuzzy.is_empty() && probe.unknown.is_empty()
         };
         let pairs = super::align::any_order(wanted.len(), made.len(), &mut edges);
         match pairs.iter().position(Option::is_none) {

@@ -9,6 +9,7 @@ use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
 use crate::metric::trajectory::fuzzy::FuzzyPair;
 use crate::metric::trajectory::normal::{normalised, python_float};
 use crate::metric::trajectory::rule::RuleKind;
+use crate::script::ScriptText;
 
 impl Comparison<'_> {
     /// The condition beside the comparison that does not hold.
@@ -30,6 +31,22 @@ impl Comparison<'_> {
         }
         let violations = rule.schema.as_ref()?.violations(document.as_ref().unwrap_or(actual));
         (!violations.is_empty()).then(|| violations.join("; "))
+    }
+
+    /// Whether a script takes the values for the same. What it can't tell is left open.
+    pub(super) fn holds_by(&mut self, script: &ScriptText, expected: &Value, actual: &Value) -> bool {
+        let Some(deadline) = self.deadline else {
+            self.unknown.push((self.shown.clone(), "the script was not run".to_owned()));
+            return true;
+        };
+        match script.holds(expected, actual, deadline) {
+            Ok(true) => true,
+            Ok(false) => self.differs(Some(expected), Some(actual), Some("by its script".to_owned())),
+            Err(why) => {
+                self.unknown.push((self.shown.clone(), format!("its script could not tell: {why}")));
+                true
+            }
+        }
     }
 
     pub(super) fn contains(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {

@@ -13,7 +13,7 @@ const VALUES: &str = "size len length count first firstOrNull last lastOrNull fi
                       index_of find_map reduce to_upper to_lower lowercase uppercase toLowerCase toUpperCase trim \
                       sub_string split chars to_int to_float parse_int parse_float abs floor ceiling round extract";
 
-pub(super) fn register(engine: &mut Engine) {
+pub(crate) fn register(engine: &mut Engine) {
     engine.on_invalid_array_index(|_, _, _| Ok(Dynamic::UNIT.into()));
     engine.on_map_missing_property(|map, name, _| {
         Ok(match name {

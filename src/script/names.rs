@@ -7,18 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{AST, ASTFlags, Expr, FnCallExpr, Position, Stmt};
 
-use super::api::{ApiType, Shape, VARIABLES};
+use super::api::{ApiType, Shape};
 use super::closures::{Body, bodies, closure};
 use super::engine::{FUNCTION_NAMES, PROPERTY_NAMES};
 use super::problem::ExpressionProblem;
+use super::purpose::Purpose;
 use crate::text::nearest;
 
 /// The first name of a script that does not exist.
-pub(super) fn problem(ast: &AST) -> Option<ExpressionProblem> {
+pub(crate) fn problem(ast: &AST, purpose: &Purpose) -> Option<ExpressionProblem> {
     let bodies = bodies(ast);
     let mut check =
         NameCheck { bodies: &bodies, visited: BTreeSet::new(), variables: Vec::new(), depth: 0, problem: None };
-    check.variables.extend(VARIABLES.map(|(name, kind)| (name.to_owned(), Shape::One(kind))));
+    check.variables.extend(purpose.variables.iter().map(|(name, shape)| ((*name).to_owned(), *shape)));
     check.block(ast.statements());
     for (name, body) in &bodies {
         if !check.visited.contains(name) {

@@ -10,16 +10,16 @@ use rhai::packages::{
 };
 use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Scope};
 
-use super::api::VARIABLES;
 use super::failure::ScriptFailure;
-use super::views::Record;
+use super::purpose::Purpose;
+use super::record::Record;
 use super::{absent, compare, functions};
 use crate::clock::Deadline;
 
 /// Steps that a script may take: well under a second.
-pub(super) const MAX_OPERATIONS: u64 = 1_000_000;
+pub(crate) const MAX_OPERATIONS: u64 = 1_000_000;
 /// Calls within calls.
-pub(super) const MAX_CALL_LEVELS: usize = 32;
+pub(crate) const MAX_CALL_LEVELS: usize = 32;
 /// Brackets within brackets.
 const MAX_DEPTH: usize = 64;
 /// Bytes of a text: more than any message that an agent's reply may have.
@@ -41,10 +41,12 @@ thread_local! {
     /// The deadline of the script that runs on this thread, and the steps since the clock was last read. Rhai's callback
     /// is the engine's, of which there is one for all scripts; its count of operations begins anew in each closure.
     static RUNNING: Cell<Option<(Deadline, u32)>> = const { Cell::new(None) };
+    /// What it is for.
+    static PURPOSE: Cell<Option<&'static Purpose>> = const { Cell::new(None) };
 }
 
 /// Whether the script that runs on this thread must stop.
-pub(super) fn is_out_of_time() -> bool {
+pub(crate) fn is_out_of_time() -> bool {
     let Some((deadline, steps)) = RUNNING.get() else { return false };
     if steps < STEPS_BETWEEN_LOOKS {
         RUNNING.set(Some((deadline, steps + 1)));
@@ -59,7 +61,7 @@ pub(super) fn is_out_of_time() -> bool {
 static ENGINE: LazyLock<Engine> = LazyLock::new(build);
 
 /// The names of all functions that a script may call.
-pub(super) static FUNCTION_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+pub(crate) static FUNCTION_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let names = ENGINE.collect_fn_metadata(None, |function| Some(function.metadata.name.to_string()), true);
     names
         .into_iter()
@@ -70,7 +72,7 @@ pub(super) static FUNCTION_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| 
 });
 
 /// The properties that text, lists and the like have.
-pub(super) static PROPERTY_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+pub(crate) static PROPERTY_NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     ENGINE
         .collect_fn_metadata(None, |function| function.metadata.name.strip_prefix("get$").map(str::to_owned), true)
         .into_iter()
@@ -114,7 +116,8 @@ fn build() -> Engine {
     // A closure that mentions one of our variables would share it, and using it twice in a chain would then be a race for
     // its lock: our variables are always read as copies (they are cheap) instead.
     engine.on_var(|name, _, context| {
-        let ours = VARIABLES.iter().any(|(variable, _)| *variable == name);
+        let variables = PURPOSE.get().map_or(&[][..], |purpose| purpose.variables);
+        let ours = variables.iter().any(|(variable, _)| *variable == name);
         Ok(if ours { context.scope().get(name).map(|value| value.clone().flatten()) } else { None })
     });
 
@@ -133,22 +136,39 @@ fn field(record: &mut Record, name: &str) -> Result<Dynamic, Box<EvalAltResult>>
 }
 
 /// Reads a script.
-pub(super) fn compile(script: &str) -> Result<AST, ParseError> {
+pub(crate) fn compile(script: &str, purpose: &Purpose) -> Result<AST, ParseError> {
     let mut scope = Scope::new();
-    for (name, _) in VARIABLES {
-        scope.push_constant(name, ());
+    for (name, _) in purpose.variables {
+        scope.push_constant(*name, ());
     }
     ENGINE.compile_with_scope(&scope, script)
 }
 
 /// Runs a script, until the deadline at most.
-pub(super) fn run(ast: &AST, scope: &mut Scope<'static>, deadline: Deadline) -> Result<Dynamic, ScriptFailure> {
+pub(crate) fn run(
+    ast: &AST,
+    scope: &mut Scope<'static>,
+    purpose: &'static Purpose,
+    deadline: Deadline,
+) -> Result<Dynamic, ScriptFailure> {
+    PURPOSE.set(Some(purpose));
     RUNNING.set(Some((deadline, 0)));
     let result = ENGINE.eval_ast_with_scope::<Dynamic>(scope, ast);
     RUNNING.set(None);
+    PURPOSE.set(None);
     // A comparison that sorts may have swallowed it.
     if deadline.is_over() {
         return Err(ScriptFailure::OutOfTime(deadline.limit()));
     }
     result.map_err(|error| ScriptFailure::from_rhai(&error, ast))
+}
+
+/// The value of a part of a script.
+pub(crate) fn evaluate_part(
+    part: &str,
+    scope: &Scope<'static>,
+    purpose: &'static Purpose,
+    deadline: Deadline,
+) -> Option<Dynamic> {
+    run(&compile(part, purpose).ok()?, &mut scope.clone(), purpose, deadline).ok()
 }

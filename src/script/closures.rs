@@ -6,16 +6,16 @@ use rhai::{AST, ASTNode, Dynamic, Expr, FnPtr, Stmt};
 
 /// A function of a script.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// The names of its parameters; captured variables come first.
-    pub(super) parameters: Vec<String>,
+    pub(crate) parameters: Vec<String>,
     /// Its body.
-    pub(super) statements: Vec<Stmt>,
+    pub(crate) statements: Vec<Stmt>,
 }
 
 /// All functions of a script, closures too, by name. (Rhai shows a function's body only to [`AST::walk`], so each is
 /// walked on its own.)
-pub(super) fn bodies(ast: &AST) -> BTreeMap<String, Body> {
+pub(crate) fn bodies(ast: &AST) -> BTreeMap<String, Body> {
     let mut bodies = BTreeMap::new();
     for function in ast.iter_fn_def() {
         let alone = ast.clone_functions_only_filtered(|_, _, _, name, count| {
@@ -35,7 +35,7 @@ pub(super) fn bodies(ast: &AST) -> BTreeMap<String, Body> {
 }
 
 /// The function that an expression stands for, and the variables that it captures.
-pub(super) fn closure(expression: &Expr) -> Option<(String, &[Expr])> {
+pub(crate) fn closure(expression: &Expr) -> Option<(String, &[Expr])> {
     match expression {
         Expr::DynamicConstant(value, _) => name_of(value).map(|name| (name, [].as_slice())),
         // A closure that captures: `{ share variables; curry(closure, variables…) }`.

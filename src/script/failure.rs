@@ -10,7 +10,7 @@ use crate::score::{Component, Score};
 
 /// Why a script came to no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ScriptFailure {
+pub(crate) enum ScriptFailure {
     /// It needed data that is not there: false.
     Absent,
     /// It needed data that is not there, in a place where false would be a guess.
@@ -25,7 +25,7 @@ pub(super) enum ScriptFailure {
 
 impl ScriptFailure {
     /// Reads Rhai's error.
-    pub(super) fn from_rhai(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
+    pub(crate) fn from_rhai(error: &EvalAltResult, ast: &AST) -> ScriptFailure {
         match innermost(error) {
             EvalAltResult::ErrorTooManyOperations(_) => {
                 ScriptFailure::PastLimit(format!("the script passed the limit of {MAX_OPERATIONS} operations"))
@@ -58,22 +58,32 @@ impl ScriptFailure {
         if all_has_to_hold { ScriptFailure::Absent } else { ScriptFailure::AbsentWithin }
     }
 
+    /// Whether a script that must be true is false for this.
+    pub(crate) fn is_false(&self) -> bool {
+        *self == ScriptFailure::Absent
+    }
+
     /// The component of the assertion.
-    pub(super) fn into_component(self, script: &str) -> Component {
+    pub(crate) fn into_component(self, script: &str) -> Component {
+        let why = self.why(script);
+        if self.is_false() { Component::scored(Score::ZERO, why) } else { Component::missing(why) }
+    }
+
+    /// The failure in a sentence.
+    pub(crate) fn why(&self, script: &str) -> String {
         match self {
-            ScriptFailure::Absent => {
-                Component::scored(Score::ZERO, format!("{}: some data is absent", show::line(script)))
+            ScriptFailure::Absent => format!("{}: some data is absent", show::line(script)),
+            ScriptFailure::AbsentWithin => {
+                "the expression needs true or false where data is absent; compare the data with \
+                                            something, as in `it.properties.done == true`"
+                    .to_owned()
             }
-            ScriptFailure::AbsentWithin => Component::missing(
-                "the expression needs true or false where data is absent; compare the data with something, \
-                 as in `it.properties.done == true`",
-            ),
-            ScriptFailure::OutOfTime(limit) => Component::missing(format!(
+            ScriptFailure::OutOfTime(limit) => format!(
                 "the expression took longer than {} s; compare fewer items, for example filter them once before a closure \
                  that goes through them for every item",
                 limit.as_secs_f64()
-            )),
-            ScriptFailure::PastLimit(error) | ScriptFailure::Other(error) => Component::missing(error),
+            ),
+            ScriptFailure::PastLimit(error) | ScriptFailure::Other(error) => error.clone(),
         }
     }
 }

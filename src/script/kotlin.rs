@@ -5,25 +5,25 @@ mod texts;
 
 use super::tokens::{Lexeme, LexemeKind, closing, tokens};
 
-pub(super) use ranges::RANGE;
-pub(super) use texts::{FILLED_IN, RAW};
+pub(crate) use ranges::RANGE;
+pub(crate) use texts::{FILLED_IN, RAW};
 
 /// A script in Rhai's spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Translation {
+pub(crate) struct Translation {
     /// The script in Rhai.
-    pub(super) rhai: String,
+    pub(crate) rhai: String,
     /// The first Kotlin construct, in a sentence.
-    pub(super) found: &'static str,
+    pub(crate) found: &'static str,
     /// Where, in bytes.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// The first range that would be read as another one, with its end left out, in Rhai: `range(1, 6)`.
-    pub(super) open_range: Option<String>,
+    pub(crate) open_range: Option<String>,
 }
 
 impl Translation {
     /// Line and column of what was found, from 1.
-    pub(super) fn position(&self, script: &str) -> (usize, usize) {
+    pub(crate) fn position(&self, script: &str) -> (usize, usize) {
         let before = &script[..self.at];
         let line_start = before.rfind('\n').map_or(0, |place| place + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
@@ -31,7 +31,7 @@ impl Translation {
 }
 
 /// The script in Rhai's spelling; `None` if nothing in it looks like Kotlin.
-pub(super) fn translate(script: &str) -> Option<Translation> {
+pub(crate) fn translate(script: &str) -> Option<Translation> {
     let tokens = tokens(script);
     let mut writer = RhaiWriter { script, tokens: &tokens, found: None, open_range: None };
     let rhai = writer.span(0, tokens.len(), 0, script.len());

@@ -1,17 +1,17 @@
 //! Kotlin's texts: `"${x}"` is filled in, `"""x"""` is taken as it is. Rhai fills in only within backticks.
 
 use super::RhaiWriter;
-use crate::assertion::expression::tokens::{Lexeme, LexemeKind};
+use crate::script::tokens::{Lexeme, LexemeKind};
 
 /// The message on a text that would not be interpolated.
-pub(in crate::assertion::expression) const FILLED_IN: &str = "Rhai fills in `${…}` only in a text in backticks";
+pub(crate) const FILLED_IN: &str = "Rhai fills in `${…}` only in a text in backticks";
 
 /// The message on a text in three quotes, which would keep a quote at both ends.
-pub(in crate::assertion::expression) const RAW: &str = "Kotlin's three quotes are not Rhai";
+pub(crate) const RAW: &str = "Kotlin's three quotes are not Rhai";
 
 impl RhaiWriter<'_> {
     /// A text in Rhai's spelling, and the place of the first token after it.
-    pub(super) fn text(&mut self, place: usize) -> Option<(Option<String>, usize)> {
+    pub(crate) fn text(&mut self, place: usize) -> Option<(Option<String>, usize)> {
         let token = self.tokens[place];
         if token.kind != LexemeKind::Quoted || !token.text.starts_with('"') {
             return None;

@@ -2,45 +2,45 @@
 
 use rhai::Dynamic;
 
-use super::views::Record;
-use crate::assertion::cut;
+use super::record::Record;
+use crate::text::cut;
 
 /// So many characters are shown of a script or a value.
 const SHOWN: usize = 200;
 
 /// A script on one line.
-pub(super) fn line(script: &str) -> String {
+pub(crate) fn line(script: &str) -> String {
     cut(script.split_whitespace().collect::<Vec<_>>().join(" "), SHOWN)
 }
 
 /// A value as a script would spell it.
-pub(super) fn value(value: &Dynamic) -> String {
+pub(crate) fn shown(value: &Dynamic) -> String {
     let mut text = String::new();
     spell(value, &mut text);
     cut(text, SHOWN)
 }
 
 /// That a script's value is neither true nor false.
-pub(super) fn no_boolean(value: &Dynamic) -> String {
-    format!("the expression must be true or false, but it is {}; compare it with something", self::value(value))
+pub(crate) fn no_boolean(value: &Dynamic) -> String {
+    format!("the expression must be true or false, but it is {}; compare it with something", shown(value))
 }
 
 /// The same in short.
-pub(super) fn short(value: &Dynamic) -> String {
+pub(crate) fn short(value: &Dynamic) -> String {
     const SHORT: usize = 60;
-    cut(self::value(value), SHORT)
+    cut(shown(value), SHORT)
 }
 
 /// A value with its type's name.
-pub(super) fn with_type(value: &Dynamic) -> String {
-    let shown = self::value(value);
+pub(crate) fn with_type(value: &Dynamic) -> String {
+    let text = shown(value);
     match value {
         _ if value.is_unit() => "`()`".to_owned(),
-        _ if value.is_int() || value.is_float() => format!("the number {shown}"),
-        _ if value.is_string() || value.is_char() => format!("the text {shown}"),
-        _ if value.is_array() => format!("the list {shown}"),
-        _ if value.is_map() => format!("the map {shown}"),
-        _ => shown,
+        _ if value.is_int() || value.is_float() => format!("the number {text}"),
+        _ if value.is_string() || value.is_char() => format!("the text {text}"),
+        _ if value.is_array() => format!("the list {text}"),
+        _ if value.is_map() => format!("the map {text}"),
+        _ => text,
     }
 }
 

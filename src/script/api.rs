@@ -2,7 +2,7 @@
 
 /// The kinds of things that our API hands to a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ApiType {
+pub(crate) enum ApiType {
     /// `objectContext`.
     ObjectContext,
     /// `evaluation`.
@@ -21,11 +21,15 @@ pub(super) enum ApiType {
     Change,
     /// The node at an end of a relationship that was created, deleted or changed.
     End,
+    /// One of `turns`.
+    Turn,
+    /// One of `toolCalls`.
+    ToolUse,
 }
 
 /// The static type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A thing of our API.
     One(ApiType),
     /// A list of them.
@@ -36,13 +40,9 @@ pub(super) enum Shape {
     Free,
 }
 
-/// The variables of a script.
-pub(super) const VARIABLES: [(&str, ApiType); 3] =
-    [("objectContext", ApiType::ObjectContext), ("evaluation", ApiType::Evaluation), ("changes", ApiType::Changes)];
-
 impl ApiType {
     /// The names that such a thing has.
-    pub(super) fn fields(self) -> &'static [(&'static str, Shape)] {
+    pub(crate) fn fields(self) -> &'static [(&'static str, Shape)] {
         use Shape::{Free, Many, One, Plain};
         match self {
             ApiType::ObjectContext => &[
@@ -100,11 +100,20 @@ impl ApiType {
                 ("to", One(ApiType::End)),
             ],
             ApiType::End => &[("labels", Free), ("properties", Free)],
+            ApiType::Turn => &[
+                ("number", Plain),
+                ("user", Plain),
+                ("reply", Free),
+                ("toolCalls", Many(ApiType::ToolUse)),
+                ("timeTakenMillis", Plain),
+                ("expected", Free),
+            ],
+            ApiType::ToolUse => &[("tool", Plain), ("args", Free), ("result", Free), ("turn", Plain)],
         }
     }
 
     /// Its name in messages.
-    pub(super) fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             ApiType::ObjectContext => "`objectContext`",
             ApiType::Evaluation => "`evaluation`",
@@ -115,6 +124,8 @@ impl ApiType {
             ApiType::Changes => "`changes`",
             ApiType::Change => "a change",
             ApiType::End => "the end of a relationship",
+            ApiType::Turn => "a turn",
+            ApiType::ToolUse => "a tool call",
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Kotlin's ranges: they take their end in, and Rhai's `..` leaves it out.
 
 use super::RhaiWriter;
-use crate::assertion::expression::tokens::{Lexeme, LexemeKind, closing};
+use crate::script::tokens::{Lexeme, LexemeKind, closing};
 
 /// The message on a range that Rhai would read otherwise.
-pub(in crate::assertion::expression) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
+pub(crate) const RANGE: &str = "Kotlin's `..` takes its end in, Rhai's leaves it out";
 
 const OTHERS: &str = "Kotlin's ranges are not Rhai's";
 
 impl RhaiWriter<'_> {
     /// A range in Rhai's spelling, and the place of the first token after it.
-    pub(super) fn range(&mut self, place: usize, from: usize) -> Option<(Option<String>, usize)> {
+    pub(crate) fn range(&mut self, place: usize, from: usize) -> Option<(Option<String>, usize)> {
         let token = self.tokens[place];
         if token.is("..") && self.is_tested(place, from) {
             self.note(RANGE, token.start);

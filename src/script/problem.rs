@@ -4,8 +4,8 @@ use std::fmt;
 
 use rhai::{AST, LexError, ParseError, ParseErrorType, Position};
 
-use super::api::VARIABLES;
-use super::outcome::literal_problem;
+use super::ending::literal_problem;
+use super::purpose::{Gives, Purpose};
 use super::{engine, kotlin, names};
 use crate::text::nearest;
 
@@ -30,39 +30,37 @@ impl fmt::Display for ExpressionProblem {
 }
 
 impl ExpressionProblem {
-    pub(super) fn at(position: Position, message: String, help: Option<String>) -> ExpressionProblem {
+    pub(crate) fn at(position: Position, message: String, help: Option<String>) -> ExpressionProblem {
         let (line, column) = (position.line().unwrap_or(1), position.position().unwrap_or(1));
         ExpressionProblem { line, column: column.max(1), message, help }
     }
-}
-
-/// The first thing that is wrong with a script: its syntax, or a name that it can't use. `None` if it can run.
-pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
-    checked(script).err()
 }
 
 /// A script's syntax tree.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub(super) fn checked(script: &str) -> Result<AST, ExpressionProblem> {
+pub(crate) fn checked(script: &str, purpose: &'static Purpose) -> Result<AST, ExpressionProblem> {
     if script.trim().is_empty() {
         return Err(ExpressionProblem {
             line: 1,
             column: 1,
             message: "the expression is empty".to_owned(),
-            help: Some("write what must be true, as in `objectContext.resources.size == 1`".to_owned()),
+            help: Some(match purpose.gives {
+                Gives::Truth => format!("write what must be true, as in `{}`", purpose.example),
+                Gives::Score => format!("write the score, as in `{}`", purpose.example),
+            }),
         });
     }
-    let (own, readable) = match engine::compile(script) {
-        Ok(ast) => match names::problem(&ast) {
+    let (own, readable) = match engine::compile(script, purpose) {
+        Ok(ast) => match names::problem(&ast, purpose) {
             Some(problem) => (problem, true),
-            None => return other_meaning(script).or_else(|| literal_problem(&ast)).map_or(Ok(ast), Err),
+            None => return other_meaning(script).or_else(|| literal_problem(&ast, purpose)).map_or(Ok(ast), Err),
         },
-        Err(error) => (syntax(&error, script), false),
+        Err(error) => (syntax(&error, script, purpose), false),
     };
     let Some(translation) = kotlin::translate(script) else { return Err(own) };
-    let works = engine::compile(&translation.rhai).is_ok_and(|ast| names::problem(&ast).is_none());
+    let works = engine::compile(&translation.rhai, purpose).is_ok_and(|ast| names::problem(&ast, purpose).is_none());
     if readable && !works {
         return Err(own);
     }
@@ -85,7 +83,7 @@ fn other_meaning(script: &str) -> Option<ExpressionProblem> {
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help: Some(help) })
 }
 
-fn syntax(error: &ParseError, script: &str) -> ExpressionProblem {
+fn syntax(error: &ParseError, script: &str, purpose: &Purpose) -> ExpressionProblem {
     let (before, word) = word_at(error.position(), script);
     if let Some((message, help)) = other_operator(error, before, script) {
         return ExpressionProblem::at(error.position(), message.to_owned(), Some(help.to_owned()));
@@ -104,7 +102,7 @@ fn syntax(error: &ParseError, script: &str) -> ExpressionProblem {
     }
     let (message, help) = match error.err_type() {
         ParseErrorType::VariableUndefined(name) | ParseErrorType::ModuleUndefined(name) => {
-            (format!("there is no variable `{name}`"), variable_help(name))
+            (format!("there is no variable `{name}`"), variable_help(name, purpose))
         }
         ParseErrorType::Reserved(name) => (
             format!("`{name}` is a reserved word of Rhai"),
@@ -154,17 +152,17 @@ fn operator_help(word: &str) -> Option<String> {
     Some(format!("it is written `{written}`"))
 }
 
-fn variable_help(name: &str) -> Option<String> {
+fn variable_help(name: &str, purpose: &Purpose) -> Option<String> {
     match name {
         "null" | "nil" | "None" | "undefined" => Some("absent data is `()` in Rhai".to_owned()),
         "it" => Some("in Rhai a closure names what it takes: `|it| …`".to_owned()),
         "True" | "TRUE" => Some("did you mean `true`?".to_owned()),
         "False" | "FALSE" => Some("did you mean `false`?".to_owned()),
         _ => {
-            let known = VARIABLES.iter().map(|(name, _)| *name);
+            let known = purpose.variables.iter().map(|(name, _)| *name);
             match nearest(name, known) {
                 Some(near) => Some(format!("did you mean `{near}`?")),
-                None => Some("a script sees `objectContext`, `evaluation` and `changes`".to_owned()),
+                None => Some(format!("a script sees {}", purpose.names())),
             }
         }
     }
@@ -173,6 +171,7 @@ fn variable_help(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::EXPRESSION;
 
     #[test]
     fn words_of_other_languages_and_of_rhai_itself_are_told_how_to_be_written() {
@@ -188,7 +187,7 @@ mod tests {
             ("objectContext.in == 1", 15, "a property of this name: `[\"in\"]`, without the point"),
             ("objectContext.for == 1", 15, "a property of this name: `[\"for\"]`, without the point"),
         ] {
-            let problem = compile_problem(script).unwrap();
+            let problem = checked(script, &EXPRESSION).unwrap_err();
             assert_eq!((problem.column, problem.help.as_deref()), (column, Some(help)), "{script}: {problem}");
         }
     }

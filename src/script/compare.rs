@@ -5,16 +5,15 @@ use std::cmp::Ordering;
 
 use rhai::{Dynamic, Engine, EvalAltResult};
 
+use super::record::Record;
 use super::show;
-use super::views::Record;
-use crate::assertion::equal::order_of_whole;
 
 thread_local! {
     /// The first number that the script on this thread compared with a text that spells it.
     static SPELLED_ALIKE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-pub(super) fn register(engine: &mut Engine) {
+pub(crate) fn register(engine: &mut Engine) {
     engine.register_fn("==", |a: Dynamic, b: Dynamic| {
         note_spelled_alike(&a, &b);
         equal(&a, &b)
@@ -27,7 +26,7 @@ pub(super) fn register(engine: &mut Engine) {
 }
 
 /// A number and a text that spells it, of which the last script on this thread asked whether they are equal: they never are.
-pub(super) fn take_spelled_alike() -> Option<String> {
+pub(crate) fn take_spelled_alike() -> Option<String> {
     SPELLED_ALIKE.take()
 }
 
@@ -51,7 +50,7 @@ fn note_spelled_alike(a: &Dynamic, b: &Dynamic) {
 
 /// Whether two values are equal: 1 equals 1.0; other types never equal each other; lists and maps are compared
 /// throughout.
-pub(super) fn equal(a: &Dynamic, b: &Dynamic) -> bool {
+pub(crate) fn equal(a: &Dynamic, b: &Dynamic) -> bool {
     if a.is_unit() || b.is_unit() {
         return a.is_unit() && b.is_unit();
     }
@@ -129,6 +128,23 @@ impl Number {
             (Number::Float(a), Number::Int(b)) => order_of_whole(b.into(), a).map(Ordering::reverse),
         }
     }
+}
+
+/// Compares a whole number with a float, exactly; `None` for NaN.
+pub(crate) fn order_of_whole(whole: i128, float: f64) -> Option<Ordering> {
+    let floor = whole_float(float.floor());
+    match floor {
+        Some(floor) => {
+            Some(whole.cmp(&floor).then(if float.fract() == 0.0 { Ordering::Equal } else { Ordering::Less }))
+        }
+        // Beyond every 64-bit integer, infinite, or no number.
+        None => 0.0.partial_cmp(&float),
+    }
+}
+
+/// The float as an integer, if it is one: exact, because every whole float below 2^127 is an `i128`.
+pub(crate) fn whole_float(value: f64) -> Option<i128> {
+    (value.fract() == 0.0 && value.abs() < 2f64.powi(127)).then_some(value as i128)
 }
 
 #[cfg(test)]

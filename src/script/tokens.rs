@@ -2,7 +2,7 @@
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LexemeKind {
+pub(crate) enum LexemeKind {
     /// A name, a keyword or a number.
     Word,
     /// Text in double or single quotes.
@@ -15,33 +15,33 @@ pub(super) enum LexemeKind {
 
 /// A piece of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lexeme<'a> {
+pub(crate) struct Lexeme<'a> {
     /// Its kind.
-    pub(super) kind: LexemeKind,
+    pub(crate) kind: LexemeKind,
     /// As it is written.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// Where it begins, in bytes.
-    pub(super) start: usize,
+    pub(crate) start: usize,
 }
 
 impl Lexeme<'_> {
     /// Where it ends, in bytes.
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
     /// Whether it is this sign.
-    pub(super) fn is(&self, sign: &str) -> bool {
+    pub(crate) fn is(&self, sign: &str) -> bool {
         self.kind == LexemeKind::Sign && self.text == sign
     }
 
     /// Whether it opens a bracket.
-    pub(super) fn opens(&self) -> bool {
+    pub(crate) fn opens(&self) -> bool {
         ["(", "[", "{", "#{"].iter().any(|sign| self.is(sign))
     }
 
     /// Whether it closes a bracket.
-    pub(super) fn closes(&self) -> bool {
+    pub(crate) fn closes(&self) -> bool {
         [")", "]", "}"].iter().any(|sign| self.is(sign))
     }
 }
@@ -53,7 +53,7 @@ const SIGNS: [&str; 20] = [
 ];
 
 /// The tokens of a script; comments and spaces are left out.
-pub(super) fn tokens(script: &str) -> Vec<Lexeme<'_>> {
+pub(crate) fn tokens(script: &str) -> Vec<Lexeme<'_>> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while let Some(first) = script[start..].chars().next() {
@@ -82,7 +82,7 @@ pub(super) fn tokens(script: &str) -> Vec<Lexeme<'_>> {
 }
 
 /// The place of the bracket that closes the one at `open`.
-pub(super) fn closing(tokens: &[Lexeme<'_>], open: usize) -> Option<usize> {
+pub(crate) fn closing(tokens: &[Lexeme<'_>], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (place, token) in tokens.iter().enumerate().skip(open) {
         if token.opens() {

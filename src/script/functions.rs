@@ -25,7 +25,7 @@ macro_rules! getters {
     };
 }
 
-pub(super) fn register(engine: &mut Engine) {
+pub(crate) fn register(engine: &mut Engine) {
     lists(engine);
     texts(engine);
     maps(engine);

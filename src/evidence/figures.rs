@@ -2,7 +2,9 @@
 //!
 //! ADK has four of them, as means over the turns. What was not reported is missing, never 0.
 
-use crate::evidence::{EventKind, Turn};
+use serde::Serialize;
+
+use super::{EventKind, Transcript, Turn};
 
 /// A figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,16 @@ impl FigureKind {
         match self {
             FigureKind::ToolCalls => "tool calls",
             FigureKind::ModelCalls => "model calls",
+            FigureKind::Tokens => "tokens",
+            FigureKind::Seconds => "seconds",
+        }
+    }
+
+    /// As JSON spells it.
+    pub fn key(self) -> &'static str {
+        match self {
+            FigureKind::ToolCalls => "toolCalls",
+            FigureKind::ModelCalls => "modelCalls",
             FigureKind::Tokens => "tokens",
             FigureKind::Seconds => "seconds",
         }
@@ -97,6 +109,60 @@ pub fn figure(kind: FigureKind, turns: &[Turn]) -> Figure {
     Figure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, of_turns }
 }
 
+/// The figures of conversations together: of all their turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FigureTotals {
+    /// How many turns of users there were.
+    pub turns: usize,
+    totals: [Option<f64>; FigureKind::ALL.len()],
+}
+
+impl FigureTotals {
+    /// Takes in a conversation.
+    pub fn add(&mut self, transcript: &Transcript) {
+        self.turns += transcript.turns.iter().filter(|turn| !turn.is_greeting()).count();
+        for (sum, figure) in self.totals.iter_mut().zip(figures(&transcript.turns)) {
+            *sum = figure.total.map(|total| sum.unwrap_or_default() + total).or(*sum);
+        }
+    }
+
+    /// One of them; `None` where it is known of no turn.
+    pub fn total(&self, kind: FigureKind) -> Option<f64> {
+        FigureKind::ALL.iter().position(|known| *known == kind).and_then(|place| self.totals[place])
+    }
+
+    /// Calls of tools and of the agent's model, where there were some: `3 tool calls`.
+    pub fn calls(&self) -> impl Iterator<Item = String> {
+        let words = |kind: FigureKind| {
+            let total = self.total(kind).filter(|total| *total > 0.0)?;
+            let noun = if total == 1.0 { kind.as_str().trim_end_matches('s') } else { kind.as_str() };
+            Some(format!("{total} {noun}"))
+        };
+        [FigureKind::ToolCalls, FigureKind::ModelCalls].into_iter().filter_map(words)
+    }
+}
+
+/// A figure of a conversation as a document has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FigureDocument {
+    /// Its name.
+    pub name: &'static str,
+    /// ADK's name of it.
+    pub adk_name: &'static str,
+    /// Of all turns of which it is known; `None` where it is known of none.
+    pub total: Option<f64>,
+    /// On average over the turns.
+    pub mean: Option<f64>,
+}
+
+impl From<Figure> for FigureDocument {
+    fn from(figure: Figure) -> FigureDocument {
+        let Figure { kind, total, mean, .. } = figure;
+        FigureDocument { name: kind.key(), adk_name: kind.adk_name(), total, mean }
+    }
+}
+
 /// To three decimals.
 fn thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
@@ -143,6 +209,19 @@ mod tests {
         }
         let none = figure(FigureKind::Tokens, &[Turn { usage: Some(Usage::default()), ..Turn::answered(1, "a", "b") }]);
         assert_eq!((none.total, none.mean), (None, None));
+    }
+
+    #[test]
+    fn conversations_are_added_up_and_what_nobody_reported_is_not_0() {
+        let mut totals = FigureTotals::default();
+        let silent = Transcript { turns: vec![Turn::begun(1, String::new())] };
+        totals.add(&silent);
+        assert_eq!((totals.turns, totals.total(FigureKind::Tokens)), (1, None));
+        assert_eq!(totals.calls().count(), 0);
+        totals.add(&Transcript { turns: conversation() });
+        totals.add(&silent);
+        assert_eq!((totals.turns, totals.total(FigureKind::Tokens)), (4, Some(120.0)));
+        assert_eq!(totals.calls().collect::<Vec<_>>(), ["3 tool calls", "2 model calls"]);
     }
 
     #[test]

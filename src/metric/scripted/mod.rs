@@ -1,0 +1,200 @@
+//! A metric of a job's own: a Rhai script over what was said and called, which gives the score.
+
+use rhai::Dynamic;
+use serde_json::{Value, json};
+
+use super::trajectory::Expectation;
+use super::{Metric, MetricInput};
+use crate::evidence::{Judgement, Observed, ToolUse, Turn};
+use crate::score::{Component, Dimension, Score, Weight};
+use crate::script::{ApiType, METRIC, Record, ScriptText, TIME_LIMIT, data, line, list, shown};
+
+/// What a script comes to.
+#[derive(Debug, Clone)]
+pub(super) struct ScriptedMetric {
+    pub(super) weight: Weight,
+    pub(super) script: ScriptText,
+}
+
+impl Metric for ScriptedMetric {
+    fn name(&self) -> &'static str {
+        "rhai"
+    }
+
+    fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        let component = self.component(input).unwrap_or_else(Component::missing);
+        super::single_part((self.name(), self.weight), &self.line(), component)
+    }
+}
+
+impl ScriptedMetric {
+    /// The score with its reason, or why there is none.
+    fn component(&self, input: &MetricInput<'_>) -> Result<Component, String> {
+        let state = match input.state {
+            Some(Observed::Seen(context)) => data(&context.state()),
+            _ if !looks_at_state(&self.script) => Dynamic::UNIT,
+            Some(Observed::Failed(error)) => return Err(format!("the agent's state could not be read: {error}")),
+            None => return Err("the agent's state was never read".to_owned()),
+        };
+        let last = input.transcript.turns.iter().rev().find(|turn| !turn.is_greeting());
+        let reply = last.and_then(|turn| turn.agent.clone()).map_or(Dynamic::UNIT, Dynamic::from);
+        let calls = input.transcript.turns.iter().flat_map(|turn| calls_of(turn).collect::<Vec<_>>());
+        let values = [
+            list(input.transcript.turns.iter().map(|turn| self.turn(turn, input))),
+            list(calls),
+            reply,
+            state,
+            expected(input.expected),
+        ];
+        let deadline = input.clock.deadline(TIME_LIMIT);
+        let value = self.script.run(&METRIC, values, deadline).map_err(|failure| failure.why(self.script.as_str()))?;
+        self.scored(&value)
+    }
+
+    fn turn(&self, turn: &Turn, input: &MetricInput<'_>) -> Dynamic {
+        let own = input.lines.iter().find(|line| line.turn == turn.number).map(|line| line.expected);
+        Record::dynamic(
+            ApiType::Turn,
+            [
+                ("number", i64::from(turn.number).into()),
+                ("user", turn.user.clone().into()),
+                ("reply", turn.agent.clone().map_or(Dynamic::UNIT, Dynamic::from)),
+                ("toolCalls", list(calls_of(turn))),
+                ("timeTakenMillis", turn.latency_ms.map_or(Dynamic::UNIT, |ms| Dynamic::from(ms.round() as i64))),
+                ("expected", expected(own)),
+            ],
+        )
+    }
+
+    fn scored(&self, value: &Dynamic) -> Result<Component, String> {
+        let own = value.as_map_ref().ok().map(|map| {
+            let reason = map.get("reason").filter(|reason| !reason.is_unit()).map(ToString::to_string);
+            (map.get("score").cloned().unwrap_or(Dynamic::UNIT), reason)
+        });
+        let (score, reason) = own.unwrap_or_else(|| (value.clone(), None));
+        let own_truth = score.as_bool().ok();
+        let number = match (score.as_bool(), score.as_int(), score.as_float()) {
+            (Ok(holds), ..) => f64::from(u8::from(holds)),
+            (_, Ok(whole), _) => whole as f64,
+            (.., Ok(number)) => number,
+            _ if score.is_unit() => return Err(format!("{}: it gives no score, some data is absent", self.line())),
+            _ => return Err(format!("the script must give {}, but it is {}", METRIC.must_be(), shown(&score))),
+        };
+        match Score::new(number) {
+            Some(score) => {
+                let given = score_text(&self.line(), own_truth, number);
+                Ok(Component::scored(score, reason.unwrap_or(given)))
+            }
+            None => Err(format!("the script gives {number}, which is no score from 0 to 1")),
+        }
+    }
+
+    fn line(&self) -> String {
+        line(self.script.as_str())
+    }
+}
+
+/// What a script came to, in words.
+fn score_text(line: &str, truth: Option<bool>, number: f64) -> String {
+    match truth {
+        Some(truth) => format!("{line} is {truth}"),
+        None => format!("the script gives {number}"),
+    }
+}
+
+/// Whether a script may look at the agent's state, so that it has to be read.
+pub(super) fn looks_at_state(script: &ScriptText) -> bool {
+    script.mentions("state")
+}
+
+/// Whether a script may look at the agent's tool calls.
+pub(super) fn looks_at_calls(script: &ScriptText) -> bool {
+    script.mentions("toolCalls")
+}
+
+fn calls_of(turn: &Turn) -> impl Iterator<Item = Dynamic> + use<> {
+    let number = i64::from(turn.number);
+    turn.tool_uses().into_iter().map(move |ToolUse { tool, args, result, .. }| {
+        let result = result.as_ref().map_or(Dynamic::UNIT, data);
+        Record::dynamic(
+            ApiType::ToolUse,
+            [("tool", tool.into()), ("args", data(&args)), ("result", result), ("turn", number.into())],
+        )
+    })
+}
+
+/// What is expected, with the names of the job file; absent where nothing is.
+fn expected(expected: Option<&Expectation>) -> Dynamic {
+    let json: Value = expected.map_or(Value::Null, |expected| json!(expected));
+    data(&json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Event, ObjectContext};
+    use crate::metric::input::Example;
+
+    fn example() -> Example {
+        let mut example = Example::new(1);
+        let events =
+            vec![Event::call("find", json!({"city": "Rome"}), json!({})), Event::call("book", json!({}), json!({}))];
+        example.transcript.turns.push(Turn { events, ..Turn::answered(2, "Book it", "Booked: Rome") });
+        example
+    }
+
+    fn run_with(script: &str, state: Option<&Observed<ObjectContext>>) -> Component {
+        let script = ScriptText::new(script);
+        assert_eq!(script.problem(&METRIC), None);
+        let example = example();
+        let expected = Expectation { keywords: vec!["Rome".to_owned()], ..Expectation::default() };
+        let input = MetricInput { expected: Some(&expected), state, ..example.input() };
+        ScriptedMetric { weight: Weight::ONE, script }.score(&input, &[]).component
+    }
+
+    fn run(script: &str) -> Component {
+        run_with(script, None)
+    }
+
+    #[test]
+    fn a_script_gives_a_number_a_truth_or_a_score_with_its_reason() {
+        let half = Score::clamped(0.5);
+        assert_eq!(run("0.5"), Component::scored(half, "the script gives 0.5"));
+        assert_eq!(run("1.0 / turns.size"), Component::scored(half, "the script gives 0.5"));
+        assert_eq!(run("toolCalls.size == 2").score(), Some(Score::ONE));
+        assert_eq!(run("1").score(), Some(Score::ONE));
+        assert_eq!(
+            run("#{score: toolCalls.any(|it| it.tool == \"cancel\"), reason: `${turns[1].toolCalls[0].args.city}`}"),
+            Component::scored(Score::ZERO, "Rome")
+        );
+        assert_eq!(run("reply.contains(expected.keywords[0])").score(), Some(Score::ONE));
+    }
+
+    #[test]
+    fn what_is_no_score_is_missing_and_never_0() {
+        for (script, why) in [
+            ("1.5", "the script gives 1.5, which is no score from 0 to 1"),
+            ("-1 + 0", "the script gives -1, which is no score from 0 to 1"),
+            ("0.0 / 0.0", "the script gives NaN, which is no score from 0 to 1"),
+            ("#{reason: \"x\"}", "#{reason: \"x\"}: it gives no score, some data is absent"),
+            ("expected.reply", "expected.reply: it gives no score, some data is absent"),
+            ("throw \"no idea\"", "no idea"),
+            ("let i = 0; while true { i += 1; } i", "the script passed the limit of 1000000 operations"),
+        ] {
+            assert_eq!(run(script), Component::missing(why), "{script}");
+        }
+        assert!(run("reply + \"!\"").why().starts_with("the script must give a number from 0 to 1, true, false"));
+    }
+
+    #[test]
+    fn the_state_is_there_where_it_was_read() {
+        let script = "state.booked == 1";
+        assert_eq!(run(script), Component::missing("the agent's state was never read"));
+        let failed = Observed::Failed("500".to_owned());
+        assert_eq!(run_with(script, Some(&failed)).why(), "the agent's state could not be read: 500");
+        let seen = Observed::Seen(ObjectContext { context: json!({"booked": 1}), ..ObjectContext::default() });
+        assert_eq!(run_with(script, Some(&seen)).score(), Some(Score::ONE));
+        assert!(looks_at_state(&ScriptText::new("`${state.x}` == \"1\"")));
+        assert!(!looks_at_state(&ScriptText::new("reply == \"state\" // state")));
+    }
+}

@@ -1,0 +1,73 @@
+//! What a script is for: the variables that it sees, and what it must give.
+
+use super::api::{ApiType, Shape};
+
+/// What a script is for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// The variables that it sees.
+    pub(crate) variables: &'static [(&'static str, Shape)],
+    /// What it must give.
+    pub gives: Gives,
+    /// A script that can run.
+    pub example: &'static str,
+}
+
+/// What a script must give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gives {
+    /// True or false.
+    Truth,
+    /// A number from 0 to 1, true or false, or a map of a score and its reason.
+    Score,
+}
+
+/// An assertion: it sees what the agent shows of itself, what happened, and what it did to the graph.
+pub static EXPRESSION: Purpose = Purpose {
+    variables: &[
+        ("objectContext", Shape::One(ApiType::ObjectContext)),
+        ("evaluation", Shape::One(ApiType::Evaluation)),
+        ("changes", Shape::One(ApiType::Changes)),
+    ],
+    gives: Gives::Truth,
+    example: "objectContext.resources.size == 1",
+};
+
+/// Whether an actual value is as expected.
+pub static COMPARISON: Purpose = Purpose {
+    variables: &[("actual", Shape::Free), ("expected", Shape::Free)],
+    gives: Gives::Truth,
+    example: "actual.trim() == expected.trim()",
+};
+
+/// A metric of a job's own.
+pub static METRIC: Purpose = Purpose {
+    variables: &[
+        ("turns", Shape::Many(ApiType::Turn)),
+        ("toolCalls", Shape::Many(ApiType::ToolUse)),
+        ("reply", Shape::Free),
+        ("state", Shape::Free),
+        ("expected", Shape::Free),
+    ],
+    gives: Gives::Score,
+    example: "if toolCalls.size <= 3 { 1.0 } else { 3.0 / toolCalls.size }",
+};
+
+impl Purpose {
+    /// Its variables, as a sentence lists them.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<String> = self.variables.iter().map(|(name, _)| format!("`{name}`")).collect();
+        match names.split_last() {
+            Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            _ => names.concat(),
+        }
+    }
+
+    /// What it must give, as a sentence says it.
+    pub(crate) fn must_be(&self) -> &'static str {
+        match self.gives {
+            Gives::Truth => "true or false",
+            Gives::Score => "a number from 0 to 1, true, false, or a map such as #{score: 0.5, reason: \"…\"}",
+        }
+    }
+}
