@@ -158,6 +158,7 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
             Item {
                 id: Some(assertion.id.to_string()),
                 label: assertion.label(),
+                turn: None,
                 weight: assertion.weight,
                 component,
                 vacuity,

@@ -21,9 +21,10 @@ pub(super) fn dimension(
             // What would have been measured is known without the turn.
             None => in_turn(&Turn::begun(line.turn, String::new()), line.expected).map(|_| never_held(input)),
         };
-        items.extend(component.map(|component| item(format!("turn {} · {}", line.turn, line.say), component)));
+        let label = || format!("turn {} · {}", line.turn, line.say);
+        items.extend(component.map(|component| item(label(), Some(line.turn), component)));
     }
-    items.extend(whole.map(|component| item("the conversation".to_owned(), component)));
+    items.extend(whole.map(|component| item("the conversation".to_owned(), None, component)));
     let parts = items.iter().map(|item| (Weight::ONE, item.label.as_str(), &item.component));
     let component = match (weighted_mean(parts), items.as_slice()) {
         (_, []) => Component::not_applicable("the case expects nothing that it measures"),
@@ -41,7 +42,7 @@ pub(super) fn dimension(
 pub(super) fn single_part((name, weight): (&str, Weight), label: &str, component: Component) -> Dimension {
     let items = match component {
         Component::NotApplicable { .. } => Vec::new(),
-        _ => vec![item(label.to_owned(), component.clone())],
+        _ => vec![item(label.to_owned(), None, component.clone())],
     };
     Dimension { items, ..Dimension::new(name, weight, component) }
 }
@@ -53,6 +54,6 @@ fn never_held(input: &MetricInput<'_>) -> Component {
     }
 }
 
-fn item(label: String, component: Component) -> Item {
-    Item { id: None, label, weight: Weight::ONE, component, vacuity: None }
+fn item(label: String, turn: Option<u32>, component: Component) -> Item {
+    Item { id: None, label, turn, weight: Weight::ONE, component, vacuity: None }
 }

@@ -104,6 +104,7 @@ mod tests {
         let item = |vacuity| Item {
             id: None,
             label: "a".to_owned(),
+            turn: None,
             weight: Weight::ONE,
             component: Component::scored(Score::ONE, "holds"),
             vacuity,

@@ -182,6 +182,10 @@ impl Part {
                 Some(failed) => failed.add(trial),
                 None => made.failed = Some(Where::first(trial)),
             }
+            // Its label says the turn that it is about.
+            if let (Some(_), Some(failed)) = (item.turn, &mut made.failed) {
+                failed.turn = 0;
+            }
         }
         let why = item.component.why();
         let is_known = || made.reasons.iter().any(|known| known == why);

@@ -118,6 +118,9 @@ pub struct Item {
     pub id: Option<String>,
     /// The name that reports show.
     pub label: String,
+    /// The turn that it is about; `None` for the conversation, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     /// Its weight within the dimension.
     pub weight: Weight,
     /// Its score, or why there is none.

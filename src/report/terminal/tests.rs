@@ -45,6 +45,7 @@ impl Made {
         let item = |label: &str, score| Item {
             id: None,
             label: format!("{label} {}", self.why),
+            turn: None,
             weight: Weight::new(2.0).unwrap(),
             component: scored(score),
             vacuity: None,
