@@ -121,10 +121,14 @@ pub(super) struct Imported {
     pub(super) warnings: Vec<String>,
 }
 
+/// What stands beside a data file, as it was named.
+pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
+    OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() }
+}
+
 /// The datasets at a path, `FILE`, `FILE:case1,case2` or a folder.
 pub(super) fn open(typed: &str, args: &ReadingArgs) -> Result<Vec<dataset::Dataset>, CliError> {
-    let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
-    dataset::open(typed, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))
+    dataset::open(typed, &options(args), &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))
 }
 
 /// Reads what stands at a path, `FILE`, `FILE:case1,case2` or a folder, as job files.

@@ -112,6 +112,24 @@ impl Held {
         self.sources.push(Source::Record(trials));
     }
 
+    /// The conversation of this key, which is asked for once; `None` where it is one of a run of our own, whose trials are read in
+    /// their order.
+    pub(super) fn conversation(&self, mut key: usize) -> Option<Conversation> {
+        for source in &self.sources {
+            let Source::Files(recordings) = source else { return None };
+            if key < recordings.keys.len() {
+                return recordings.conversation(key, &DiskFiles).map(Conversation::Recorded);
+            }
+            key -= recordings.keys.len();
+        }
+        None
+    }
+
+    /// Whether each can be read for itself.
+    pub(super) fn is_of_files(&self) -> bool {
+        self.sources.iter().all(|source| matches!(source, Source::Files(_)))
+    }
+
     /// The conversations in the order of the keys, each read when it is asked for.
     pub(super) fn conversations(&self) -> impl Iterator<Item = Result<Conversation, StoreError>> {
         self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<Conversation, StoreError>>> {

@@ -4,6 +4,7 @@
 //! stderr; the text of every error is made in `error`.
 
 mod args;
+mod cases;
 mod certificates;
 mod context;
 mod coverage;
@@ -91,6 +92,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Init(args) => init::init(&args, &printer),
         Command::Import(args) => import::import(&args, &context, &printer),
+        Command::Cases(command) => cases::cases(&command, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),

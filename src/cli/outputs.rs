@@ -179,6 +179,9 @@ impl StoredPrompts {
 
     /// The trial with them; one that can't be rendered to the byte as it was asked is left out.
     pub(super) fn filled_in(&self, mut trial: TrialRecord) -> TrialRecord {
+        if trial.questions.is_empty() {
+            return trial;
+        }
         let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
         if let (Some(job), Some(case), Some(evidence)) = (&self.job, case, &trial.evidence) {
             let trial_of = GradeInput { job, case, evidence, clock: self.clock };

@@ -29,7 +29,7 @@ mod watsonx;
 #[cfg(test)]
 mod tests;
 
-pub use edit::CaseFile;
+pub use edit::{CaseFile, written_case};
 pub use files::{DiskFiles, FileReader, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
@@ -39,6 +39,6 @@ pub use model::{
     DatasetCase, DatasetGoals, DatasetMetric, Goal, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
     PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
-pub use open::{OpenOptions, open};
+pub use open::{LargeDataset, OpenOptions, open};
 pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};

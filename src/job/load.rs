@@ -48,6 +48,7 @@ fn job_of(file_name: &str, text: &str, root: &YamlNode) -> serde_json::Result<Jo
     Ok(job)
 }
 
-fn digest(text: &str) -> String {
+/// SHA-256 of a job's text, in hex.
+pub fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

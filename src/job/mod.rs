@@ -43,7 +43,7 @@ pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
 pub use configuration::{Isolation, Job};
 pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;
-pub use load::{load, read_yaml};
+pub use load::{digest, load, read_yaml};
 pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
 pub use persona::{Judge, Persona};
 pub use problem::{Problem, Problems};

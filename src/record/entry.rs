@@ -75,6 +75,9 @@ pub enum Entry {
         trial: u32,
         /// When.
         at: DateTime<Utc>,
+        /// The case, where the job of the first line does not hold it: there may be more cases than memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        case: Option<Box<serde_json::Value>>,
     },
     /// Setups and seeds are done and the agent has opened a session.
     SessionOpened {
@@ -255,6 +258,7 @@ impl Entry {
                 }
             }
             Entry::AgentOutput { output, .. } => *output = AgentOutput::default(),
+            Entry::TrialStarted { case, .. } => *case = None,
             _ => {}
         }
         self

@@ -14,6 +14,9 @@ use crate::score::{Outcome, Score, Scorecard};
 pub struct TrialRecord {
     /// Which trial.
     pub trial: TrialId,
+    /// Its case, where the run's job does not hold it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Box<serde_json::Value>>,
     /// When its setups began.
     pub started_at: Option<DateTime<Utc>>,
     /// When it was over; `None` for one that was cut off.
@@ -54,6 +57,7 @@ impl TrialRecord {
     pub fn planned(trial: TrialId) -> TrialRecord {
         TrialRecord {
             trial,
+            case: None,
             started_at: None,
             finished_at: None,
             outcome: None,
@@ -73,7 +77,7 @@ impl TrialRecord {
     /// Takes in the next of its entries in the journal.
     pub fn apply(&mut self, entry: Entry) {
         match (entry, &mut self.evidence) {
-            (Entry::TrialStarted { at, .. }, _) => self.started_at = Some(at),
+            (Entry::TrialStarted { at, case, .. }, _) => (self.started_at, self.case) = (Some(at), case),
             (Entry::SessionOpened { session_id, user, .. }, _) => {
                 self.evidence = Some(Evidence::new(session_id, user, &self.trial));
             }

@@ -115,7 +115,7 @@ pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, failures: &[Pre
     let error = failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ");
     for planned in engine.plan.trials() {
         let (trial, outcome) = (planned.id.number, Outcome::Broken { error: error.clone() });
-        engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall() })?;
+        engine.sink.append(Entry::TrialStarted { trial, at: engine.clock.wall(), case: None })?;
         engine.sink.append(Entry::TrialFinished { trial, at: engine.clock.wall(), outcome, scorecard: None })?;
     }
     engine.close().await;

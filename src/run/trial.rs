@@ -68,7 +68,7 @@ impl From<Stop> for SetupError {
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let number = trial.id.number;
     let mut under_way = Unfinished { engine, number, listener: Listener::default(), output_is_kept: false };
-    engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall() })?;
+    engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall(), case: None })?;
     engine.sink.kept(Durability::Process).await?;
     let (outcome, scorecard) = match attempt(engine, trial, &under_way.listener).await {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),

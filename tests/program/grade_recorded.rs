@@ -204,3 +204,46 @@ fn what_only_a_judge_or_a_live_agent_can_tell_is_missing_with_the_reason() {
     assert!(words.contains("asking scripted about 1 conversation"), "{words}");
     assert!(words.contains("tasks") && !words.contains("no judge was asked"), "{words}");
 }
+
+#[test]
+fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
+    let reply = "word ".repeat(30_000);
+    let case = |number: usize| {
+        let turn = json!({"user_content": {"parts": [{"text": "Hello"}]}, "final_response": {"parts": [{"text": reply}]},
+            "intermediate_data": {"tool_uses": [{"name": "t", "args": {"n": number}}]}});
+        json!({"eval_id": format!("case-{number}"), "conversation": [turn]})
+    };
+    let chat = |number: usize| {
+        let call = json!({"id": "1", "type": "function", "function": {"name": "t", "arguments": json!({"n": number.min(70)}).to_string()}});
+        json!({"id": format!("case-{number}"), "messages": [{"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": null, "tool_calls": [call]}, {"role": "assistant", "content": reply}]})
+    };
+    let cases: Vec<String> = (1..=72).map(|number| case(number).to_string()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let set = format!("{{\"eval_set_id\": \"big\", \"eval_cases\": [\n{}\n]}}\n", cases.join(",\n"));
+    assert!(set.len() > 9 << 20, "large enough");
+    fs::write(folder.path().join("set.json"), &set).unwrap();
+    fs::write(folder.path().join("test_config.json"), r#"{"criteria": {"tool_trajectory_avg_score": 1.0}}"#).unwrap();
+    fs::write(
+        folder.path().join("log.jsonl"),
+        (1..=71).rev().map(|number| format!("{}\n", chat(number))).collect::<String>(),
+    )
+    .unwrap();
+    let arguments = ["grade", "--dataset", "set.json", "--actual", "log.jsonl", "-o", "out.json"];
+    let (status, words) = typed(folder.path(), &arguments);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("note: 1 case without a recording: case-72"), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
+    let trials = record["trials"].as_array().unwrap();
+    let outcomes: Vec<&Value> = trials.iter().map(|trial| &trial["scorecard"]["composite"]["score"]).collect();
+    assert!(outcomes[..70].iter().all(|score| **score == json!(1.0)), "{outcomes:?}");
+    assert_eq!((trials.len(), outcomes[70].as_f64().unwrap() < 1.0, outcomes[71]), (72, true, &Value::Null));
+    let (_, again) = typed(folder.path(), &["grade", "--filter", "nothing"]);
+    assert!(again.contains("nothing came out otherwise\n  verdict: incomplete → incomplete"), "{again}");
+    assert!(again.contains("note: without --dataset nothing comes of --filter"), "{again}");
+    let twice = set.replace("case-72\"", "case-71\"");
+    fs::write(folder.path().join("set.json"), twice).unwrap();
+    let (status, words) = typed(folder.path(), &arguments);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("set.json:73:1: another case has the id `case-71` too"), "{words}");
+}

@@ -91,8 +91,11 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ("run --min-score -0.5", "a score is a number from 0 to 1"),
         ("demo-agent --port -1", "a whole number from 0 to 65535"),
         ("graph serve --port 70000", "a whole number from 0 to 65535"),
-        ("rnu", "a similar subcommand exists: 'run'\n  tip: the subcommands are run, init, validate, import, probe, "),
-        ("frobnicate", "tip: the subcommands are run, init, validate, import, probe, "),
+        (
+            "rnu",
+            "a similar subcommand exists: 'run'\n  tip: the subcommands are run, init, validate, import, cases, probe, ",
+        ),
+        ("frobnicate", "tip: the subcommands are run, init, validate, import, cases, probe, "),
         ("graph foo", "tip: the subcommands are serve\n"),
     ] {
         let (status, printed) = desk.typed(line);

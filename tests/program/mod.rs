@@ -4,6 +4,7 @@ mod agent_limits;
 mod browser;
 mod coverage;
 mod budget;
+mod cases;
 mod descriptors;
 mod faults;
 mod grade;

@@ -187,14 +187,24 @@ fn every_command_within_the_text_is_one() {
 #[test]
 fn every_flag_and_variable_that_is_named_is_there() {
     let text: String = pages().into_iter().map(|(_, text)| text).collect();
-    let help: String =
-        ["run", "init", "validate", "show", "list", "grade", "coverage", "import", "demo-agent", "graph serve"]
-            .iter()
-            .map(|command| command.split(' '))
-            .map(|command| {
-                String::from_utf8(eval_job(root()).args(command).arg("--help").output().unwrap().stdout).unwrap()
-            })
-            .collect();
+    let help: String = [
+        "run",
+        "init",
+        "validate",
+        "show",
+        "list",
+        "grade",
+        "coverage",
+        "import",
+        "cases list",
+        "cases add",
+        "demo-agent",
+        "graph serve",
+    ]
+    .iter()
+    .map(|command| command.split(' '))
+    .map(|command| String::from_utf8(eval_job(root()).args(command).arg("--help").output().unwrap().stdout).unwrap())
+    .collect();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
         if word.starts_with("--")
             && word.len() > 3

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod cases;
 mod coverage;
 mod grade;
 mod parse;
@@ -18,6 +19,7 @@ use crate::job::ModelName;
 use crate::money::Dollars;
 use crate::score::Score;
 
+pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use coverage::CoverageArgs;
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use selection::SelectionArgs;
@@ -56,6 +58,9 @@ pub(super) enum Command {
     /// Write the cases of another system's evaluation file (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat) as a job
     /// file that means the same
     Import(ImportArgs),
+    /// List, show, add and remove the cases of a job file or of another system's file
+    #[command(subcommand)]
+    Cases(CasesCommand),
     /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
     /// kept, and no other model is asked
     Probe(ProbeArgs),

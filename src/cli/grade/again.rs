@@ -74,7 +74,7 @@ impl<'a> Again<'a> {
             return Ok(trial);
         }
         let Some(evidence) = trial.evidence.take() else { return Ok(trial) };
-        let card = match case(&self.job, &trial.trial.case, self.has_one_case) {
+        let card = match self.case_of(&trial) {
             Some(case) => {
                 let judgements = self.judgements(&mut trial, &case, &evidence)?;
                 let input = GradeInput { job: &self.job, case: &case, evidence: &evidence, clock: self.context.clock };
@@ -92,9 +92,17 @@ impl<'a> Again<'a> {
         Ok(trial)
     }
 
+    /// The case of a trial: that of the job to grade by, or the one that was kept with the trial.
+    fn case_of(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
+        match &trial.case {
+            Some(kept) if !self.is_corrected => serde_json::from_value((**kept).clone()).ok().map(Arc::new),
+            _ => case(&self.job, &trial.trial.case, self.has_one_case),
+        }
+    }
+
     /// The questions about a trial, where it counts for the agent.
     pub(super) fn conversation(&self, trial: TrialRecord) -> Option<StoredConversation> {
-        let case = case(&self.job, &trial.trial.case, self.has_one_case).filter(|_| can_be_judged(&trial))?;
+        let case = self.case_of(&trial).filter(|_| can_be_judged(&trial))?;
         let questions = self.questions(&trial.questions, &case, trial.evidence.as_ref()?);
         let questions = questions.into_iter().flatten().filter_map(|(_, question)| question.ok()).collect();
         Some(StoredConversation { trial: trial.trial.number, case, evidence: trial.evidence?, questions })

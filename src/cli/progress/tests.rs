@@ -31,7 +31,7 @@ fn begun(trials: u32) -> Entry {
 }
 
 fn started(trial: u32) -> Entry {
-    Entry::TrialStarted { trial, at: "2026-01-01T00:00:00Z".parse().unwrap() }
+    Entry::TrialStarted { trial, at: "2026-01-01T00:00:00Z".parse().unwrap(), case: None }
 }
 
 fn said(trial: u32) -> Entry {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod folder;
+mod large;
 mod watsonx_config;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use super::findings::about_file;
 use super::load::single;
 use super::{Dataset, Files, Kind, load, recognise};
 use crate::job::{Problem, Problems};
+
+pub use large::LargeDataset;
 
 /// What was named beside the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -24,6 +24,7 @@ use crate::evidence::{Ending, Event, Evidence, Transcript, TrialId, Turn};
 use crate::job::{Problem, Problems};
 
 pub use matching::{CaseKey, Matching, match_cases};
+pub(super) use open::{LARGE, Pieces, cut_items};
 pub use open::{RecordingKey, Recordings};
 
 /// The conversations of a file.

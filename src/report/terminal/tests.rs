@@ -96,7 +96,7 @@ impl Made {
                 None => (Outcome::Broken { error: format!("{}: {}", id.model, self.why) }, None),
             };
             for entry in [
-                Entry::TrialStarted { trial, at: at() },
+                Entry::TrialStarted { trial, at: at(), case: None },
                 Entry::SessionOpened { trial, session_id, user },
                 Entry::TurnFinished { trial, turn: Turn { usage: Some(usage), ..Turn::answered(3, "a", "b") } },
                 Entry::ModelAsked { trial, call },

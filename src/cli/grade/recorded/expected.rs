@@ -1,7 +1,11 @@
 //! `--dataset`: another system's cases or a job file, as jobs, with what recordings can be matched by.
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
@@ -9,8 +13,8 @@ use super::super::super::datasets;
 use super::super::super::error::{CliError, FileArgument};
 use super::super::super::jobs::{self, Loaded};
 use super::super::super::prompts::PromptFiles;
-use crate::dataset::{self, CaseKey, Dataset, LowerOptions};
-use crate::job;
+use crate::dataset::{self, CaseKey, Dataset, DiskFiles, LargeDataset, LowerOptions};
+use crate::job::{self, Case, CaseSession, Job, User};
 use crate::secret::Secret;
 
 /// A job to grade by.
@@ -19,6 +23,8 @@ pub(super) struct ExpectedJob {
     pub(super) loaded: Loaded,
     /// What its cases can be found by, in their order.
     pub(super) keys: Vec<CaseKey>,
+    /// Where the cases are read from, a few at a time; those of the job have an id only.
+    pub(super) large: Option<LargeDataset>,
 }
 
 /// The jobs of `--dataset`, with warnings about them.
@@ -32,6 +38,9 @@ pub(super) fn load(
     let is_alone = !typed.contains(':') && !Path::new(&format!("{typed}.evalset.json")).exists();
     if !path.is_dir() && (is_there && !is_data(typed, path) || !is_there && is_alone) {
         return native(path, args, context).map(|job| (vec![job], Vec::new()));
+    }
+    if let Some(large) = large(typed, args, context)? {
+        return Ok((vec![large], Vec::new()));
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
@@ -56,7 +65,7 @@ fn native(path: &Path, args: &GradeArgs, context: &Context) -> Result<ExpectedJo
     let loaded = jobs::load(&paths, argument, args.files.prompts.as_deref(), context.redactor())?;
     let loaded = loaded.into_iter().next().ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
     let keys = loaded.job.cases.iter().map(|case| CaseKey { ids: vec![case.id.clone()], session: None });
-    Ok(ExpectedJob { keys: keys.collect(), loaded })
+    Ok(ExpectedJob { keys: keys.collect(), loaded, large: None })
 }
 
 fn of_dataset(
@@ -75,7 +84,7 @@ fn of_dataset(
         .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
     context.redactor().learn_all(job::secrets(&text).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
-    let job = job::load(typed, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    let job = load_job(typed, (&lowered.document, &text), &templates)?;
     let key = |((id, session), case): ((String, Option<String>), &std::sync::Arc<job::Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
@@ -83,7 +92,61 @@ fn of_dataset(
     let keys = ids.into_iter().zip(&job.cases).map(key).collect();
     let templates = templates.into_templates();
     let loaded = Loaded { file: typed.to_owned(), text, job, templates, selection: None };
-    Ok((ExpectedJob { loaded, keys }, of_reading.into_iter().chain(lowered.warnings).collect()))
+    Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(lowered.warnings).collect()))
+}
+
+/// The job of a large eval set: its first case says what holds for all.
+fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<ExpectedJob>, CliError> {
+    let path = Path::new(typed);
+    let problems = |problems| CliError::InvalidJobs(vec![problems]);
+    let options = datasets::options(&args.recorded.reading);
+    let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
+    let Some(large) = large else { return Ok(None) };
+    let first = large.read(0..1, &DiskFiles).map_err(problems)?;
+    let (ExpectedJob { mut loaded, .. }, _) = of_dataset(typed, first, args, context)?;
+    let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
+    let bare =
+        Case { user: User::Lines(Vec::new()), expected: None, session: CaseSession::default(), ..(*first).clone() };
+    let ids = large.keys.iter().filter_map(|key| key.ids.first());
+    loaded.job.cases = ids.map(|id| Arc::new(Case { id: id.clone(), ..bare.clone() })).collect();
+    Ok(Some(ExpectedJob { loaded, keys: large.keys.clone(), large: Some(large) }))
+}
+
+/// Some cases of a large eval set, whole.
+pub(super) fn cases_of(
+    typed: &str,
+    (large, cases): (&LargeDataset, Range<usize>),
+    args: &GradeArgs,
+    context: &Context,
+) -> Result<Vec<Arc<Case>>, CliError> {
+    let ids = &large.keys[cases.clone()];
+    let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    let (ExpectedJob { loaded, .. }, _) = of_dataset(typed, dataset, args, context)?;
+    let named = |(case, key): (Arc<Case>, &CaseKey)| {
+        // An id that no job would take is shortened there.
+        let id = key.ids.first().cloned().unwrap_or_default();
+        Arc::new(Case { id, ..Arc::unwrap_or_clone(case) })
+    };
+    Ok(loaded.job.cases.into_iter().zip(ids).map(named).collect())
+}
+
+/// The most bytes of a job that is checked as a file would be.
+const CHECKED: usize = 128 << 10;
+
+/// The job of a document. Of one with more cases than somebody would write down, all is checked but the most of them.
+fn load_job(typed: &str, (document, text): (&Value, &str), templates: &PromptFiles) -> Result<Job, CliError> {
+    let load = |text: &str| job::load(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]));
+    let cases = document["cases"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if text.len() <= CHECKED || cases.len() < 2 {
+        return load(text);
+    }
+    let mut head = document.as_object().cloned().unwrap_or_default();
+    let smallest = cases.iter().take(100).min_by_key(|case| case.to_string().len());
+    head.insert("cases".to_owned(), smallest.cloned().into_iter().collect());
+    let checked = load(&Value::Object(head).to_string())?;
+    let mut job = Job::restored(document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
+    (job.folder, job.digest) = (checked.folder, job::digest(text));
+    Ok(job)
 }
 
 /// The same without what only a live agent is told: nobody needs a warning about that.

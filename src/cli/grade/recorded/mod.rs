@@ -1,7 +1,9 @@
 //! `eval-job grade --dataset FILE --actual RECORDED`: what was already said and done is graded, and kept as a run.
 
 mod expected;
+mod keeper;
 mod run;
+mod trials;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -88,7 +90,7 @@ fn match_all(jobs: Vec<ExpectedJob>, held: &Held, notes: &mut Vec<String>) -> Ve
     let is_only = jobs.len() == 1;
     let mut is_about_none = vec![true; keys.len()];
     let mut matched = Vec::new();
-    for ExpectedJob { loaded, keys: cases } in jobs {
+    for ExpectedJob { loaded, keys: cases, large } in jobs {
         let Matching { mut case_of, by_order } = match_cases(&cases, &keys);
         if by_order && !is_only {
             case_of.fill(None);
@@ -109,7 +111,7 @@ fn match_all(jobs: Vec<ExpectedJob>, held: &Held, notes: &mut Vec<String>) -> Ve
         let without: Vec<&str> = without.map(|(_, case)| case.id.as_str()).collect();
         notes.extend(listed(&without, "case", "without a recording"));
         let ids = loaded.job.cases.iter().map(|case| case.id.clone()).collect();
-        matched.push(Matched { loaded, case_of, ids });
+        matched.push(Matched { loaded, case_of, ids, large });
     }
     let strangers: Vec<&str> =
         keys.iter().zip(&is_about_none).filter(|(_, is)| **is).map(|(key, _)| key.id.as_str()).collect();
@@ -137,17 +139,17 @@ fn few(warnings: &[String]) -> Vec<String> {
 /// Only the cases that the flags select.
 fn select(args: &GradeArgs, matched: Vec<Matched>, notes: &mut Vec<String>) -> Result<Vec<Matched>, CliError> {
     let (mut loaded, mut rest) = (Vec::new(), Vec::new());
-    for Matched { loaded: job, case_of, ids } in matched {
-        rest.push((job.job.digest.clone(), case_of, ids));
+    for Matched { loaded: job, case_of, ids, large } in matched {
+        rest.push((job.job.digest.clone(), (case_of, ids, large)));
         loaded.push(job);
     }
     let Selected { jobs, note } = selection::select(&args.recorded.selection, loaded)?;
     notes.extend(note);
     let mut selected = Vec::new();
     for job in jobs {
-        let Some(at) = rest.iter().position(|(digest, _, _)| *digest == job.job.digest) else { continue };
-        let (_, case_of, ids) = rest.swap_remove(at);
-        selected.push(Matched { loaded: job, case_of, ids });
+        let Some(at) = rest.iter().position(|(digest, _)| *digest == job.job.digest) else { continue };
+        let (_, (case_of, ids, large)) = rest.swap_remove(at);
+        selected.push(Matched { loaded: job, case_of, ids, large });
     }
     Ok(selected)
 }

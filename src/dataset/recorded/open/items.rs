@@ -9,16 +9,17 @@ use serde::de::IgnoredAny;
 use super::super::super::Files;
 use super::pieces::{Piece, Pieces};
 
-/// The keys of lists with a conversation an item.
-const LISTS: [&[u8]; 3] = [b"eval_case_results", b"evalCaseResults", b"evalCases"];
-
 /// The most that may stand before and behind a list, and the longest first item.
 const MOST_AROUND: usize = 4 << 20;
 
 /// The pieces of a document of at least so many bytes; `None` where it is smaller, or no such list.
-pub(super) fn cut(path: &Path, files: &dyn Files, at_least: u64) -> io::Result<Option<Pieces>> {
+pub(in crate::dataset) fn cut(
+    path: &Path,
+    files: &dyn Files,
+    (lists, at_least): (&[&str], u64),
+) -> io::Result<Option<Pieces>> {
     let mut reader = files.reader(path)?;
-    let (mut scan, mut at) = (Scan::default(), 0_u64);
+    let (mut scan, mut at) = (Scan { lists: lists.to_vec(), ..Scan::default() }, 0_u64);
     loop {
         let buffer = reader.fill_buf()?;
         if buffer.is_empty() {
@@ -45,7 +46,9 @@ pub(super) fn cut(path: &Path, files: &dyn Files, at_least: u64) -> io::Result<O
 
 /// How far a document was looked at.
 #[derive(Default)]
-struct Scan {
+struct Scan<'a> {
+    /// The keys of the lists that are looked for.
+    lists: Vec<&'a str>,
     /// The brackets that are open.
     stack: Vec<u8>,
     is_text: bool,
@@ -65,7 +68,7 @@ struct Scan {
     after: Vec<u8>,
 }
 
-impl Scan {
+impl Scan<'_> {
     /// Takes the next byte; `false` where this can't be such a document.
     fn take(&mut self, byte: u8, at: u64) -> bool {
         self.line += usize::from(byte == b'\n');
@@ -117,7 +120,8 @@ impl Scan {
                     return false;
                 }
                 let is_root = self.stack.is_empty() && byte == b'[';
-                let is_key = self.stack.len() == 1 && byte == b'[' && LISTS.contains(&self.key.as_slice());
+                let is_key =
+                    self.stack.len() == 1 && byte == b'[' && self.lists.iter().any(|list| list.as_bytes() == self.key);
                 self.stack.push(byte);
                 if self.list.is_none() && !self.has_ended && (is_root || is_key) {
                     self.list = Some(self.stack.len());

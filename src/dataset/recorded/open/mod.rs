@@ -6,6 +6,7 @@ mod items;
 mod pieces;
 mod traces;
 
+use std::cell::RefCell;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,10 @@ use super::super::load::{single, stem};
 use super::super::{Files, Kind};
 use super::{Recorded, case_of, load_named};
 use crate::job::{Problem, Problems};
-use pieces::{Piece, Pieces};
+use pieces::Piece;
+
+pub(in crate::dataset) use items::cut as cut_items;
+pub(in crate::dataset) use pieces::{LARGE, Pieces};
 
 /// What a conversation can be matched with a case by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +44,20 @@ struct RecordedFile {
 }
 
 /// Conversations in files.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Recordings {
     files: Vec<RecordedFile>,
     /// What they can be matched by, in the order of the files.
     pub keys: Vec<RecordingKey>,
+    /// The file, the piece and the place in it of each.
+    places: Vec<(usize, usize, usize)>,
+    held: RefCell<HeldPiece>,
     /// What was read although it is odd, and what was left out.
     pub warnings: Vec<Problem>,
 }
+
+/// The piece that was read last, and its conversations.
+type HeldPiece = (Option<(usize, usize)>, Result<Vec<Option<Recorded>>, Problems>);
 
 impl Recordings {
     /// Looks through a file or a folder.
@@ -55,7 +65,13 @@ impl Recordings {
     /// # Errors
     /// Nothing is there, nothing is recorded there, or there are errors in it: all of a file's, each with its place.
     pub fn open(path: &Path, files: &dyn Files) -> Result<Recordings, Problems> {
-        let mut recordings = Recordings::default();
+        let mut recordings = Recordings {
+            files: Vec::new(),
+            keys: Vec::new(),
+            places: Vec::new(),
+            held: RefCell::new((None, Ok(Vec::new()))),
+            warnings: Vec::new(),
+        };
         match files.is_folder(path) {
             true => folder::open(&mut recordings, path, files)?,
             false => recordings.add(path, files)?,
@@ -66,6 +82,24 @@ impl Recordings {
     /// The files, and what each is.
     pub fn files(&self) -> impl Iterator<Item = (&Path, Kind)> {
         self.files.iter().map(|file| (file.path.as_path(), file.kind))
+    }
+
+    /// The conversation of this key, or why it can't be read. What is read together with it is held until another one is asked
+    /// for.
+    pub fn conversation(&self, key: usize, files: &dyn Files) -> Option<Result<Recorded, Problems>> {
+        let (file, piece, place) = *self.places.get(key)?;
+        let mut held = self.held.borrow_mut();
+        if held.0 != Some((file, piece)) {
+            let (file, piece) = (&self.files[file], &self.files[file].pieces.list[piece]);
+            let read = file.text_of(piece, files).and_then(|text| file.read(piece, &text));
+            let read = read.map(|(conversations, _)| conversations.into_iter().map(Some).collect());
+            *held = (Some((self.places[key].0, self.places[key].1)), read);
+        }
+        match &mut held.1 {
+            // Each is asked for once.
+            Ok(conversations) => conversations.get_mut(place)?.take().map(Ok),
+            Err(problems) => Some(Err(problems.clone())),
+        }
     }
 
     /// The conversations in the order of the keys, each read when it is asked for; in place of one that can't be read, why.
@@ -126,6 +160,10 @@ impl Recordings {
             return Err(Problems { list: problems, untold });
         }
         list.retain(|piece| piece.conversations > 0);
+        let number = self.files.len();
+        let places = list.iter().enumerate();
+        self.places
+            .extend(places.flat_map(|(piece, it)| (0..it.conversations).map(move |place| (number, piece, place))));
         if list.is_empty() {
             return Err(single(about_file(&name, "nothing is recorded in this file", None)));
         }

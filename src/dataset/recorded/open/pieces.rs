@@ -14,11 +14,11 @@ use crate::job::{Problem, Problems};
 
 /// A part of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(in crate::dataset) struct Piece {
     /// Where it stands: the first byte and the length of each part. Nowhere is the whole file.
-    pub(super) spans: Vec<(u64, u64)>,
+    pub(in crate::dataset) spans: Vec<(u64, u64)>,
     /// The line at which it begins.
-    pub(super) line: usize,
+    pub(in crate::dataset) line: usize,
     /// Which of the file's pieces it is, from 1; `None` for the whole file.
     pub(super) number: Option<usize>,
     /// The id of its one conversation, where that was seen without reading all of it.
@@ -29,17 +29,20 @@ pub(super) struct Piece {
 
 /// A file in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Pieces {
+pub(in crate::dataset) struct Pieces {
     /// What is put before each piece.
-    pub(super) before: String,
+    pub(in crate::dataset) before: String,
     /// What is put behind each piece.
-    pub(super) after: String,
+    pub(in crate::dataset) after: String,
     /// The pieces, in the file's order.
-    pub(super) list: Vec<Piece>,
+    pub(in crate::dataset) list: Vec<Piece>,
 }
 
+/// The keys of lists with a conversation an item.
+const LISTS: [&str; 3] = ["eval_case_results", "evalCaseResults", "evalCases"];
+
 /// A file of at least so many bytes that holds one list is read item by item.
-const LARGE: u64 = 8 << 20;
+pub(in crate::dataset) const LARGE: u64 = 8 << 20;
 
 /// The longest line that is read.
 const LONGEST_LINE: u64 = 256 << 20;
@@ -54,7 +57,7 @@ pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -
         };
         single(about_file(&name(path), message, None))
     };
-    if let Some(pieces) = items::cut(path, files, LARGE).map_err(failed)? {
+    if let Some(pieces) = items::cut(path, files, (&LISTS, LARGE)).map_err(failed)? {
         return Ok(pieces);
     }
     let reader = files.reader(path).map_err(failed)?;

@@ -1,0 +1,159 @@
+//! `eval-job cases add`: cases of other files, or of recorded conversations, in the file's own format.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::super::args::{CasesAddArgs, ReadingArgs};
+use super::super::context::Context;
+use super::super::datasets::{self, NOBODY};
+use super::super::error::CliError;
+use super::super::held::Held;
+use super::super::printer::Printer;
+use super::file::{Edited, ids_of, is_data, no_case};
+use crate::dataset::{self, CaseFile, Dataset, DatasetCase, Kind};
+use crate::plan::Refusal;
+use crate::report::{count, plain};
+
+/// A case that is added.
+enum Added {
+    /// One of a job, as it is written there.
+    OfJob(String),
+    /// Another system's, with how it is written there, and what its file is.
+    OfData(Box<DatasetCase>, Option<(Kind, String)>),
+}
+
+/// Adds cases to a file.
+pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let mut edited = Edited::open(&args.file, "eval-job cases add")?;
+    let shown = args.file.display().to_string();
+    let problems = |problems| CliError::InvalidJobs(vec![problems]);
+    let mut ids = ids_of(&shown, &edited.text, edited.is_data).map_err(problems)?;
+    let kind = edited.is_data.then(|| dataset::recognise(&shown, &edited.text)).transpose().map_err(problems)?;
+    edited.cases()?;
+    let mut added = match (&args.from, &args.from_trace) {
+        (Some(from), _) => of_file(from, context)?,
+        (None, Some(trace)) => of_trace(trace, args, context)?,
+        (None, None) => Vec::new(),
+    };
+    if let Some(id) = &args.id {
+        let [(own, _)] = added.as_mut_slice() else {
+            let what = format!("--id names one case, and there are {}", added.len());
+            return Err(refused(what, "FILE:case, which takes one of them"));
+        };
+        own.clone_from(id);
+    }
+    let mut text = edited.text.clone();
+    let mut warnings = Vec::new();
+    for (id, case) in &added {
+        if ids.contains(id) {
+            let what = format!("{} has a case `{}` already", plain(&shown), plain(id));
+            return Err(refused(what, "--id ID, or eval-job cases remove first"));
+        }
+        let written = match kind {
+            None => as_yaml(id, case, &mut warnings)?,
+            Some(kind) => as_data(id, case, kind)?,
+        };
+        edited.text = text;
+        text = edited.cases()?.with(&written);
+        ids.push(id.clone());
+    }
+    edited.replace(&text, &ids)?;
+    warnings.iter().for_each(|warning| printer.note(&format!("warning · {}", plain(warning))));
+    let names: Vec<&str> = added.iter().map(|(id, _)| id.as_str()).collect();
+    let all = count(ids.len(), "case");
+    printer.note(&format!("added {} to {}: {all} now", plain(&names.join(", ")), plain(&shown)));
+    Ok(0)
+}
+
+fn refused(what: String, help: &str) -> CliError {
+    CliError::Unprepared(Refusal { what, help: help.to_owned() })
+}
+
+/// The cases of `FILE`, or of `FILE:case1,case2`.
+fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
+    let (path, wanted) = match from.rsplit_once(':') {
+        Some((path, ids)) if !Path::new(from).exists() && Path::new(path).is_file() => {
+            (path, ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect())
+        }
+        _ => (from, Vec::new()),
+    };
+    if Path::new(path).is_file() {
+        let source = Edited::open(Path::new(path), "eval-job cases add FILE --from")?;
+        if !is_data(path, &source.text) {
+            // Whatever is wrong with it is told first.
+            let ids = super::Cases::read(path, "eval-job cases add FILE --from", context)?.ids();
+            let cases = source.cases()?;
+            let unknown = wanted.iter().find(|id: &&&str| !ids.iter().any(|known| known == **id));
+            if let Some(id) = unknown {
+                return Err(no_case(path, id, &ids));
+            }
+            let is_wanted = |id: &str| wanted.is_empty() || wanted.contains(&id);
+            let all = ids.into_iter().enumerate().filter(|(_, id)| is_wanted(id));
+            return Ok(all.map(|(place, id)| (id, Added::OfJob(cases.written(place)))).collect());
+        }
+    }
+    let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
+    let mut added = Vec::new();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = CaseFile::of_data(path, &text).ok();
+    let ids = ids_of(path, &text, true).unwrap_or_default();
+    for set in datasets::open(from, &reading)? {
+        for case in set.cases {
+            let place = ids.iter().position(|id| *id == case.id);
+            let written = whole.as_ref().zip(place).map(|(file, place)| (set.kind, file.written(place)));
+            added.push((case.id.clone(), Added::OfData(Box::new(case), written)));
+        }
+    }
+    Ok(added)
+}
+
+/// The cases that recorded conversations make.
+fn of_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
+    let recorded = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?.with_users()?;
+    let case = |recorded: dataset::Recorded| {
+        let case = recorded.into_case();
+        (case.id.clone(), Added::OfData(Box::new(case), None))
+    };
+    Ok(recorded.into_iter().map(case).collect())
+}
+
+/// A case as it stands in a job.
+fn as_yaml(id: &str, case: &Added, warnings: &mut Vec<String>) -> Result<String, CliError> {
+    let case = match case {
+        Added::OfJob(written) => {
+            let read = serde_saphyr::from_str::<Value>(written);
+            let mut value = read.map_err(|error| CliError::Internal(error.to_string()))?;
+            if value["id"] == id {
+                return Ok(written.clone());
+            }
+            value["id"] = id.into();
+            value
+        }
+        Added::OfData(case, _) => {
+            let case = DatasetCase { id: id.to_owned(), ..(**case).clone() };
+            let lowered = dataset::lower(&Dataset::of_cases("case", vec![case]), &NOBODY.lowering(false));
+            let about_case = |warning: &&String| warning.starts_with("case");
+            warnings.extend(lowered.warnings.iter().filter(about_case).cloned());
+            lowered.document["cases"][0].clone()
+        }
+    };
+    serde_saphyr::to_string(&case).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+/// A case as another system writes it: as it stands in a file of the same kind, else made anew.
+fn as_data(id: &str, case: &Added, kind: Kind) -> Result<String, CliError> {
+    let Added::OfData(case, written) = case else {
+        let what = format!("the cases of a job can't be written into {} yet", kind.name());
+        return Err(refused(what, "the other way: eval-job cases add JOB --from FILE"));
+    };
+    if let Some((_, text)) = written.as_ref().filter(|(own, _)| *own == kind && case.id == id) {
+        return Ok(text.clone());
+    }
+    let case = DatasetCase { id: id.to_owned(), ..(**case).clone() };
+    let written = dataset::written_case(&case, kind).map(|case| format!("{case:#}"));
+    written.ok_or_else(|| {
+        let what = format!("case {} can't be written into {}", plain(id), kind.name());
+        refused(what, "a job, which can say all that the others can: eval-job import, then eval-job cases add JOB")
+    })
+}

@@ -1,0 +1,147 @@
+//! A file with cases, of whichever system: what they are, and their places in its text.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::super::args::ReadingArgs;
+use super::super::context::Context;
+use super::super::datasets;
+use super::super::error::{CliError, FileArgument};
+use super::super::jobs;
+use crate::dataset::{self, Beside, CaseFile, Dataset};
+use crate::job::{self, Job};
+use crate::plan::Refusal;
+use crate::report::{one_line, plain};
+use crate::text::nearest;
+
+/// The cases of a file.
+pub(super) enum Cases {
+    /// Those of a job.
+    Job(Box<Job>),
+    /// Another system's.
+    Data(Vec<Dataset>),
+}
+
+impl Cases {
+    /// Reads what stands at a path: a job file, another system's file or a folder of those.
+    pub(super) fn read(typed: &str, before: &'static str, context: &Context) -> Result<Cases, CliError> {
+        let path = Path::new(typed);
+        if path.is_file() && !is_data(typed, &fs::read_to_string(path).unwrap_or_default()) || is_missing(typed) {
+            let argument = FileArgument { before, kind: "file with cases" };
+            let loaded = jobs::load(&[path.to_path_buf()], argument, None, context.redactor())?.pop();
+            let loaded = loaded.ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
+            return Ok(Cases::Job(Box::new(loaded.job)));
+        }
+        let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
+        datasets::open(typed, &reading).map(Cases::Data)
+    }
+
+    /// The ids, in the file's order.
+    pub(super) fn ids(&self) -> Vec<String> {
+        match self {
+            Cases::Job(job) => job.cases.iter().map(|case| case.id.clone()).collect(),
+            Cases::Data(sets) => sets.iter().flat_map(|set| &set.cases).map(|case| case.id.clone()).collect(),
+        }
+    }
+
+    /// The place of a case.
+    ///
+    /// # Errors
+    /// There is none of this id: which one may be meant.
+    pub(super) fn place(&self, file: &str, id: &str) -> Result<usize, CliError> {
+        let ids = self.ids();
+        if let Some(place) = ids.iter().position(|known| known == id) {
+            return Ok(place);
+        }
+        Err(no_case(file, id, &ids))
+    }
+}
+
+/// There is no case of this id: which one may be meant.
+pub(super) fn no_case(file: &str, id: &str, ids: &[String]) -> CliError {
+    let help = match nearest(id, ids.iter().map(String::as_str)) {
+        Some(near) => plain(near),
+        None => format!("one of {}", one_line(&ids.join(", "), 300)),
+    };
+    CliError::Unprepared(Refusal { what: format!("{} has no case `{}`", plain(file), plain(id)), help })
+}
+
+/// Whether nothing is there, and no colon parts a path from ids.
+fn is_missing(typed: &str) -> bool {
+    !Path::new(typed).exists() && !typed.contains(':') && !Path::new(&format!("{typed}.evalset.json")).exists()
+}
+
+/// Whether a text is another system's file.
+pub(super) fn is_data(name: &str, text: &str) -> bool {
+    let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+    let is_job = || job::read_yaml(name, text).is_ok_and(|root| root.get("target").is_some());
+    dataset::recognise(name, text).is_ok() || is_json && !is_job()
+}
+
+/// A file whose text is changed.
+pub(super) struct Edited {
+    path: PathBuf,
+    name: String,
+    /// Its text.
+    pub(super) text: String,
+    /// Whether it is another system's.
+    pub(super) is_data: bool,
+}
+
+impl Edited {
+    /// Reads it.
+    pub(super) fn open(path: &Path, before: &'static str) -> Result<Edited, CliError> {
+        let argument = FileArgument { before, kind: "file with cases" };
+        let unreadable = |source| CliError::Unreadable { path: path.to_path_buf(), source, argument };
+        let text = jobs::text(path).map_err(unreadable)?;
+        let name = path.display().to_string();
+        Ok(Edited { path: path.to_path_buf(), is_data: is_data(&name, &text), name, text })
+    }
+
+    /// Its cases in the text.
+    pub(super) fn cases(&self) -> Result<CaseFile<'_>, CliError> {
+        let found = match self.is_data {
+            true => CaseFile::of_data(&self.name, &self.text),
+            false => CaseFile::of_job(&self.name, &self.text),
+        };
+        found.map_err(|problems| CliError::InvalidJobs(vec![problems]))
+    }
+
+    /// Writes another text, if its cases are these: to a file beside it first, which then takes its place.
+    pub(super) fn replace(&self, text: &str, ids: &[String]) -> Result<(), CliError> {
+        let found = ids_of(&self.name, text, self.is_data).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        if found != ids {
+            let what = format!("{} would have other cases than it should; it is as it was", self.name);
+            return Err(CliError::Internal(what));
+        }
+        write(&self.path, text).map_err(|source| CliError::Unwritable { path: self.path.clone(), source, help: None })
+    }
+}
+
+/// The ids of the cases in a text.
+pub(super) fn ids_of(name: &str, text: &str, is_data: bool) -> Result<Vec<String>, job::Problems> {
+    if is_data {
+        let set = dataset::load(name, text, &Beside::default())?;
+        return Ok(set.cases.into_iter().map(|case| case.id).collect());
+    }
+    let root = job::read_yaml(name, text)?;
+    let cases = root.get("cases").map(job::YamlNode::items).unwrap_or_default();
+    Ok(cases.iter().map(|case| case.get("id").and_then(job::YamlNode::text).unwrap_or_default().to_owned()).collect())
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    // Of a link the file that it leads to is replaced.
+    let path = fs::canonicalize(path)?;
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".partial");
+    let beside = path.with_file_name(name);
+    let written = || {
+        let mut file = File::create(&beside)?;
+        file.set_permissions(fs::metadata(&path)?.permissions())?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        fs::rename(&beside, &path)
+    };
+    written().inspect_err(|_| drop(fs::remove_file(&beside)))
+}

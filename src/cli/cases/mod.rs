@@ -1,0 +1,97 @@
+//! `eval-job cases`: the cases of any file, listed, shown, added and removed.
+
+mod add;
+mod file;
+mod row;
+
+use super::args::{CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::report::{count, plain};
+use file::{Cases, Edited};
+use row::Row;
+
+/// Lists, shows, adds or removes cases.
+pub(super) fn cases(command: &CasesCommand, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    match command {
+        CasesCommand::List(args) => list(args, context, printer),
+        CasesCommand::Show(args) => show(args, context, printer),
+        CasesCommand::Add(args) => add::add(args, context, printer),
+        CasesCommand::Remove(args) => remove(args, printer),
+    }
+}
+
+fn list(args: &CasesListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let rows: Vec<Row> = match Cases::read(&args.file, "eval-job cases list", context)? {
+        Cases::Job(job) => job.cases.iter().map(|case| Row::of_job(case)).collect(),
+        Cases::Data(sets) => sets.iter().flat_map(|set| &set.cases).map(Row::of_data).collect(),
+    };
+    if args.json {
+        let lines: Vec<String> = rows.iter().map(json).collect::<Result<_, _>>()?;
+        let text = if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) };
+        printer.data(&text)?;
+        return Ok(0);
+    }
+    let width = rows.iter().map(|row| row.shown_id().chars().count()).max().unwrap_or_default();
+    let lines: String = rows.iter().map(|row| row.line(width) + "\n").collect();
+    printer.data(&lines)?;
+    if rows.is_empty() {
+        printer.note(&format!("{} has no cases", plain(&args.file)));
+    }
+    Ok(0)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, CliError> {
+    serde_json::to_string(value).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+fn show(args: &CasesShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let cases = Cases::read(&args.file, "eval-job cases show", context)?;
+    let place = cases.place(&args.file, &args.case)?;
+    let meant = match &cases {
+        Cases::Job(job) => serde_json::to_value(&*job.cases[place]),
+        Cases::Data(sets) => serde_json::to_value(sets.iter().flat_map(|set| &set.cases).nth(place)),
+    };
+    let meant = meant.map_err(|error| CliError::Internal(error.to_string()))?;
+    let text = match (args.json, Edited::open(args.file.as_ref(), "eval-job cases show")) {
+        (true, _) => format!("{meant:#}\n"),
+        (false, Ok(edited)) => match edited.cases() {
+            Ok(file) if file.len() == cases.ids().len() => file.written(place).trim_end().to_owned() + "\n",
+            // The file is the case.
+            _ if cases.ids().len() == 1 => edited.text.trim_end().to_owned() + "\n",
+            _ => as_yaml(&meant)?,
+        },
+        (false, Err(_)) => as_yaml(&meant)?,
+    };
+    printer.data(&plain(&text))?;
+    Ok(0)
+}
+
+fn as_yaml(value: &serde_json::Value) -> Result<String, CliError> {
+    serde_saphyr::to_string(value).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+fn remove(args: &CasesRemoveArgs, printer: &Printer) -> Result<u8, CliError> {
+    let mut edited = Edited::open(&args.file, "eval-job cases remove")?;
+    let shown = args.file.display().to_string();
+    let mut ids =
+        file::ids_of(&shown, &edited.text, edited.is_data).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    // The places are checked before anything is taken out.
+    edited.cases()?;
+    let unknown = args.cases.iter().find(|id| !ids.contains(id));
+    if let Some(id) = unknown {
+        return Err(file::no_case(&shown, id, &ids));
+    }
+    let mut text = edited.text.clone();
+    for id in &args.cases {
+        let Some(place) = ids.iter().position(|known| known == id) else { continue };
+        edited.text = text;
+        text = edited.cases()?.without(place).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        ids.remove(place);
+    }
+    edited.replace(&text, &ids)?;
+    let left = count(ids.len(), "case");
+    printer.note(&format!("removed {} from {}: {left} left", plain(&args.cases.join(", ")), plain(&shown)));
+    Ok(0)
+}

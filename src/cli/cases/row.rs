@@ -1,0 +1,109 @@
+//! One case in a list.
+
+use serde::Serialize;
+
+use crate::dataset::{CaseUser, DatasetCase};
+use crate::job::{Case, User};
+use crate::metric::trajectory::Expectation;
+use crate::report::{count, one_line, plain};
+
+/// What a list tells of a case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Row {
+    /// Its id.
+    pub(super) id: String,
+    /// Who speaks: `script`, fixed lines; or `persona`, a simulated user.
+    kind: &'static str,
+    /// How many lines the script has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<usize>,
+    /// How many of each are expected.
+    expected: Expected,
+    /// Words to pick it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// Its purpose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+/// How many of each are expected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Expected {
+    calls: usize,
+    replies: usize,
+    goals: usize,
+    keywords: usize,
+    states: usize,
+    assertions: usize,
+}
+
+impl Expected {
+    fn add(&mut self, expectation: &Expectation) {
+        self.calls += expectation.calls.as_ref().map_or(0, Vec::len);
+        self.replies += usize::from(expectation.reply.is_some());
+        self.goals += expectation.goals.as_ref().map_or(0, std::collections::BTreeMap::len);
+        self.keywords += expectation.keywords.len();
+        self.states += usize::from(expectation.state.is_some());
+    }
+
+    fn words(self) -> String {
+        let parts = [
+            (self.calls, "call"),
+            (self.replies, "reply"),
+            (self.goals, "goal"),
+            (self.keywords, "keyword"),
+            (self.states, "state"),
+            (self.assertions, "assertion"),
+        ];
+        let told = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
+            "reply" if number > 1 => format!("{number} replies"),
+            noun => count(number, noun),
+        });
+        let words: Vec<String> = told.collect();
+        if words.is_empty() { "expects nothing".to_owned() } else { words.join(", ") }
+    }
+}
+
+impl Row {
+    /// Of another system's case.
+    pub(super) fn of_data(case: &DatasetCase) -> Row {
+        let mut expected = Expected::default();
+        expected.add(&case.expected.to_expectation().0);
+        let (kind, turns) = match &case.user {
+            CaseUser::Lines(lines) => {
+                lines.iter().for_each(|line| expected.add(&line.expected.to_expectation()));
+                ("script", Some(lines.len()))
+            }
+            CaseUser::Scenario(_) => ("persona", None),
+        };
+        let (tags, description) = (case.tags.clone(), case.description.clone());
+        Row { id: case.id.clone(), kind, turns, expected, tags, description }
+    }
+
+    /// Of a job's case.
+    pub(super) fn of_job(case: &Case) -> Row {
+        let mut expected = Expected { assertions: case.assertions.len(), ..Expected::default() };
+        case.expectations().for_each(|expectation| expected.add(expectation));
+        let (kind, turns) = match &case.user {
+            User::Lines(lines) => ("script", Some(lines.len())),
+            User::Persona => ("persona", None),
+        };
+        let (tags, description) = (case.tags.clone(), case.description.clone());
+        Row { id: case.id.clone(), kind, turns, expected, tags, description }
+    }
+
+    /// It on a line; ids have so many characters.
+    pub(super) fn line(&self, width: usize) -> String {
+        let who = self.turns.map_or_else(|| self.kind.to_owned(), |turns| count(turns, "turn"));
+        let tags = if self.tags.is_empty() { String::new() } else { format!("  [{}]", plain(&self.tags.join(", "))) };
+        format!("{:<width$}  {who:<9}  {}{tags}", self.shown_id(), self.expected.words())
+    }
+
+    /// The id, as it is shown.
+    pub(super) fn shown_id(&self) -> String {
+        one_line(&self.id, 60)
+    }
+}

@@ -1,0 +1,292 @@
+//! Grades recorded conversations one by one, and keeps them in a journal.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+
+use super::super::super::args::GradeArgs;
+use super::super::super::context::Context;
+use super::super::super::error::CliError;
+use super::super::super::held::{Conversation, Held};
+use super::super::super::jobs::Loaded;
+use super::super::super::run::runtime;
+use super::super::again::{render, without_reply};
+use super::expected::cases_of;
+use super::trials::Trials;
+use crate::dataset::{LargeDataset, Recorded};
+use crate::evidence::{Evidence, Judgement, TrialId, Turn};
+use crate::grade::{self, GradeInput};
+use crate::job::{Case, Problems, User};
+use crate::prompt::Templates;
+use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use crate::score::Outcome;
+use crate::store::folder::Journal;
+
+/// So many conversations are written at once.
+const AT_ONCE: usize = 64;
+
+/// Why conversations could not be kept.
+pub(super) enum KeepError {
+    Journal(std::io::Error),
+    Cli(CliError),
+}
+
+impl From<std::io::Error> for KeepError {
+    fn from(error: std::io::Error) -> KeepError {
+        KeepError::Journal(error)
+    }
+}
+
+/// Cases that are read a few at a time.
+pub(super) struct Large<'a> {
+    pub(super) large: LargeDataset,
+    /// The ids of all its cases.
+    pub(super) ids: &'a [String],
+}
+
+/// So many of them.
+const CASES_AT_ONCE: usize = 100;
+
+/// Grades and keeps.
+pub(super) struct Keeper<'a> {
+    pub(super) journal: Journal,
+    pub(super) args: &'a GradeArgs,
+    pub(super) context: &'a Context,
+    pub(super) loaded: &'a Loaded,
+    /// The job's greetings, where the conversations are somebody else's.
+    pub(super) greetings: Vec<String>,
+}
+
+impl Keeper<'_> {
+    /// Keeps a whole run.
+    pub(super) fn keep(
+        &self,
+        id: &str,
+        held: &Held,
+        (trials, large): (&Trials, Option<&Large<'_>>),
+    ) -> Result<(), KeepError> {
+        let runtime = runtime().map_err(KeepError::Cli)?;
+        let clock = self.context.clock;
+        let Loaded { templates, .. } = self.loaded;
+        self.journal.append(&Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id: id.to_owned(),
+            at: clock.wall(),
+            provenance: Box::new(self.provenance(held, trials)),
+            job: self.kept_job(large.is_some()).map(Box::new),
+            templates: templates.sources().clone(),
+            trials: trials.list.clone(),
+        })?;
+        let mut is_held = vec![false; trials.list.len()];
+        match large {
+            Some(large) => self.keep_large(held, (trials, large), (&runtime, &mut is_held))?,
+            None => self.keep_all(held, trials, (&runtime, &mut is_held))?,
+        }
+        for (id, _) in trials.list.iter().zip(&is_held).filter(|(_, is_held)| !**is_held) {
+            let error = "no conversation about this case was recorded".to_owned();
+            self.begin(id, None)?;
+            self.finish(id, Outcome::Broken { error }, None)?;
+        }
+        self.journal.append(&Entry::RunFinished { at: clock.wall(), interrupted: false })?;
+        Ok(runtime.block_on(self.journal.synced())?)
+    }
+
+    /// The job as the journal's first line has it: without cases that are kept with their trials.
+    fn kept_job(&self, is_large: bool) -> Option<serde_json::Value> {
+        let mut job = self.loaded.job.clone();
+        if is_large {
+            job.cases.clear();
+        }
+        serde_json::to_value(job).ok()
+    }
+
+    /// Reads some cases at a time, and the conversations about them.
+    fn keep_large(
+        &self,
+        held: &Held,
+        (trials, Large { large, ids }): (&Trials, &Large<'_>),
+        (runtime, is_held): (&Runtime, &mut [bool]),
+    ) -> Result<(), KeepError> {
+        let mut of_case: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (key, trial) in trials.of_held.iter().enumerate() {
+            let Some(trial) = *trial else { continue };
+            of_case.entry(trials.list[trial].case.as_str()).or_default().push((key, trial));
+        }
+        for from in (0..ids.len()).step_by(CASES_AT_ONCE) {
+            let some = from..(from + CASES_AT_ONCE).min(ids.len());
+            if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
+                continue;
+            }
+            let cases = cases_of(&self.loaded.file, (large, some), self.args, self.context);
+            for case in cases.map_err(KeepError::Cli)? {
+                let kept = serde_json::to_value(&*case).ok().map(Box::new);
+                for (key, trial) in of_case.get(case.id.as_str()).into_iter().flatten() {
+                    let Some(conversation) = held.conversation(*key) else { continue };
+                    is_held[*trial] = true;
+                    self.keep_one((&trials.list[*trial], kept.clone()), &case, conversation)?;
+                }
+            }
+            runtime.block_on(self.journal.written())?;
+        }
+        Ok(())
+    }
+
+    /// Reads one conversation at a time; the cases are there.
+    fn keep_all(
+        &self,
+        held: &Held,
+        trials: &Trials,
+        (runtime, is_held): (&Runtime, &mut [bool]),
+    ) -> Result<(), KeepError> {
+        let job = &self.loaded.job;
+        let cases: HashMap<&str, &Arc<Case>> = job.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        for (number, (conversation, trial)) in held.conversations().zip(&trials.of_held).enumerate() {
+            let Some(trial) = *trial else { continue };
+            let conversation = conversation.map_err(|error| KeepError::Cli(error.into()))?;
+            let (id, case) = (&trials.list[trial], cases[trials.list[trial].case.as_str()]);
+            is_held[trial] = true;
+            self.keep_one((id, None), case, conversation)?;
+            if number % AT_ONCE == AT_ONCE - 1 {
+                runtime.block_on(self.journal.written())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn provenance(&self, held: &Held, trials: &Trials) -> Provenance {
+        const NAMED: usize = 2;
+        let Loaded { file, job, selection, .. } = self.loaded;
+        let more = held.files.len().saturating_sub(NAMED);
+        let named = held.files.iter().take(NAMED).cloned().collect::<Vec<_>>().join(" and ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Provenance {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            job: job.name.clone(),
+            job_file: file.clone(),
+            selection: selection.clone(),
+            job_digest: job.digest.clone(),
+            agent: format!("recorded in {named}{more}"),
+            recorded: held.files.clone(),
+            models: trials.models.clone(),
+            persona: job.persona.name.clone(),
+            persona_model: "recorded".to_owned(),
+            judge_model: "none".to_owned(),
+            max_turns: job.max_turns,
+            min_score: job.gate.min_score,
+            vacuous: job.gate.vacuous,
+            ..Provenance::default()
+        }
+    }
+
+    fn begin(&self, id: &TrialId, case: Option<Box<serde_json::Value>>) -> std::io::Result<()> {
+        let at = self.context.clock.wall();
+        self.journal.append(&Entry::TrialStarted { trial: id.number, at, case }).map(drop)
+    }
+
+    fn finish(
+        &self,
+        id: &TrialId,
+        outcome: Outcome,
+        scorecard: Option<crate::score::Scorecard>,
+    ) -> std::io::Result<()> {
+        let at = self.context.clock.wall();
+        self.journal.append(&Entry::TrialFinished { trial: id.number, at, outcome, scorecard }).map(drop)
+    }
+
+    /// Grades and keeps a conversation; its case too, where the job does not hold it.
+    fn keep_one(
+        &self,
+        (id, kept): (&TrialId, Option<Box<serde_json::Value>>),
+        case: &Case,
+        conversation: Conversation,
+    ) -> std::io::Result<()> {
+        self.begin(id, kept)?;
+        let (evidence, outcome) = match conversation {
+            Conversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
+            Conversation::Recorded(Ok(recorded)) => self.evidence_of(recorded, id, case),
+            Conversation::Own(trial) => {
+                let outcome = trial.outcome.unwrap_or_else(|| broken("the conversation was cut off".to_owned()));
+                // Whether a judge failed then is nothing to this grading.
+                let outcome = if matches!(outcome, Outcome::JudgeFailed { .. }) { Outcome::Graded } else { outcome };
+                let renamed = |it| Evidence { model: id.model.clone(), condition: id.condition, ..it };
+                (trial.evidence.map(renamed), outcome)
+            }
+        };
+        let scorecard = evidence.as_ref().filter(|_| outcome.counts()).map(|evidence| {
+            let input = GradeInput { job: &self.loaded.job, case, evidence, clock: self.context.clock };
+            grade::grade(input, &unasked(input, &self.loaded.templates))
+        });
+        if let Some(evidence) = evidence {
+            self.keep_evidence(id.number, evidence)?;
+        }
+        self.finish(id, outcome, scorecard)
+    }
+
+    fn evidence_of(&self, recorded: Recorded, id: &TrialId, case: &Case) -> (Option<Evidence>, Outcome) {
+        if recorded.turns.is_empty() {
+            let why = recorded.error.map(|error| format!(": {error}")).unwrap_or_default();
+            return (None, broken(format!("no turn of this conversation was recorded{why}")));
+        }
+        let mut evidence = recorded.into_evidence(id);
+        self.set_greeting_apart(&mut evidence.transcript.turns, case);
+        let outcome = grade::outcome(&evidence.ending, &[]);
+        (Some(evidence), outcome)
+    }
+
+    /// A conversation that begins with one of the job's greetings was held as eval-job holds it: the script begins after it.
+    fn set_greeting_apart(&self, turns: &mut [Turn], case: &Case) {
+        let User::Lines(lines) = &case.user else { return };
+        let (Some(first), Some(line)) = (turns.first(), lines.first()) else { return };
+        if first.number == 1 && first.user != line.say && self.greetings.contains(&first.user) {
+            turns.iter_mut().zip(0..).for_each(|(turn, number)| turn.number = number);
+        }
+    }
+
+    fn keep_evidence(&self, trial: u32, evidence: Evidence) -> std::io::Result<()> {
+        let Evidence { session_id, user, transcript, .. } = evidence;
+        self.journal.append(&Entry::SessionOpened { trial, session_id, user })?;
+        if let (Some(before), Some(empty)) = (evidence.before, evidence.empty) {
+            self.journal.append(&Entry::LookedBefore { trial, before, empty })?;
+        }
+        for turn in transcript.turns {
+            self.journal.append(&Entry::TurnFinished { trial, turn })?;
+        }
+        self.journal.append(&Entry::ConversationEnded {
+            trial,
+            ending: evidence.ending,
+            object_context: evidence.object_context,
+            queries: evidence.queries,
+            changes: evidence.changes,
+            persona_usage: evidence.persona_usage,
+            persona_notes: evidence.persona_notes,
+        })?;
+        Ok(())
+    }
+}
+
+fn broken(error: String) -> Outcome {
+    Outcome::Broken { error }
+}
+
+/// The first of these problems, with its place.
+fn first_of(problems: &Problems) -> String {
+    let told = |problem: &crate::job::Problem| {
+        format!("{}:{}:{}: {}", problem.file, problem.line, problem.column, problem.message)
+    };
+    problems.list.first().map(told).unwrap_or_default()
+}
+
+/// That no judge was asked, for each question of the job's metrics.
+fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
+    if trial.job.judge_model().is_none() {
+        return Vec::new();
+    }
+    let questions = render(trial, templates).unwrap_or_default();
+    let why = "no judge was asked; --scorer-model MODEL asks one";
+    let mut known: BTreeMap<String, Judgement> = BTreeMap::new();
+    for question in questions {
+        known.entry(question.id.clone()).or_insert_with(|| without_reply(&question.id, why));
+    }
+    known.into_values().collect()
+}

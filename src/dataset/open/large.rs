@@ -1,0 +1,117 @@
+//! An eval set that is larger than anybody wants to hold: looked through once, then read some cases at a time.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::super::load::single;
+use super::super::recorded::{CaseKey, LARGE, Pieces, cut_items};
+use super::super::{Beside, Dataset, Files, load, recognise};
+use super::{OpenOptions, beside, name, warning};
+use crate::job::{Problem, Problems};
+
+/// The lists of cases of eval sets.
+const LISTS: [&str; 2] = ["eval_cases", "evalCases"];
+
+/// A large eval set.
+#[derive(Debug)]
+pub struct LargeDataset {
+    path: PathBuf,
+    pieces: Pieces,
+    beside: Beside,
+    /// What its cases can be found by, in the file's order.
+    pub keys: Vec<CaseKey>,
+    /// What is odd about what stands beside it.
+    pub warnings: Vec<Problem>,
+}
+
+impl LargeDataset {
+    /// The eval set at this path, where it is a large one; `None` for every other file.
+    ///
+    /// # Errors
+    /// Two cases have one id, one has none, or what stands beside it is wrong.
+    pub fn open(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Option<LargeDataset>, Problems> {
+        let unreadable = |error: std::io::Error| single(warning(path, format!("this file can't be read: {error}")));
+        let Some(pieces) = cut_items(path, files, (&LISTS, LARGE)).map_err(unreadable)? else { return Ok(None) };
+        if pieces.list.is_empty() || !LISTS.iter().any(|list| pieces.before.contains(list)) {
+            return Ok(None);
+        }
+        let (mut large, mut known) = (
+            LargeDataset {
+                path: path.to_path_buf(),
+                pieces,
+                beside: Beside::default(),
+                keys: Vec::new(),
+                warnings: Vec::new(),
+            },
+            std::collections::HashSet::new(),
+        );
+        let first = large.text(0..1, files)?;
+        let kind = recognise(&name(path), &first)?;
+        (large.beside, large.warnings) = beside::find(kind, path, &first, options, files)?;
+        let mut reader = files.reader(path).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        for piece in &large.pieces.list {
+            bytes.clear();
+            for (start, length) in &piece.spans {
+                reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
+                reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+            }
+            let id = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.eval_id);
+            let wrong = match &id {
+                None => {
+                    Some("this case has no id, or is no JSON: a set as large as this is read as it stands".to_owned())
+                }
+                Some(id) if !known.insert(id.clone()) => Some(format!("another case has the id `{id}` too")),
+                Some(_) => None,
+            };
+            if let Some(what) = wrong {
+                return Err(single(Problem { line: piece.line, ..warning(path, what) }));
+            }
+            large.keys.push(CaseKey { ids: id.into_iter().collect(), session: None });
+        }
+        Ok(Some(large))
+    }
+
+    /// Some of its cases.
+    ///
+    /// # Errors
+    /// What is wrong with them, each with its line.
+    pub fn read(&self, cases: Range<usize>, files: &dyn Files) -> Result<Dataset, Problems> {
+        let text = self.text(cases.clone(), files)?;
+        let line = self.pieces.list.get(cases.start).map_or(1, |piece| piece.line);
+        let before = self.pieces.before.matches('\n').count() + 1;
+        load(&name(&self.path), &text, &self.beside).map_err(|mut problems| {
+            problems.list.iter_mut().for_each(|problem| problem.line = (problem.line + line).saturating_sub(before));
+            problems
+        })
+    }
+
+    /// A set of these cases only.
+    fn text(&self, cases: Range<usize>, files: &dyn Files) -> Result<String, Problems> {
+        let unreadable =
+            |error: std::io::Error| single(warning(&self.path, format!("this file can't be read: {error}")));
+        let mut reader = files.reader(&self.path).map_err(unreadable)?;
+        let mut bytes = self.pieces.before.clone().into_bytes();
+        for (number, piece) in self.pieces.list[cases].iter().enumerate() {
+            if number > 0 {
+                bytes.extend_from_slice(b",\n");
+            }
+            for (start, length) in &piece.spans {
+                reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
+                reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
+            }
+        }
+        bytes.extend_from_slice(self.pieces.after.as_bytes());
+        String::from_utf8(bytes).map_err(|_| single(warning(&self.path, "this file is no text (UTF-8)")))
+    }
+}
+
+/// The entries of a case that name it.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(alias = "evalId")]
+    eval_id: Option<String>,
+}

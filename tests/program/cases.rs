@@ -1,0 +1,134 @@
+//! The cases of files: listed, shown, added, removed.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::eval_job;
+
+const SET: &str = "{\n  // mine\n  \"eval_set_id\": \"s\",\n  \"eval_cases\": [\n    {\n      \"eval_id\": \"a\",\n      \"conversation\": [{\"user_content\": {\"parts\": [{\"text\": \"A\"}]}, \"final_response\": {\"parts\": [{\"text\": \"B\"}]}}]\n    },\n    {\n      \"eval_id\": \"žluť\",\n      \"conversation\": [{\"user_content\": {\"parts\": [{\"text\": \"C\"}]}, \"intermediate_data\": {\"tool_uses\": [{\"name\": \"t\", \"args\": {\"x\": 1.50}}]}}]\n    }\n  ]\n}\n";
+
+const JOB: &str = "# a job\ntarget: {user: u, chatbot: c, demo: {}}\nmetrics: [trajectory] # one\ncases:\n  - id: one # first\n    tags: [smoke]\n    script:\n      - {say: Hello, expected: {reply: Hi, calls: []}}\n  # the second\n  - id: two\n    script: [Bye]\n";
+
+fn typed(folder: &Path, line: &[&str]) -> (Option<i32>, String, String) {
+    let output = eval_job(folder).args(line).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn desk() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("set.json"), SET).unwrap();
+    fs::write(folder.path().join("job.yml"), JOB).unwrap();
+    folder
+}
+
+fn ids(folder: &Path, file: &str) -> Vec<String> {
+    let (status, listed, words) = typed(folder, &["cases", "list", file, "--json"]);
+    assert_eq!(status, Some(0), "{words}");
+    let rows: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn cases_are_listed_and_shown_as_they_are_written() {
+    let desk = desk();
+    let (status, listed, _) = typed(desk.path(), &["cases", "list", "job.yml"]);
+    assert_eq!(
+        (status, listed.as_str()),
+        (Some(0), "one  1 turn     1 reply  [smoke]\ntwo  1 turn     expects nothing\n")
+    );
+    let (_, listed, _) = typed(desk.path(), &["cases", "list", "set.json"]);
+    assert_eq!(listed, "a     1 turn     1 reply\nžluť  1 turn     1 call\n");
+    let (_, listed, _) = typed(desk.path(), &["cases", "list", "set.json", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    assert_eq!((&rows[1]["expected"]["calls"], &rows[1]["kind"]), (&json!(1), &json!("script")));
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", "job.yml", "one"]);
+    assert_eq!(shown, "id: one # first\ntags: [smoke]\nscript:\n  - {say: Hello, expected: {reply: Hi, calls: []}}\n");
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", "set.json", "žluť"]);
+    assert!(shown.starts_with("{\n  \"eval_id\": \"žluť\",\n") && shown.contains("1.50"), "{shown}");
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", "set.json", "a", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["id"], "a");
+    for (line, told) in [
+        (["cases", "show", "set.json", "aa"], "set.json has no case `aa`\n  try: a\n"),
+        (["cases", "show", "no.yml", "a"], "there is no file no.yml"),
+        (["cases", "remove", "job.yml", "tow"], "job.yml has no case `tow`\n  try: two\n"),
+        (["cases", "remove", "no.yml", "two"], "there is no file no.yml"),
+    ] {
+        let (status, _, words) = typed(desk.path(), &line);
+        assert_eq!(status, Some(2), "{words}");
+        assert!(words.contains(told), "{told}: {words}");
+    }
+}
+
+#[test]
+fn cases_are_removed_and_added_and_all_else_stays() {
+    let desk = desk();
+    let read = |name: &str| fs::read_to_string(desk.path().join(name)).unwrap();
+    let done = |line: &[&str]| {
+        let (status, _, words) = typed(desk.path(), line);
+        assert_eq!(status, Some(0), "{line:?}: {words}");
+        words
+    };
+    let words = done(&["cases", "remove", "job.yml", "two"]);
+    assert!(words.contains("removed two from job.yml: 1 case left"), "{words}");
+    assert_eq!(read("job.yml"), JOB.replace("  - id: two\n    script: [Bye]\n", ""));
+    done(&["cases", "remove", "set.json", "a"]);
+    assert_eq!(ids(desk.path(), "set.json"), ["žluť"]);
+    assert!(read("set.json").contains("// mine") && read("set.json").contains("1.50"));
+
+    fs::write(desk.path().join("old.json"), SET).unwrap();
+    done(&["cases", "add", "set.json", "--from", "old.json:a"]);
+    assert_eq!(ids(desk.path(), "set.json"), ["žluť", "a"]);
+    done(&["cases", "add", "job.yml", "--from", "set.json"]);
+    assert_eq!(ids(desk.path(), "job.yml"), ["one", "žluť", "a"]);
+    fs::write(desk.path().join("old.yml"), JOB).unwrap();
+    done(&["cases", "add", "job.yml", "--from", "old.yml:two", "--id", "three"]);
+    assert_eq!(ids(desk.path(), "job.yml"), ["one", "žluť", "a", "three"]);
+    assert!(read("job.yml").contains("one # first") && read("job.yml").contains("# one\n"), "{}", read("job.yml"));
+    assert_eq!(typed(desk.path(), &["validate", "job.yml"]).0, Some(0));
+
+    let log = json!({"id": "logged", "messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]});
+    fs::write(desk.path().join("log.json"), log.to_string()).unwrap();
+    done(&["cases", "add", "job.yml", "--from-trace", "log.json"]);
+    done(&["cases", "add", "set.json", "--from-trace", "log.json"]);
+    assert_eq!(ids(desk.path(), "job.yml").last().unwrap(), "logged");
+    assert_eq!(ids(desk.path(), "set.json").last().unwrap(), "logged");
+    let (status, _, words) = typed(desk.path(), &["cases", "add", "job.yml", "--from-trace", "log.json"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("job.yml has a case `logged` already"), "{words}");
+    assert!(!desk.path().join("job.yml.partial").exists());
+}
+
+#[test]
+fn what_can_not_be_changed_is_told_and_left_as_it_is() {
+    let desk = desk();
+    fs::write(desk.path().join("one.yml"), "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [Hello]}\n")
+        .unwrap();
+    fs::write(
+        desk.path().join("flow.yml"),
+        "target: {user: u, chatbot: c, demo: {}}\ncases: [{id: a, script: [b]}, {id: c, script: [d]}]\n",
+    )
+    .unwrap();
+    fs::write(
+        desk.path().join("only.yml"),
+        "target: {user: u, chatbot: c, demo: {}}\ncases:\n- {id: a, script: [b]}\n",
+    )
+    .unwrap();
+    for (line, told) in [
+        (&["cases", "remove", "one.yml", "x"][..], "it has no `cases`"),
+        (&["cases", "remove", "flow.yml", "a"], "stand in brackets"),
+        (&["cases", "remove", "only.yml", "a"], "this is the only case of the job"),
+        (&["cases", "add", "set.json", "--from", "job.yml"], "can't be written into an eval set of Google ADK yet"),
+        (&["cases", "add", "job.yml", "--from", "job.yml", "--id", "x"], "--id names one case, and there are 2"),
+        (&["cases", "add", "job.yml", "--from", "no.yml"], "no.yml"),
+        (&["cases", "add", "job.yml"], "--from"),
+    ] {
+        let (status, _, words) = typed(desk.path(), line);
+        assert_eq!(status, Some(2), "{line:?}: {words}");
+        assert!(words.contains(told), "{told}: {words}");
+    }
+    assert_eq!(fs::read_to_string(desk.path().join("job.yml")).unwrap(), JOB);
+    assert_eq!(fs::read_to_string(desk.path().join("set.json")).unwrap(), SET);
+}
