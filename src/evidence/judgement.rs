@@ -17,6 +17,23 @@ pub struct ReplySchema {
     pub max_tokens: u32,
 }
 
+/// Who answers a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum QuestionTo {
+    /// The judge's model.
+    #[default]
+    Judge,
+    /// The embeddings of two texts, whose cosine is the answer: the prompt is a JSON list of both.
+    Embeddings,
+}
+
+impl QuestionTo {
+    fn is_judge(&self) -> bool {
+        *self == QuestionTo::Judge
+    }
+}
+
 /// Something that a metric wants a judge to decide. The runner carries it; a metric never calls a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,6 +50,9 @@ pub struct Question {
     pub schema: ReplySchema,
     /// The judge's temperature.
     pub temperature: f64,
+    /// Who answers it.
+    #[serde(default, skip_serializing_if = "QuestionTo::is_judge")]
+    pub to: QuestionTo,
 }
 
 /// A question as a journal keeps it: what can be rendered again from the rest of the record is not kept twice.

@@ -35,7 +35,12 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         expected: case.expected.as_deref(),
         lines: expected_turns(job, case),
         agent_ended_it: evidence.agent_ended_it(),
-        judge: JudgeInput { prompt: &job.judge.prompt, temperature: job.judge.temperature },
+        judge: JudgeInput {
+            prompt: &job.judge.prompt,
+            temperature: job.judge.temperature,
+            is_there: job.has_judge(),
+            has_embeddings: job.judge.embeddings.is_some(),
+        },
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
         clock,
@@ -59,10 +64,15 @@ fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
 /// A template that can't be rendered.
 pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
     let mut questions: Vec<Question> = Vec::new();
+    let mut pairs = 0;
     for metric in metric::metrics(&job.metrics, &job.weights) {
         for question in metric.questions(input, templates)? {
             if !questions.iter().any(|known| (&known.id, known.sample) == (&question.id, question.sample)) {
-                questions.push(question);
+                // Several metrics together ask no more about texts than one.
+                pairs += usize::from(question.metric == "trajectory");
+                if question.metric != "trajectory" || pairs <= metric::trajectory::MOST_PAIRS {
+                    questions.push(question);
+                }
             }
         }
     }

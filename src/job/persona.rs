@@ -71,10 +71,15 @@ pub struct Judge {
     #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
     #[schemars(with = "ModelFile")]
     pub model: Model,
+    /// The model whose embeddings compare texts that may mean the same (`fuzzy`) where no model judges: `openai/MODEL`, of
+    /// any endpoint that speaks OpenAI's embeddings. Default: their letters are compared
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ModelFile>")]
+    pub embeddings: Option<Model>,
 }
 
 impl Default for Judge {
     fn default() -> Judge {
-        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model: Model::default() }
+        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model: Model::default(), embeddings: None }
     }
 }

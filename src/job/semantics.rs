@@ -5,7 +5,7 @@ use super::problem::{Report, quoted_key};
 use super::script_place::script_place;
 use super::source::{YamlNode, as_json};
 use super::template_check::{PromptRole, TemplateCheck, TemplateProblem};
-use super::{Judge, ModelName, Persona};
+use super::{Judge, ModelName, Persona, Provider};
 use super::{case_check, change_lines, expected_check};
 use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::cypher::expected_problem;
@@ -18,6 +18,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
         if let Some(node) = root.get(part).and_then(|part| part.get("model")) {
             model(report, node);
         }
+    }
+    if let Some(node) = root.get("scorer").and_then(|part| part.get("embeddings")) {
+        embeddings(report, node);
     }
     let default = Persona::default().prompt;
     let has_plan = root.get("cases").is_some_and(|cases| cases.items().iter().any(|case| case.get("plan").is_some()));
@@ -83,6 +86,21 @@ fn model(report: &mut Report<'_>, node: &YamlNode) {
             }
         }
         Ok(ModelName::Of { .. }) => {}
+    }
+}
+
+/// The model of embeddings: one that speaks OpenAI's.
+fn embeddings(report: &mut Report<'_>, node: &YamlNode) {
+    let name = node.get("name").unwrap_or(node);
+    let is_other = |text: &str| {
+        ModelName::parse(text).is_ok_and(|name| !matches!(name, ModelName::Of { provider: Provider::OpenAi, .. }))
+    };
+    match name.text() {
+        Some(text) if is_other(text) => {
+            let help = "any OpenAI-compatible endpoint: `{name: openai/MODEL, baseUrl: …}`";
+            report.add(name.span, "only OpenAI's embeddings are spoken".to_owned()).try_this(help.to_owned());
+        }
+        _ => model(report, node),
     }
 }
 

@@ -62,6 +62,10 @@ pub struct JudgeInput<'a> {
     pub prompt: &'a str,
     /// 0 to 2.
     pub temperature: f64,
+    /// Whether a model judges, which can say whether texts mean the same.
+    pub is_there: bool,
+    /// Whether an endpoint of embeddings can compare texts.
+    pub has_embeddings: bool,
 }
 
 /// A conversation of one turn, with some tasks.
@@ -95,7 +99,7 @@ impl Example {
             expected: None,
             lines: Vec::new(),
             agent_ended_it: false,
-            judge: JudgeInput { prompt: "eval/score", temperature: 0.0 },
+            judge: JudgeInput { prompt: "eval/score", temperature: 0.0, is_there: false, has_embeddings: false },
             times_first_token: false,
             aspirational_average_ms: self.aspirational_average_ms,
             clock: Clock::system(),

@@ -26,6 +26,12 @@ pub enum ReplyError {
          the conversation. Give your own."
     )]
     Quoted,
+    /// It does not say whether two texts mean the same.
+    #[error("The reply must be an object with `same`, which is true or false.")]
+    NoSame,
+    /// It is no cosine of two embeddings.
+    #[error("The embeddings of both texts have no cosine.")]
+    NoCosine,
     /// The metric asks no judge.
     #[error("{0} asks no judge")]
     NotAsked(&'static str),

@@ -66,7 +66,8 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     let mut refusals: Vec<Refusal> = Vec::new();
     let persona = job.persona_model().map(|model| ("evaluator", "the persona", model));
     let judge = job.judge_model().map(|model| ("scorer", "the judge", model));
-    for (part, role, model) in persona.into_iter().chain(judge) {
+    let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings", "the embeddings", model));
+    for (part, role, model) in persona.into_iter().chain(judge).chain(embeddings) {
         let Some(access) = access(model, part, variables) else { continue };
         let who = format!("{role} ({})", model.name);
         let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {
@@ -111,7 +112,8 @@ fn refusal(what: String, help: &str) -> Refusal {
     Refusal { what, help: help.to_owned() }
 }
 
-/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator` or `scorer`.
+/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer` or
+/// `scorer.embeddings`.
 pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access> {
     let ModelName::Of { provider, model: name } = &model.name else { return None };
     let provider = *provider;
@@ -125,11 +127,12 @@ pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access
         let set = key_variables.iter().find_map(|name| Some((*name, variables.secret(name)?)));
         set.map_or((key_variables[0], None), |(name, key)| (name, Some(key.clone())))
     };
+    let place = if part.contains('.') { part.to_owned() } else { format!("{part}.model") };
     let in_job = model.base_url.is_some();
     let (key_from, key) = match &model.api_key_env {
         Some(name) => (name.clone(), variables.secret(name).cloned()),
         // IBM's key goes to IBM's token service, wherever the model is.
-        None if in_job && provider != Provider::Watsonx => (format!("{part}.model.apiKeyEnv"), None),
+        None if in_job && provider != Provider::Watsonx => (format!("{place}.apiKeyEnv"), None),
         None => {
             let (name, key) = usual_key();
             (name.to_owned(), key)
@@ -142,7 +145,7 @@ pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access
         provider,
         model: name.clone(),
         base_url: model.base_url.clone().or_else(|| text(address_variable)),
-        address_from: if in_job { format!("{part}.model.baseUrl") } else { address_variable.to_owned() },
+        address_from: if in_job { format!("{place}.baseUrl") } else { address_variable.to_owned() },
         key,
         key_from,
         payer: payer.filter(|_| is_watsonx),

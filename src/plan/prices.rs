@@ -12,7 +12,11 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     if job.limits.cost.is_none() {
         return Vec::new();
     }
-    let own = [("the persona", job.persona_model()), ("the judge", job.judge_model())];
+    let own = [
+        ("the persona", job.persona_model()),
+        ("the judge", job.judge_model()),
+        ("the embeddings", job.embeddings_model()),
+    ];
     let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.to_string()));
@@ -42,7 +46,11 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
 
 /// The names of models that are asked elsewhere than at their providers: persona and judge, and bare models under test.
 pub(super) fn elsewhere(job: &Job, models: &[String], variables: &Variables) -> Vec<String> {
-    let own = [(job.persona_model(), "evaluator"), (job.judge_model(), "scorer")];
+    let own = [
+        (job.persona_model(), "evaluator"),
+        (job.judge_model(), "scorer"),
+        (job.embeddings_model(), "scorer.embeddings"),
+    ];
     let own = own.into_iter().filter_map(|(model, part)| {
         let model = model?;
         let Access { provider, base_url, .. } = access(model, part, variables)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::budget::Budget;
 use super::models::Models;
 use crate::clock::Clock;
+use crate::evidence::QuestionTo;
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::{HttpClient, key_problem};
@@ -88,6 +89,19 @@ impl Clients {
     /// The judge's model.
     pub(super) fn judge(&self) -> &dyn Llm {
         self.models.judge.as_ref()
+    }
+
+    /// The model of embeddings, where the job names one.
+    pub(super) fn embeddings(&self) -> Option<&dyn Llm> {
+        self.models.embeddings.as_deref()
+    }
+
+    /// Who answers a question.
+    pub(super) fn answerer(&self, to: QuestionTo) -> &dyn Llm {
+        match to {
+            QuestionTo::Judge => self.judge(),
+            QuestionTo::Embeddings => self.embeddings().unwrap_or(self.judge()),
+        }
     }
 
     /// Clears texts of the run's secrets.

@@ -7,7 +7,7 @@ use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
-use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, Role, Usage};
+use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, Usage};
 use crate::grade;
 use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
 use crate::metric::MetricInput;
@@ -51,10 +51,11 @@ pub(super) async fn ask_all(
         let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
         let is_other = cleared != question.prompt;
         question.prompt = cleared;
+        let whose = whose(question.to);
         let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
         let mut judgement = Judgement {
             question: question.id.clone(),
-            judge: engine.clients.judge().name().to_owned(),
+            judge: engine.clients.answerer(question.to).name().to_owned(),
             sample: question.sample,
             reply: Observed::Failed(String::new()),
             rejected: Vec::new(),
@@ -66,7 +67,7 @@ pub(super) async fn ask_all(
             Ok(answered) => answered?,
             Err(_) => {
                 let what = format!(
-                    "the judge's model gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
+                    "{whose} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
                      try a longer limits.trial",
                     job.limits.trial_seconds
                 );
@@ -78,6 +79,14 @@ pub(super) async fn ask_all(
     Ok(judgements)
 }
 
+/// Whose model answers.
+fn whose(to: QuestionTo) -> &'static str {
+    match to {
+        QuestionTo::Judge => "the judge's model",
+        QuestionTo::Embeddings => "the model of embeddings",
+    }
+}
+
 /// Asks the judge until its reply can be used. Whoever stops waiting finds what was paid so far in the judgement.
 async fn answer(
     engine: &Engine,
@@ -85,7 +94,7 @@ async fn answer(
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
-    let judge = engine.clients.judge();
+    let (judge, whose) = (engine.clients.answerer(question.to), whose(question.to));
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],
@@ -107,7 +116,7 @@ async fn answer(
             }
             // Not the judge's failure.
             Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
-                return Err(Stop::broken(format!("the judge's model: {error}")));
+                return Err(Stop::broken(format!("{whose}: {error}")));
             }
             Err(error) if !was_cut_off && error.cut_off_text().is_some() => {
                 was_cut_off = true;
@@ -118,7 +127,7 @@ async fn answer(
                 if error.kind == LlmErrorKind::OfAll {
                     last_failure.set_for_all();
                 }
-                judgement.reply = Observed::Failed(format!("the judge's model: {error}"));
+                judgement.reply = Observed::Failed(format!("{whose}: {error}"));
                 return Ok(());
             }
         };

@@ -18,11 +18,16 @@ use crate::secret::{Secret, Variables};
 /// The time limit of one request to one of our own models.
 const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
+/// The role of the model of embeddings.
+pub(super) const EMBEDDINGS: &str = "embeddings";
+
 /// The clients of persona and judge; they share a rate limiter where they share endpoint and key.
 pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
     pub(super) judge: Arc<dyn Llm>,
+    /// Whose answer to two texts is the cosine of their embeddings.
+    pub(super) embeddings: Option<Arc<dyn Llm>>,
     /// The address of each.
     pub(super) addresses: Vec<ModelAddress>,
     /// The addresses that replace those of their providers.
@@ -33,7 +38,7 @@ pub(super) struct Models {
 
 /// The address of one of our own models.
 pub(super) struct ModelAddress {
-    /// `persona` or `judge`.
+    /// `persona`, `judge` or `embeddings`.
     pub(super) role: &'static str,
     pub(super) url: String,
     /// The variable, or the place in the job, that sets it or could.
@@ -54,12 +59,16 @@ impl Models {
             };
             keys.extend(access.key.clone());
             addresses.push(ModelAddress {
-                role: if part == "evaluator" { "persona" } else { "judge" },
+                role: match part {
+                    "evaluator" => "persona",
+                    "scorer" => "judge",
+                    _ => EMBEDDINGS,
+                },
                 url: access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned()),
                 from: access.address_from.clone(),
             });
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
-            client(model, access, http.clone(), budget)
+            client(model, (access, part == "scorer.embeddings"), http.clone(), budget)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
         let judge = match job.judge_model() {
@@ -67,7 +76,8 @@ impl Models {
             // It is never asked.
             None => Arc::new(Scripted),
         };
-        Ok(Models { persona, judge, addresses, endpoints, keys })
+        let embeddings = job.embeddings_model().map(|model| make(model, "scorer.embeddings")).transpose()?;
+        Ok(Models { persona, judge, embeddings, addresses, endpoints, keys })
     }
 }
 
@@ -81,7 +91,12 @@ fn default_address(provider: Provider) -> &'static str {
     }
 }
 
-fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> Result<Arc<dyn Llm>, LlmError> {
+fn client(
+    model: &Model,
+    (access, is_of_embeddings): (Access, bool),
+    http: HttpClient,
+    budget: &Budget,
+) -> Result<Arc<dyn Llm>, LlmError> {
     if let Some(problem) = access.key.as_ref().and_then(|key| key_problem(key.expose())) {
         return Err(LlmError::for_good(format!("{} {problem}", access.key_from)));
     }
@@ -108,6 +123,7 @@ fn client(model: &Model, access: Access, http: HttpClient, budget: &Budget) -> R
         retry: RetryPolicy::MODEL,
     };
     let client = match access.provider {
+        Provider::OpenAi if is_of_embeddings => openai::embeddings(settings, http)?,
         Provider::OpenAi => openai::client(settings, http)?,
         Provider::Anthropic => anthropic::client(settings, http)?,
         Provider::Gemini => gemini::client(settings, http)?,

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::clients::Credentials;
+use super::models::EMBEDDINGS;
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphConfig, GraphErrorKind, Parameters, statements};
@@ -194,7 +195,11 @@ async fn check_keys(
     roles: &[&'static str],
 ) -> (Vec<(&'static str, KeyAnswer)>, Vec<PreflightFailure>) {
     let asked = roles.iter().map(|role| async move {
-        let model = if *role == "judge" { Some(engine.clients.judge()) } else { engine.clients.persona() };
+        let model = match *role {
+            "judge" => Some(engine.clients.judge()),
+            EMBEDDINGS => engine.clients.embeddings(),
+            _ => engine.clients.persona(),
+        };
         let Some(model) = model else { return (*role, KeyAnswer::Taken) };
         (*role, tokio::time::timeout(LIMIT, model.check_key()).await.unwrap_or(KeyAnswer::Unknown))
     });

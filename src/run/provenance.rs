@@ -59,7 +59,7 @@ impl Engine {
 
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    let own = [plan.job.persona_model(), plan.job.judge_model()];
+    let own = [plan.job.persona_model(), plan.job.judge_model(), plan.job.embeddings_model()];
     let names = own.into_iter().flatten().map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }

@@ -105,7 +105,7 @@ fn model_reply(bytes: &[u8]) {
             facts: &[],
             condition: eval_job::evidence::Condition::WithFacts,
             transcript: &transcript,
-            judge: metric::JudgeInput { prompt: "eval/score", temperature: 0.0 },
+            judge: metric::JudgeInput { prompt: "eval/score", temperature: 0.0, is_there: true, has_embeddings: false },
             times_first_token: false,
             aspirational_average_ms: None,
         };

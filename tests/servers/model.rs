@@ -27,6 +27,9 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
     if behaviour == "lists-nothing" && request.path == "/v1/models" {
         return Reply::Json(403, error("Missing scopes: api.model.read", "invalid_request_error"));
     }
+    if request.path == "/v1/embeddings" {
+        return embeddings(request);
+    }
     if request.path != "/v1/chat/completions" {
         return Reply::Json(404, error("no such path", "invalid_request_error"));
     }
@@ -40,7 +43,7 @@ fn answer(behaviour: &str, request: &Request) -> Reply {
         .flatten()
         .map(|message| (text(&message["role"]), text(&message["content"])))
         .collect();
-    let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>"));
+    let is_judge = messages.iter().any(|(_, content)| content.contains("<transcript>") || content.contains(PAIR));
     let is_again = messages.last().is_some_and(|(_, content)| content.contains("much shorter"));
     match (behaviour, is_judge) {
         ("persona-rambles", false) | ("judge-rambles", true) if !is_again => cut_off("Well, let me see, and then", 0),
@@ -96,7 +99,38 @@ fn first_person(messages: &[(String, String)]) -> String {
     }
 }
 
+/// The words by which a question about two texts is known.
+const PAIR: &str = "the first of these two texts";
+
+/// Two texts mean the same if their last words do.
+fn same_meaning(behaviour: &str, question: &str) -> String {
+    let pair = question.lines().find_map(|line| serde_json::from_str::<[String; 2]>(line).ok()).unwrap();
+    let [one, other] = pair.map(|text| text.rsplit(' ').next().unwrap_or_default().to_lowercase());
+    match behaviour {
+        "judge-prose" => "They look alike to me.".to_owned(),
+        _ => json!({"reason": "by their last words", "same": one == other}).to_string(),
+    }
+}
+
+/// A vector of how often each letter is in a text.
+fn embeddings(request: &Request) -> Reply {
+    let body = request.json();
+    let vector = |text: &Value| -> Vec<usize> {
+        let text = text.as_str().unwrap_or_default().to_lowercase();
+        ('a'..='z').map(|letter| text.matches(letter).count()).collect()
+    };
+    let Some(texts) = body["input"].as_array() else {
+        return Reply::Json(400, error("there is no input", "invalid_request_error"));
+    };
+    let data: Vec<Value> =
+        texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": vector(text)})).collect();
+    Reply::Json(200, json!({"object": "list", "data": data, "usage": {"prompt_tokens": 8, "total_tokens": 8}}))
+}
+
 fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
+    if let Some((_, question)) = messages.iter().find(|(_, content)| content.contains(PAIR)) {
+        return same_meaning(behaviour, question);
+    }
     let prompt = &messages.iter().find(|(_, content)| content.contains("<transcript>")).unwrap().1;
     let asked = between(prompt, "<task ", "</task>").len();
     let retries = messages.iter().filter(|(role, _)| role == "assistant").count();

@@ -4,6 +4,10 @@
 //! Invariants: the same question is the same bytes, so that prompt caches hit; what an endpoint can't do is found out
 //! once and remembered; a refusal, a cut answer and an error within a success are errors, never text.
 
+mod embeddings;
+
+pub use embeddings::embeddings;
+
 use serde_json::json;
 
 use super::chat::{self, ChatContent, ChatRequest};

@@ -3,7 +3,7 @@
 mod verdict;
 
 use super::{Metric, MetricInput, ReplyError};
-use crate::evidence::{Condition, Judgement, Observed, Question};
+use crate::evidence::{Condition, Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight};
 use verdict::{JudgeVerdict, Rating};
@@ -119,6 +119,7 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
         prompt: templates.judge_prompt(input.judge.prompt, &view)?,
         schema: verdict::reply_schema(input.tasks.len()),
         temperature: input.judge.temperature,
+        to: QuestionTo::Judge,
     }])
 }
 

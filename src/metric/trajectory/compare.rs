@@ -94,24 +94,27 @@ impl TrajectoryMatcher {
     ///
     /// # Errors
     /// A rule of an expected call contradicts itself.
-    pub fn fuzzy_questions(&self, input: TrajectoryInput<'_>) -> Result<FuzzyQuestions, TrajectoryConfigError> {
+    pub fn fuzzy_pairs(&self, input: TrajectoryInput<'_>) -> Result<Vec<FuzzyPair>, TrajectoryConfigError> {
         let session = self.session(input, &LettersOnly)?;
-        let mut questions = FuzzyQuestions::default();
+        let mut pairs = Vec::new();
         let mut seen = std::collections::BTreeSet::new();
         for wanted in &session.wanted {
             for made in input.actual {
-                for pair in session.comparer.pairs(wanted, made) {
-                    if !seen.insert(pair.clone()) {
-                        continue;
-                    }
-                    match questions.pairs.len() < MOST_PAIRS {
-                        true => questions.pairs.push(pair),
-                        false => questions.left_out += 1,
-                    }
-                }
+                pairs.extend(session.comparer.pairs(wanted, made).into_iter().filter(|pair| seen.insert(pair.clone())));
             }
         }
-        Ok(questions)
+        Ok(pairs)
+    }
+
+    /// The pairs of texts that somebody is asked about: no more than [`MOST_PAIRS`].
+    ///
+    /// # Errors
+    /// A rule of an expected call contradicts itself.
+    pub fn fuzzy_questions(&self, input: TrajectoryInput<'_>) -> Result<FuzzyQuestions, TrajectoryConfigError> {
+        let mut pairs = self.fuzzy_pairs(input)?;
+        let left_out = pairs.len().saturating_sub(MOST_PAIRS);
+        pairs.truncate(MOST_PAIRS);
+        Ok(FuzzyQuestions { pairs, left_out })
     }
 
     fn session<'a>(

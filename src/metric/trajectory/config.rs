@@ -91,6 +91,22 @@ impl Default for TrajectoryConfig {
     }
 }
 
+impl TrajectoryConfig {
+    /// Whether a rule asks which texts mean the same.
+    pub fn is_fuzzy(&self) -> bool {
+        let any = |rules: &BTreeMap<String, Rule>| rules.values().any(Rule::is_fuzzy);
+        let of_tool = |tool: &ToolRules| {
+            [&tool.name, &tool.arguments, &tool.result].into_iter().flatten().any(Rule::is_fuzzy) || any(&tool.args)
+        };
+        any(&self.args) || self.tools.values().chain(&self.default_rules).any(of_tool)
+    }
+
+    /// Whether watsonx' own answer is asked for, which no judge gives: embeddings do, and else letters.
+    pub fn is_strict_watsonx(&self) -> bool {
+        self.strict && self.dialect == TrajectoryDialect::Watsonx
+    }
+}
+
 /// A system whose rules for trajectories are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -96,6 +96,11 @@ pub struct Expectation {
 }
 
 impl Expectation {
+    /// Whether a rule of a call asks which texts mean the same.
+    pub fn is_fuzzy(&self) -> bool {
+        self.calls.iter().flatten().any(|call| call.rules.values().any(Rule::is_fuzzy))
+    }
+
     /// What is wrong with it.
     pub fn problems(&self) -> Vec<ExpectationProblem> {
         let calls = self.calls.as_deref().unwrap_or_default();

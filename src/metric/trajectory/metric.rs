@@ -1,20 +1,24 @@
 //! The metric `trajectory`: the expected calls of a turn, or of the whole conversation, against those that the agent made.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::questions::{self, PairAnswers};
 use super::{
-    CallCount, CallOrder, Expectation, LettersOnly, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError,
-    TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
+    CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS, MessageGoal, Trajectory,
+    TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
 };
 use crate::clock::Deadline;
-use crate::evidence::{Judgement, ToolUse, Transcript};
-use crate::metric::{Metric, MetricInput, per_turn};
+use crate::evidence::{Judgement, Question, QuestionTo, ToolUse, Transcript};
+use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
+use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
+use crate::text::is_blank;
 
 /// `trajectory`: the options, and the matcher that is made of them once, however many conversations it compares. Cheap to
 /// clone.
@@ -109,29 +113,79 @@ impl Metric for TrajectoryMetric {
         "trajectory"
     }
 
-    fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+    fn questions(&self, input: &MetricInput<'_>, _templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        let Some(to) = self.asked(input) else { return Ok(Vec::new()) };
+        let pairs = self.pairs(input).into_iter().take(MOST_PAIRS);
+        Ok(pairs.map(|pair| questions::question(&pair, to, &input.judge)).collect())
+    }
+
+    fn read(&self, _input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        questions::read(question.to, raw).map(drop)
+    }
+
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        let asked = self.asked(input).map(|to| PairAnswers::new(self.pairs(input), to, judgements));
+        let answers: &dyn FuzzyAnswers = asked.as_ref().map_or(&LettersOnly, |asked| asked);
         let deadline = input.clock.deadline(crate::script::TIME_LIMIT);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, &turn.tool_uses(), &[], deadline))
+            Some(self.compare(expected, (&turn.tool_uses(), &[]), answers, deadline))
         };
         let in_all = |expected: &Expectation| {
             if expected.calls.is_none() && expected.goals.is_none() {
                 return None;
             }
             let messages = message_goals(expected, input.transcript);
-            Some(self.compare(expected, &input.transcript.tool_uses(), &messages, deadline))
+            Some(self.compare(expected, (&input.transcript.tool_uses(), &messages), answers, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
     }
 }
 
 impl TrajectoryMetric {
+    /// Who is asked which texts mean the same, where somebody can be and a rule wants to know: the judge, else embeddings.
+    fn asked(&self, input: &MetricInput<'_>) -> Option<QuestionTo> {
+        let to = match (input.judge.is_there && !self.check.config().is_strict_watsonx(), input.judge.has_embeddings) {
+            (true, _) => QuestionTo::Judge,
+            (false, true) => QuestionTo::Embeddings,
+            (false, false) => return None,
+        };
+        let mut expected = input.lines.iter().map(|line| line.expected).chain(input.expected);
+        (self.check.config().is_fuzzy() || expected.any(Expectation::is_fuzzy)).then_some(to)
+    }
+
+    /// The pairs of texts that decide over calls which are the same in everything else, each once.
+    fn pairs(&self, input: &MetricInput<'_>) -> Vec<FuzzyPair> {
+        let deadline = input.clock.deadline(crate::script::TIME_LIMIT);
+        let mut pairs: Vec<FuzzyPair> = Vec::new();
+        let mut known = BTreeSet::new();
+        let mut add = |expected: &Expectation, actual: &[ToolUse]| {
+            let Ok(matcher) = self.check.matcher(expected) else { return };
+            let calls = expected.calls.as_deref().unwrap_or_default();
+            let input = TrajectoryInput { expected: calls, actual, deadline: Some(deadline), ..Default::default() };
+            for pair in matcher.fuzzy_pairs(input).unwrap_or_default() {
+                // Nothing is to be asked about nothing: letters tell.
+                if !is_blank(&pair.expected) && !is_blank(&pair.actual) && known.insert(pair.clone()) {
+                    pairs.push(pair);
+                }
+            }
+        };
+        for line in &input.lines {
+            if let Some(turn) = input.transcript.turns.iter().find(|turn| turn.number == line.turn) {
+                add(line.expected, &turn.tool_uses());
+            }
+        }
+        if let Some(expected) = input.expected {
+            add(expected, &input.transcript.tool_uses());
+        }
+        pairs
+    }
+
     fn compare(
         &self,
         expected: &Expectation,
-        actual: &[ToolUse],
-        messages: &[MessageGoal],
+        (actual, messages): (&[ToolUse], &[MessageGoal]),
+        answers: &dyn FuzzyAnswers,
         deadline: Deadline,
     ) -> Component {
         let matcher = match self.check.matcher(expected) {
@@ -146,7 +200,7 @@ impl TrajectoryMetric {
             others: (0, 0),
             deadline: Some(deadline),
         };
-        match matcher.compare(input, &LettersOnly) {
+        match matcher.compare(input, answers) {
             Ok(trajectory) => component(trajectory, matcher),
             Err(error) => Component::missing(error.to_string()),
         }
@@ -168,6 +222,7 @@ fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher) -> Component {
     let why = match &trajectory.explanation {
         Some(explanation) => explanation.clone(),
         None if trajectory.figures.expected == 0 => "no call was expected, and none was made".to_owned(),
+        None if trajectory.figures.expected == 1 => "the expected call was made".to_owned(),
         None => format!("all {} expected calls were made", trajectory.figures.expected),
     };
     let decisions = trajectory.decisions.iter().map(|decision| format!("\n{decision}"));

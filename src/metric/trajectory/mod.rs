@@ -20,6 +20,7 @@ mod goals;
 mod matcher;
 mod metric;
 mod normal;
+mod questions;
 mod reached;
 mod rule;
 mod search;

@@ -199,6 +199,14 @@ impl Rule {
         }
     }
 
+    /// Whether it asks which texts mean the same.
+    pub fn is_fuzzy(&self) -> bool {
+        match self {
+            Rule::Kind(kind) => *kind == RuleKind::Fuzzy,
+            Rule::Detailed(options) => options.rule == Some(RuleKind::Fuzzy),
+        }
+    }
+
     /// A rule of several conditions.
     pub fn detailed(options: RuleOptions) -> Rule {
         Rule::Detailed(Box::new(options))

@@ -279,7 +279,7 @@ fn first_of(problems: &Problems) -> String {
 
 /// That no judge was asked, for each question of the job's metrics.
 fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
-    if trial.job.judge_model().is_none() {
+    if !trial.job.has_judge() {
         return Vec::new();
     }
     let questions = render(trial, templates).unwrap_or_default();

@@ -60,7 +60,123 @@ fn scripts_of_all_calls_together_have_one_time_limit() {
     let actual: Vec<ToolUse> = (0..60).map(|at| ToolUse::new("book", json!({"n": at}))).collect();
     let clock = crate::clock::Clock::system();
     let (started, deadline) = (clock.start(), clock.deadline(std::time::Duration::from_millis(200)));
-    let component = metric(json!({"order": "anyOrder"})).compare(&expected, &actual, &[], deadline);
+    let component = metric(json!({"order": "anyOrder"})).compare(&expected, (&actual, &[]), &LettersOnly, deadline);
     assert!(component.why().contains("took longer than 0.2 s"), "{}", component.why());
     assert!(started.elapsed_ms() < 5_000.0, "{} ms", started.elapsed_ms());
+}
+
+/// What the metric asks of a conversation in which `book` was called with these arguments, once for each.
+fn asked(
+    options: Value,
+    expected: Value,
+    actual: &[Value],
+    judge: (bool, bool),
+) -> (Vec<Question>, impl Fn(&[Judgement]) -> Component) {
+    let expected: Expectation = serde_json::from_value(json!({ "calls": expected })).unwrap();
+    let mut example = Example::new(0);
+    let events = actual.iter().map(|args| Event::call("book", args.clone(), json!({})));
+    example.transcript.turns = vec![Turn { events: events.collect(), ..Turn::answered(1, "Book", "Booked") }];
+    let metric = metric(options);
+    let with = move |judgements: Option<&[Judgement]>| {
+        let base = example.input();
+        let judge = crate::metric::JudgeInput { is_there: judge.0, has_embeddings: judge.1, ..base.judge };
+        let input = MetricInput { expected: Some(&expected), judge, ..base };
+        match judgements {
+            Some(judgements) => (Vec::new(), Some(metric.score(&input, judgements).component)),
+            None => (metric.questions(&input, &Templates::embedded()).unwrap(), None),
+        }
+    };
+    (with(None).0, move |judgements: &[Judgement]| with(Some(judgements)).1.unwrap())
+}
+
+fn reply(question: &Question, raw: Value) -> Judgement {
+    Judgement {
+        question: question.id.clone(),
+        judge: "m".to_owned(),
+        sample: 1,
+        reply: crate::evidence::Observed::Seen(raw.to_string()),
+        rejected: Vec::new(),
+        usage: Default::default(),
+        notes: Vec::new(),
+    }
+}
+
+fn wanted(to: &str, day: &str) -> Value {
+    json!({"tool": "book", "args": {"to": to, "day": day}, "match": {"to": "fuzzy"}})
+}
+
+#[test]
+fn the_judge_is_asked_about_texts_of_calls_that_are_the_same_otherwise() {
+    let calls = json!([wanted("Roma", "Monday"), wanted("Bern", "Tuesday")]);
+    let actual = [json!({"to": "the capital of Italy", "day": "Monday"}), json!({"to": "Bern", "day": "Sunday"})];
+    let (questions, score) = asked(json!({}), calls, &actual, (true, true));
+    let [question] = questions.as_slice() else { panic!("{questions:?}") };
+    assert_eq!((question.to, question.metric.as_str()), (QuestionTo::Judge, "trajectory"));
+    assert!(question.prompt.contains(r#"["Roma","the capital of Italy"]"#), "{}", question.prompt);
+    assert_eq!(score(&[reply(question, json!({"same": true}))]).score(), Some(Score::ZERO), "another day");
+    let one = json!([wanted("Roma", "Monday")]);
+    let (questions, score) = asked(json!({}), one, &actual[..1], (true, true));
+    let held = score(&[reply(&questions[0], json!({"same": true, "reason": "x"}))]);
+    assert_eq!(held.score(), Some(Score::ONE));
+    assert!(held.why().ends_with("the judge: the same"), "{}", held.why());
+    let other = score(&[reply(&questions[0], json!({"same": false}))]);
+    assert!(other.score() == Some(Score::ZERO) && other.why().contains("the judge: not the same"), "{other:?}");
+    let failed =
+        Judgement { reply: crate::evidence::Observed::Failed("down".to_owned()), ..reply(&questions[0], json!(1)) };
+    assert_eq!(score(&[failed]), Component::missing("to: down"));
+    // A run of an earlier version, in which nobody was asked.
+    assert!(score(&[]).why().contains("letters: WRatio"), "{:?}", score(&[]));
+}
+
+#[test]
+fn without_a_judge_embeddings_decide_by_the_threshold_and_then_letters() {
+    let calls = || json!([wanted("Rome, Italy", "Monday")]);
+    let actual = [json!({"to": "The capital", "day": "Monday"})];
+    let (questions, score) = asked(json!({"similarity": 0.7}), calls(), &actual, (false, true));
+    assert_eq!(questions[0].to, QuestionTo::Embeddings);
+    assert_eq!(questions[0].prompt, r#"["Rome, Italy","The capital"]"#);
+    let held = score(&[reply(&questions[0], json!({"cosine": 0.71}))]);
+    assert!(
+        held.score() == Some(Score::ONE) && held.why().ends_with("embeddings: cosine 0.71, 0.7 needed"),
+        "{held:?}"
+    );
+    assert_eq!(score(&[reply(&questions[0], json!({"cosine": 0.69}))]).score(), Some(Score::ZERO));
+    assert!(score(&[reply(&questions[0], json!({"cosine": 7}))]).is_missing());
+    let (questions, score) = asked(json!({}), calls(), &actual, (false, false));
+    assert!(questions.is_empty() && score(&[]).why().contains("letters: WRatio"));
+    // watsonx itself asks no judge.
+    let strict = json!({"dialect": "watsonx", "strict": true});
+    assert!(asked(strict.clone(), calls(), &actual, (true, false)).0.is_empty());
+    assert_eq!(asked(strict, calls(), &actual, (true, true)).0[0].to, QuestionTo::Embeddings);
+}
+
+#[test]
+fn at_most_50_pairs_are_asked_about_and_the_others_are_missing() {
+    let calls: Vec<Value> = (0..60).map(|at| wanted(&format!("place {at}"), &format!("day {at}"))).collect();
+    let actual: Vec<Value> =
+        (0..60).map(|at| json!({"to": format!("spot {at}"), "day": format!("day {at}")})).collect();
+    let (questions, score) = asked(json!({}), calls.into(), &actual, (true, false));
+    assert_eq!(questions.len(), 50);
+    let all: Vec<Judgement> = questions.iter().map(|question| reply(question, json!({"same": true}))).collect();
+    let why = "to: 60 pairs of texts may mean the same, and at most 50 are asked about in a conversation";
+    assert_eq!(score(&all), Component::missing(why));
+    let (same, blank) = (
+        json!([wanted("Rome", "x"), wanted(" ", "y")]),
+        [json!({"to": "rome", "day": "x"}), json!({"to": "R", "day": "y"})],
+    );
+    assert!(asked(json!({}), same, &blank, (true, true)).0.is_empty(), "equal texts and blanks are nobody's question");
+}
+
+#[test]
+fn a_reply_that_says_nothing_about_a_pair_is_sent_back() {
+    let (questions, _) = asked(json!({}), json!([wanted("a", "x")]), &[json!({"to": "b", "day": "x"})], (true, false));
+    let example = Example::new(0);
+    let read =
+        |raw: &str| metric(json!({})).read(&example.input(), &questions[0], raw).map_err(|error| error.to_string());
+    assert_eq!(read(r#"{"same": true, "reason": "x"}"#), Ok(()));
+    assert_eq!(
+        read(r#"{"same": "yes"}"#).unwrap_err(),
+        "The reply must be an object with `same`, which is true or false."
+    );
+    assert!(read("yes").unwrap_err().starts_with("The reply is not JSON"));
 }
