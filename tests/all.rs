@@ -13,6 +13,7 @@ mod fuzz;
 mod house;
 mod isolation;
 mod program;
+mod readers;
 mod servers;
 mod tck;
 mod transports;

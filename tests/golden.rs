@@ -39,6 +39,9 @@ struct Case {
     /// The files that `-o` writes, each of which must be as it stands in the folder `outputs`: of a page its text.
     #[serde(default)]
     outputs: Vec<String>,
+    /// The runs that are kept already: a folder of `tests/fixtures/runs`.
+    #[serde(default)]
+    kept: Option<String>,
     /// Whether `runs` may not be written to.
     #[serde(default)]
     runs_is_a_file: bool,
@@ -80,6 +83,9 @@ fn check(case_folder: &Path, bless: bool) -> Result<(), String> {
             _ => bytes,
         };
         fs::write(folder.path().join(file), bytes).unwrap();
+    }
+    if let Some(kept) = &case.kept {
+        copy(&case_folder.join("../../fixtures/runs").join(kept), &folder.path().join("runs"));
     }
     if case.runs_is_a_file {
         fs::write(folder.path().join("runs"), "").unwrap();

@@ -11,7 +11,7 @@ use crate::coverage::ToolsError;
 use crate::graph::GraphError;
 use crate::job::{Problems, RefusalPlace, place_of_refusal, render_problems};
 use crate::plan::Refusal;
-use crate::report::{Ink, one_line, plain};
+use crate::report::{AMBIGUOUS_ENDING, Ink, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
 use crate::text::nearest;
@@ -319,8 +319,14 @@ impl CliError {
                 let path = path.trim_end_matches('/');
                 format!("{error} {path} is a folder, not a file\n  try: -o {path}/result.html, or another file in it")
             }
+            CliError::UnknownFormat(path) if path.to_string_lossy().to_lowercase().ends_with(AMBIGUOUS_ENDING) => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} {path}: Google ADK and trpc-agent-go both call their results so\n  try: -o adk={path}, or -o trpc={path}"
+                )
+            }
             CliError::UnknownFormat(path) => format!(
-                "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took",
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took; or a format before the path: adk=, trpc=, watsonx=, redhat= or otlp=",
                 plain(&path.display().to_string())
             ),
             CliError::DataFile { file, kind } => format!(

@@ -3,6 +3,7 @@
 //! Invariants: the environment and the terminal are read in `context` alone; `printer` alone writes to stdout and
 //! stderr; the text of every error is made in `error`.
 
+mod analyze;
 mod args;
 mod cases;
 mod certificates;
@@ -13,6 +14,7 @@ mod demo_agent;
 mod ended;
 mod env_file;
 mod error;
+mod export;
 mod grade;
 mod graph;
 mod held;
@@ -104,6 +106,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
+        Command::Analyze(args) => analyze::analyze(&args, &context, &printer),
+        Command::Export(args) => export::export(&args, &context, &printer),
     });
     stop_watching();
     match result {

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::error::{CliError, file_in_place_of, is_mistake};
 use crate::clock::Clock;
+use crate::evidence::Review;
 use crate::grade::{self, GradeInput};
 use crate::job::Job;
 use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord};
-use crate::report::{Format, WrittenRun, terminal_json};
+use crate::report::{Format, ResultFolder, Screen, WrittenRun, terminal_json};
 use crate::secret::Variables;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
@@ -30,6 +31,8 @@ pub(super) struct OutputFile {
     format: Format,
     /// Whether what is in the file stays.
     is_appended: bool,
+    /// Whether the path is a folder.
+    is_folder: bool,
 }
 
 impl OutputFile {
@@ -42,17 +45,74 @@ impl OutputFile {
 /// The files of `-o`. Endings that tell no format and files that can't be written are refused before anything else happens.
 pub(super) fn check_outputs(paths: &[PathBuf], variables: &Variables) -> Result<Vec<OutputFile>, CliError> {
     let summary = variables.text(STEP_SUMMARY).map(Path::new);
-    let checked = |path: &PathBuf| {
-        let is_appended = summary == Some(path.as_path());
-        if path == Path::new(STDOUT) {
-            return Ok(OutputFile { path: path.clone(), format: Format::Json, is_appended });
+    paths.iter().map(|typed| checked_output(typed, summary)).collect()
+}
+
+fn checked_output(typed: &Path, summary: Option<&Path>) -> Result<OutputFile, CliError> {
+    let is_appended = summary == Some(typed);
+    let (named, path) = prefixed(typed);
+    if path == Path::new(STDOUT) {
+        let format = named.unwrap_or(Format::Json);
+        if format.is_folder() {
+            return Err(no_folder(format));
         }
-        let format = if is_appended { Some(Format::Markdown) } else { Format::from_path(path) };
-        let format = format.ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
-        check_place(path)?;
-        Ok(OutputFile { path: path.clone(), format, is_appended })
-    };
-    paths.iter().map(checked).collect()
+        return Ok(OutputFile { path, format, is_appended, is_folder: false });
+    }
+    let format = if is_appended { Some(Format::Markdown) } else { named.or_else(|| Format::from_path(&path)) };
+    let format = format.ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
+    let is_folder = format.is_folder() || (named.is_some() && is_folder(&path));
+    checked(path, format, (is_appended, is_folder))
+}
+
+/// Whether a path is a folder, in which the format's file gets a name of its own.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// A file or folder for this format, if it can be written.
+pub(super) fn output_at(path: PathBuf, format: Format) -> Result<OutputFile, CliError> {
+    let is_folder = format.is_folder() || is_folder(&path);
+    checked(path, format, (false, is_folder))
+}
+
+fn checked(path: PathBuf, format: Format, (is_appended, is_folder): (bool, bool)) -> Result<OutputFile, CliError> {
+    if is_folder {
+        check_folder(&path)?
+    } else {
+        check_place(&path)?
+    }
+    Ok(OutputFile { path, format, is_appended, is_folder })
+}
+
+/// `adk=results.json`: a format by its name, and the path. What stands before a `=` and is no format's name is part of the
+/// path; `./adk=results.json` is a path too.
+fn prefixed(typed: &Path) -> (Option<Format>, PathBuf) {
+    let split = typed.to_str().and_then(|text| text.split_once('='));
+    match split.and_then(|(name, path)| Some((name.parse::<Format>().ok()?, path))) {
+        Some((format, path)) if !path.is_empty() => (Some(format), PathBuf::from(path)),
+        _ => (None, typed.to_path_buf()),
+    }
+}
+
+/// A format that is a folder, where one file is asked for.
+pub(super) fn no_folder(format: Format) -> CliError {
+    CliError::Unprepared(Refusal {
+        what: format!("{} is a folder of files: it can't be printed", format.name()),
+        help: "a folder with -o FOLDER".to_owned(),
+    })
+}
+
+/// Whether files can be written into a folder, which is made where there is none.
+fn check_folder(path: &Path) -> Result<(), CliError> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => check_place(&path.join(".eval-job")),
+        Ok(_) => Err(unwritable(path, "it is a file, not a folder", "")),
+        Err(_) => {
+            // `out/` as `out`.
+            let name: PathBuf = path.components().collect();
+            check_place(&name)
+        }
+    }
 }
 
 fn check_place(path: &Path) -> Result<(), CliError> {
@@ -117,13 +177,17 @@ pub(super) fn document<R: StoredRun>(
 /// Writes the runs, all of them to each of these files.
 pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>]) -> Result<(), CliError> {
     for file in files.iter().filter(|file| !file.is_stdout()) {
-        let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
+        if file.is_folder {
+            write_folder(file, runs)?;
+            continue;
+        }
         let mut options = File::options();
         let options = match file.is_appended {
             true => options.append(true).create(true),
             false => options.write(true).create(true).truncate(true),
         };
-        write_one(file, runs, BufWriter::new(options.open(&file.path).map_err(unwritable)?))?;
+        let opened = options.open(&file.path).map_err(|source| unwritten(file, source))?;
+        write_one(file, runs, BufWriter::new(opened))?;
     }
     Ok(())
 }
@@ -131,24 +195,78 @@ pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>
 /// The same for a process that may end meanwhile: a file that was there before is replaced by a whole one, or not at all.
 pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>]) -> Result<(), CliError> {
     for file in files.iter().filter(|file| !file.is_stdout()) {
+        if file.is_folder {
+            write_folder(file, runs)?;
+            continue;
+        }
         let mut text = Vec::new();
         write_one(file, runs, &mut text)?;
-        let unwritable = |source| CliError::Unwritable { path: file.path.clone(), source, help: None };
         let written = match file.is_appended {
             true => File::options().append(true).create(true).open(&file.path).and_then(|mut it| it.write_all(&text)),
             false => fs::write(&file.path, text),
         };
-        written.map_err(unwritable)?;
+        written.map_err(|source| unwritten(file, source))?;
     }
     Ok(())
 }
 
+fn unwritten(file: &OutputFile, source: io::Error) -> CliError {
+    CliError::Unwritable { path: file.path.clone(), source, help: None }
+}
+
+fn failed(file: &OutputFile, error: DocumentError<StoreError>) -> CliError {
+    match error {
+        DocumentError::Read(error) => error.into(),
+        DocumentError::Write(source) => unwritten(file, source),
+    }
+}
+
 fn write_one<R: StoredRun>(file: &OutputFile, runs: &[OutputRun<'_, R>], to: impl Write) -> Result<(), CliError> {
     let runs: Vec<WrittenRun<'_, StoreError>> = runs.iter().map(OutputRun::written).collect();
-    file.format.write(&runs, to).map_err(|error| match error {
-        DocumentError::Read(error) => error.into(),
-        DocumentError::Write(source) => CliError::Unwritable { path: file.path.clone(), source, help: None },
+    file.format.write(&runs, to).map_err(|error| failed(file, error))
+}
+
+fn write_folder<R: StoredRun>(file: &OutputFile, runs: &[OutputRun<'_, R>]) -> Result<(), CliError> {
+    let runs: Vec<WrittenRun<'_, StoreError>> = runs.iter().map(OutputRun::written).collect();
+    let mut folder = DiskFolder { path: file.path.clone() };
+    file.format.write_folder(&runs, &mut folder).map_err(|error| failed(file, error))
+}
+
+/// Prints the runs as one document.
+pub(super) fn print<R: StoredRun>(format: Format, runs: &[OutputRun<'_, R>], to: impl Write) -> Result<(), CliError> {
+    let file = OutputFile { path: PathBuf::from(STDOUT), format, is_appended: false, is_folder: false };
+    write_one(&file, runs, to).map_err(|error| match error {
+        CliError::Unwritable { source, .. } => CliError::Stdout(source),
+        other => other,
     })
+}
+
+/// The table that the format's own system prints, where it prints one.
+pub(super) fn table<R: StoredRun>(
+    format: Format,
+    runs: &[OutputRun<'_, R>],
+    screen: Screen,
+) -> Result<Option<String>, CliError> {
+    let runs: Vec<WrittenRun<'_, StoreError>> = runs.iter().map(OutputRun::written).collect();
+    format.table(&runs, screen).map_err(|error| match error {
+        DocumentError::Read(error) => error.into(),
+        DocumentError::Write(source) => CliError::Stdout(source),
+    })
+}
+
+/// A folder on disk, which is made when the first file comes.
+struct DiskFolder {
+    path: PathBuf,
+}
+
+impl ResultFolder for DiskFolder {
+    fn file(&mut self, path: &str) -> io::Result<Box<dyn Write + '_>> {
+        let path = self.path.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(Box::new(BufWriter::new(File::create(path)?)))
+    }
 }
 
 impl<R: StoredRun> OutputRun<'_, R> {
@@ -158,6 +276,7 @@ impl<R: StoredRun> OutputRun<'_, R> {
             overview: self.overview,
             trials: Box::new(|| Box::new(self.run.trials())),
             with_prompts: Box::new(|trial| self.prompts.filled_in(trial)),
+            review: Box::new(|trial| self.prompts.review(trial)),
         }
     }
 }
@@ -188,5 +307,34 @@ impl StoredPrompts {
             grade::fill_in_prompts(trial_of, &self.templates, &mut trial.questions);
         }
         trial
+    }
+
+    /// The trial beside what its case expects; nothing of one that opened no session, or whose job was not kept.
+    pub(super) fn review(&self, trial: &TrialRecord) -> Review {
+        let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
+        match (&self.job, case, &trial.evidence) {
+            (Some(job), Some(case), Some(evidence)) => grade::review(job, case, evidence),
+            _ => Review::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_named_before_the_path() {
+        for (typed, format, path) in [
+            ("adk=a.json", Some(Format::Adk), "a.json"),
+            ("trpc=out/x.evalset_result.json", Some(Format::Trpc), "out/x.evalset_result.json"),
+            ("watsonx=folder=1", Some(Format::Watsonx), "folder=1"),
+            ("./adk=a.json", None, "./adk=a.json"),
+            ("a=b.json", None, "a=b.json"),
+            ("adk=", None, "adk="),
+            ("plain.json", None, "plain.json"),
+        ] {
+            assert_eq!(prefixed(Path::new(typed)), (format, PathBuf::from(path)), "{typed}");
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! `eval-job show [ID]`
 
-use std::io::{self, Write};
-
 use super::args::ShowArgs;
 use super::context::Context;
 use super::error::CliError;
+use super::export::Printed;
 use super::outputs::{self, OutputFile, OutputRun, StoredPrompts, check_outputs};
 use super::printer::Printer;
 use super::rows::hanging;
@@ -87,7 +86,7 @@ impl Shown<'_> {
     /// The record, or that of some conversations.
     fn json(&self) -> Result<(), CliError> {
         let trials = self.trials().map(|trial| trial.map(|trial| self.prompts.filled_in(trial)));
-        let out = JsonLines { printer: self.printer, lines: Vec::new() };
+        let out = Printed { printer: self.printer, bytes: Vec::new() };
         write_document(&self.overview.summary, trials, out).map_err(|error| match error {
             DocumentError::Read(error) => CliError::Store(error),
             DocumentError::Write(error) => CliError::Stdout(error),
@@ -124,31 +123,5 @@ impl Shown<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Prints a JSON document while it is made, some lines at a time.
-struct JsonLines<'a> {
-    printer: &'a Printer,
-    lines: Vec<u8>,
-}
-
-impl Write for JsonLines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const AT_ONCE: usize = 1 << 16;
-        self.lines.extend_from_slice(bytes);
-        if self.lines.len() > AT_ONCE && bytes.ends_with(b"\n") {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let lines = std::mem::take(&mut self.lines);
-        let printed = self.printer.data(&report::terminal_json(&String::from_utf8_lossy(&lines)));
-        printed.map_err(|error| match error {
-            CliError::Stdout(source) => source,
-            other => io::Error::other(format!("{other:?}")),
-        })
     }
 }

@@ -18,6 +18,19 @@ pub enum System {
     Shared,
 }
 
+impl System {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            System::Adk => "ADK",
+            System::Trpc => "trpc-agent-go",
+            System::Watsonx => "watsonx Orchestrate",
+            System::Redhat => "Red Hat",
+            System::Shared => "no system",
+        }
+    }
+}
+
 /// What a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -18,14 +18,17 @@ mod findings;
 mod json;
 mod kind;
 mod load;
+mod lost;
 mod lower;
 mod model;
 mod open;
+mod raise;
 mod recognise;
 mod recorded;
 mod redhat;
 mod trpc;
 mod watsonx;
+mod write;
 #[cfg(test)]
 mod tests;
 
@@ -40,5 +43,7 @@ pub use model::{
     PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
 pub use open::{LargeDataset, OpenOptions, open};
+pub use raise::from_job;
 pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};
+pub use write::{WrittenDataset, WrittenFile, write};

@@ -13,6 +13,7 @@ mod judgement;
 mod message;
 mod object_context;
 mod observation;
+mod review;
 mod state;
 mod tool_use;
 mod transcript;
@@ -29,6 +30,7 @@ pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema}
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
+pub use review::{CallFinding, ExpectedTurn, MissedCall, Review, ReviewedCall, ValueDifference};
 pub use state::ObservedState;
 pub use tool_use::ToolUse;
 pub use transcript::Transcript;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod leftover;
+mod review;
 mod since;
 mod usable;
 mod vacuous;
@@ -16,6 +17,7 @@ use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
 
 pub use asked::{ReproduceError, fill_in_prompts, reproduce};
+pub use review::review;
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
 

@@ -142,7 +142,7 @@ fn whole(value: Option<impl ToString>) -> String {
 
 /// A text on one line, quoted where it has to be. One that a spreadsheet would take as a formula has an apostrophe before it,
 /// by which spreadsheets know a text.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let line = one_line(text, usize::MAX);
     let is_formula = line.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%']);
     let line = if is_formula { format!("'{line}") } else { line };

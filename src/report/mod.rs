@@ -3,6 +3,7 @@
 //!
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
+mod analysis;
 mod conversation;
 mod coverage;
 mod csv;
@@ -19,15 +20,17 @@ mod numbers;
 mod plain;
 mod scores;
 mod screen;
+mod systems;
 mod terminal;
 mod token_file;
 mod trial_names;
 mod turns;
 
+pub use analysis::Analysis;
 pub use conversation::{change, conversation, event, excuse, judging};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;
-pub use format::{Format, Trials, WrittenRun, terminal_json};
+pub use format::{AMBIGUOUS_ENDING, Format, Trials, WrittenRun, terminal_json};
 pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};
@@ -36,6 +39,7 @@ pub use numbers::{beside_gate, count, decimals, duration, telling_decimals, thou
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};
+pub use systems::ResultFolder;
 pub use terminal::terminal;
 pub use trial_names::TrialNames;
 pub use turns::turns;

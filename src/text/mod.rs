@@ -2,12 +2,14 @@
 //! words, stems and sentences it has. In comes untrusted text; out goes text that is safe to show, or can be compared.
 
 mod contradiction;
+mod file_name;
 mod nearest;
 mod sentences;
 mod stem;
 mod tokens;
 
 pub use contradiction::contradiction;
+pub use file_name::file_name;
 pub use nearest::nearest;
 pub use sentences::{lines, sentences};
 pub use stem::stem;

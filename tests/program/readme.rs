@@ -198,6 +198,8 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "import",
         "cases list",
         "cases add",
+        "export",
+        "analyze",
         "demo-agent",
         "graph serve",
     ]

@@ -26,7 +26,7 @@ use crate::house::root;
 use crate::program::eval_job;
 
 /// A program of a peer; `None`, said loudly, where it is not installed.
-fn peer(folder: &str, program: &str) -> Option<PathBuf> {
+pub fn peer(folder: &str, program: &str) -> Option<PathBuf> {
     let path = root().join("target/peers").join(folder).join("venv/bin").join(program);
     if path.exists() {
         return Some(path);

@@ -2,6 +2,7 @@
 
 mod cases;
 mod coverage;
+mod export;
 mod grade;
 mod parse;
 mod selection;
@@ -21,6 +22,7 @@ use crate::score::Score;
 
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use coverage::CoverageArgs;
+pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
@@ -75,6 +77,12 @@ pub(super) enum Command {
     /// Show what the cases of runs touch, and what they do not: the agent's tools, labels and relationship types of the graph,
     /// edges between goals, facts
     Coverage(CoverageArgs),
+    /// Show what went wrong in a run: failures grouped by tool, argument and reason, or by metric and part, with how often and in
+    /// which cases
+    Analyze(AnalyzeArgs),
+    /// Write a run, or the cases of a file, in another system's format: Google ADK, trpc-agent-go, watsonx Orchestrate, Red
+    /// Hat, and runs also as OpenTelemetry's traces or any format of -o
+    Export(ExportArgs),
     /// Print the completions for a shell: bash, elvish, fish, powershell or zsh
     Completions(CompletionsArgs),
     /// Write a man page for each subcommand into a folder
@@ -119,7 +127,8 @@ pub(super) struct RunArgs {
 
     /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
     /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
-    /// files. Several: -o a.json -o b.html. `-` prints the record as JSON, and the report to stderr
+    /// files. A format before the path: adk=, trpc=, watsonx=, redhat= (the last two are folders), otlp=. Several: -o a.json
+    /// -o b.html. `-` prints the record as JSON, and the report to stderr
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 
@@ -327,7 +336,8 @@ pub(super) struct ShowArgs {
 
     /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
     /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
-    /// files. Several: -o a.json -o b.html
+    /// files. A format before the path: adk=, trpc=, watsonx=, redhat= (the last two are folders), otlp=. Several: -o a.json
+    /// -o b.html
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -60,16 +60,26 @@ pub(super) fn read_persona(value: Cursor<'_>) -> Option<ScenarioPersona> {
         value.error_with(format!("there is no persona `{id}`"), help.unwrap_or_else(|| list.to_owned()));
         return None;
     };
+    Some(described(id, who, behaviors))
+}
+
+/// One that comes with ADK, by its id.
+pub(super) fn built_in(id: &str) -> Option<ScenarioPersona> {
+    let (id, who, behaviors) = BUILT_IN.iter().find(|(known, ..)| *known == id)?;
+    Some(described(id, who, behaviors))
+}
+
+fn described(id: &str, who: &str, behaviors: &[(&str, &str)]) -> ScenarioPersona {
     let behavior = |(name, instruction): &(&str, &str)| PersonaBehavior {
         name: (*name).to_owned(),
         instructions: vec![(*instruction).to_owned()],
         ..PersonaBehavior::default()
     };
-    Some(ScenarioPersona {
-        id: (*id).to_owned(),
+    ScenarioPersona {
+        id: id.to_owned(),
         description: format!("a user who {who}"),
         behaviors: behaviors.iter().map(behavior).collect(),
-    })
+    }
 }
 
 fn read_described(value: Cursor<'_>) -> Option<ScenarioPersona> {

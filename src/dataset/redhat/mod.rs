@@ -2,5 +2,7 @@
 
 mod conversation;
 mod metrics;
+mod write;
 
 pub(super) use conversation::{read_context, read_conversation, user_ids};
+pub(super) use write::write;

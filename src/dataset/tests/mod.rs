@@ -9,6 +9,7 @@ mod recorded;
 mod redhat;
 mod trpc;
 mod watsonx;
+mod written;
 
 use std::path::{Path, PathBuf};
 

@@ -16,7 +16,7 @@ const TYPES: [&str; 6] = ["tool_call", "text", "interaction", "conversational_se
 
 /// The word for "any value" in arguments, and the key that stands for any arguments.
 const ANY_VALUE: &str = "<IGNORE>";
-const ANY_ARGS: &str = "IGNORE";
+pub(super) const ANY_ARGS: &str = "IGNORE";
 
 /// Reads the details of the goals, and what a judge checks.
 pub(super) fn read_details(value: Cursor<'_>) -> (Vec<Detail<'_>>, Vec<JudgedCheck>) {

@@ -8,11 +8,13 @@ mod messages;
 mod metrics;
 mod stories;
 mod table;
+mod write;
 
 pub(super) use case::{SummaryVersion, read_case, summary_version};
 pub(super) use config::{WatsonxConfig, read_config};
 pub(super) use messages::{read_analyzed, read_messages};
 pub(super) use stories::{read_stories, read_validation};
+pub(super) use write::write;
 
 use super::cursor::{Spelling, UnknownKeys};
 

@@ -11,6 +11,7 @@ use super::figures::{TrajectoryFigures, figures};
 use super::fuzzy::{FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
 use super::goals::GoalGraph;
 use super::matcher::{TrajectoryConfigError, TrajectoryMatcher};
+use super::value::Difference;
 use crate::clock::Deadline;
 use crate::evidence::ToolUse;
 
@@ -115,6 +116,27 @@ impl TrajectoryMatcher {
         let left_out = pairs.len().saturating_sub(MOST_PAIRS);
         pairs.truncate(MOST_PAIRS);
         Ok(FuzzyQuestions { pairs, left_out })
+    }
+
+    /// All that differs between an expected call and one that was made.
+    ///
+    /// # Errors
+    /// A rule of the expected call contradicts itself.
+    pub fn differences(
+        &self,
+        expected: &ExpectedCall,
+        made: &ToolUse,
+    ) -> Result<Vec<Difference>, TrajectoryConfigError> {
+        let session = self.session(
+            TrajectoryInput { expected: std::slice::from_ref(expected), ..TrajectoryInput::default() },
+            &LettersOnly,
+        )?;
+        Ok(session.wanted.first().map(|wanted| session.comparer.differences(wanted, made)).unwrap_or_default())
+    }
+
+    /// Whether calls beside the expected ones are no fault.
+    pub fn allows_other_calls(&self) -> bool {
+        self.count == CallCount::Subset
     }
 
     fn session<'a>(

@@ -48,7 +48,7 @@ impl TrajectoryCheck {
     ///
     /// # Errors
     /// An option that contradicts itself or another one.
-    fn matcher(&self, expected: &Expectation) -> Result<&TrajectoryMatcher, &TrajectoryConfigError> {
+    pub fn matcher(&self, expected: &Expectation) -> Result<&TrajectoryMatcher, &TrajectoryConfigError> {
         let Prepared { config, matcher, goals } = &*self.0;
         if expected.goals.is_none() || config.order.is_some() {
             return matcher.get_or_init(|| TrajectoryMatcher::new(config)).as_ref();

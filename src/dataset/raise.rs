@@ -1,0 +1,197 @@
+//! A job's cases as a dataset, so that they can be written as another system's.
+
+use serde_json::{Map, Value};
+
+use super::Kind;
+use super::model::{
+    CaseSession, CaseUser, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetGoals, DatasetMetric, Goal,
+    GoalKind, LineExpectation, MeasureKind, Scenario, UserLine,
+};
+use crate::job::{Case, Job, Line, Seed, User};
+use crate::metric::MetricConfig;
+use crate::metric::trajectory::{CallOrder, Expectation, ExpectedCall, Rule};
+
+/// The cases of a job, and what of them no other system's file says.
+pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
+    let mut warnings = Vec::new();
+    let mut dataset = Dataset::new(Kind::MessageList, job.name.clone());
+    dataset.description.clone_from(&job.description);
+    dataset.runs = (job.repeat > 1).then_some(job.repeat);
+    dataset.cases = job.cases.iter().map(|case| case_of(job, case, &mut warnings)).collect();
+    for entry in &job.metrics {
+        match metric_of(entry) {
+            Some(metric) => dataset.metrics.push(metric),
+            None => warnings.push(format!("metric {}: only eval-job measures it", entry.label())),
+        }
+    }
+    (dataset, warnings)
+}
+
+/// The metrics that other systems have too.
+fn metric_of(entry: &crate::metric::MetricEntry) -> Option<DatasetMetric> {
+    let threshold = entry.threshold.map(|threshold| threshold.get());
+    match &entry.metric {
+        MetricConfig::Trajectory(check) => {
+            let mut metric = DatasetMetric::new(entry.label(), MeasureKind::Trajectory, threshold);
+            let match_type = match check.config().order {
+                None | Some(CallOrder::Exact) => "EXACT",
+                Some(CallOrder::InOrder) => "IN_ORDER",
+                Some(CallOrder::AnyOrder | CallOrder::Goals) => "ANY_ORDER",
+            };
+            let (ordered, subset) = (match_type != "ANY_ORDER", match_type != "EXACT");
+            metric.options.insert("matchType".to_owned(), match_type.into());
+            metric.options.insert("orderSensitive".to_owned(), ordered.into());
+            metric.options.insert("subsetMatching".to_owned(), subset.into());
+            Some(metric)
+        }
+        MetricConfig::Rouge(_) => Some(DatasetMetric::new(entry.label(), MeasureKind::ResponseMatch, threshold)),
+        _ => None,
+    }
+}
+
+fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
+    let mut warn = |is: bool, what: &str| {
+        if is {
+            warnings.push(format!("case {}: {what}", case.id));
+        }
+    };
+    warn(!case.assertions.is_empty(), "its assertions are eval-job's own");
+    warn(!case.setups.is_empty(), "its setups of the graph are eval-job's own");
+    warn(case.conditions.len() > 1, "other systems hold it in one condition only");
+    warn(
+        case.seeds.iter().any(|seed| matches!(seed, Seed::Text(_))),
+        "texts that prime the agent's memory are left out",
+    );
+    let messages = case.seeds.iter().filter_map(|seed| match seed {
+        Seed::Conversation(messages) => Some(messages),
+        Seed::Text(_) => None,
+    });
+    let context = messages.flatten().map(|message| ContextMessage {
+        role: if message.role == crate::evidence::Role::User { "user" } else { "assistant" }.to_owned(),
+        content: message.content.clone(),
+        ..ContextMessage::default()
+    });
+    let mut expected = Vec::new();
+    let user = match &case.user {
+        User::Lines(lines) => CaseUser::Lines(lines_of(job, case, lines, &mut expected)),
+        User::Persona => CaseUser::Scenario(Box::new(scenario_of(job, case))),
+    };
+    for (turn, expectation) in &expected {
+        warn(!expectation.keywords.is_empty(), &format!("the keywords of turn {turn} are left out"));
+        let is_more = expectation.goals.is_some() || !expectation.messages.is_empty() || expectation.state.is_some();
+        warn(is_more, &format!("goals and state of turn {turn} are left out"));
+    }
+    let mut raised = DatasetCase {
+        id: case.id.clone(),
+        description: case.description.clone(),
+        tags: case.tags.clone(),
+        user,
+        session: CaseSession {
+            app: Some(case.session.chatbot.clone().unwrap_or_else(|| job.target.chatbot.clone())),
+            user: Some(case.session.user.clone().unwrap_or_else(|| job.target.user.clone())),
+            state: case.session.state.clone(),
+            context: context.collect(),
+            ..CaseSession::default()
+        },
+        ..DatasetCase::default()
+    };
+    if let Some(expected) = &case.expected {
+        raised.expected.state = match &expected.state {
+            Some(Value::Object(state)) => Some(state.clone()),
+            other => {
+                warn(other.is_some(), "an expected state that is no mapping is left out");
+                None
+            }
+        };
+        raised.expected.goals = goals_of(expected);
+        warn(
+            expected.reply.is_some() || !expected.keywords.is_empty(),
+            "the reply that all of it must come to is left out",
+        );
+    }
+    raised
+}
+
+fn lines_of<'a>(
+    job: &Job,
+    case: &'a Case,
+    lines: &'a [Line],
+    expected: &mut Vec<(usize, &'a Expectation)>,
+) -> Vec<UserLine> {
+    let said = first_messages(job, case).into_iter().map(|say| UserLine { say, ..UserLine::default() });
+    let line = |(line, turn): (&'a Line, usize)| {
+        let mut said = UserLine { say: line.say.clone(), ..UserLine::default() };
+        if let Some(expectation) = line.expected.as_deref() {
+            said.expected = LineExpectation {
+                reply: expectation.reply.clone(),
+                calls: expectation.calls.as_deref().map(|calls| calls.iter().map(call_of).collect()),
+                ..LineExpectation::default()
+            };
+            expected.push((turn, expectation));
+        }
+        said
+    };
+    said.chain(lines.iter().zip(1..).map(line)).collect()
+}
+
+/// What the user says before its lines, or before the persona speaks.
+fn first_messages(job: &Job, case: &Case) -> Vec<String> {
+    if case.opening.is_empty() { job.greetings.first().cloned().into_iter().collect() } else { case.opening.0.clone() }
+}
+
+/// The persona as a simulated user: its plan and its tasks, and what it knows.
+fn scenario_of(job: &Job, case: &Case) -> Scenario {
+    let mut plan: Vec<String> = case.plan.clone().into_iter().collect();
+    plan.extend(case.tasks.iter().map(|task| task.task.clone()));
+    if !case.facts.is_empty() {
+        plan.push(format!("What you know, and tell only when you are asked: {}", case.facts.join("; ")));
+    }
+    let mut said = first_messages(job, case).into_iter();
+    Scenario {
+        starting_prompt: said.next(),
+        prompts: said.collect(),
+        plan: plan.join("\n"),
+        style: case.traits.clone(),
+        // Messages of both sides are counted here.
+        max_turns: Some((case.max_turns.unwrap_or(job.max_turns) / 2).max(1)),
+        ..Scenario::default()
+    }
+}
+
+fn call_of(call: &ExpectedCall) -> DatasetCall {
+    let rule = |(path, rule): (&String, &Rule)| (path.clone(), serde_json::to_value(rule).unwrap_or_default());
+    DatasetCall {
+        id: None,
+        tool: call.tool.clone(),
+        args: call.args.clone(),
+        result: call.result.clone(),
+        rules: call.rules.iter().map(rule).collect(),
+    }
+}
+
+/// What is expected of a whole conversation, as goals; calls without a graph come one after the other.
+fn goals_of(expected: &Expectation) -> Option<DatasetGoals> {
+    let mut goals = DatasetGoals::default();
+    let mut named: Map<String, Value> = Map::new();
+    for call in expected.calls.iter().flatten() {
+        let times = named.get(call.label()).and_then(Value::as_u64).unwrap_or_default() + 1;
+        named.insert(call.label().to_owned(), times.into());
+        let name = if times > 1 { format!("{}-{times}", call.label()) } else { call.label().to_owned() };
+        goals.nodes.push(Goal { name, kind: GoalKind::ToolCall(call_of(call)), extra: Map::new() });
+    }
+    for message in &expected.messages {
+        let kind =
+            GoalKind::Text { response: message.reply.clone(), keywords: message.keywords.clone(), is_summary: false };
+        goals.nodes.push(Goal { name: message.name.clone(), kind, extra: Map::new() });
+    }
+    goals.edges = match &expected.goals {
+        Some(graph) => {
+            graph.iter().flat_map(|(from, to)| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
+        }
+        None => {
+            let names = || goals.nodes.iter().map(|goal| goal.name.clone());
+            names().zip(names().skip(1)).collect()
+        }
+    };
+    (!goals.nodes.is_empty()).then_some(goals)
+}

@@ -1,0 +1,85 @@
+//! Datasets as another system's files, which mean the same as far as the format can say it.
+//!
+//! Invariant: nothing is lost without a word. What was written is read back, and whatever is not there as it was is a
+//! warning ([`lost`](super::lost)).
+
+use serde_json::{Map, Value};
+
+use super::lost::lost;
+use super::{Dataset, System, adk, redhat, trpc, watsonx};
+
+/// A dataset as another system's files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WrittenDataset {
+    /// The files.
+    pub files: Vec<WrittenFile>,
+    /// What they do not say, each in a sentence.
+    pub warnings: Vec<String>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Its name: harmless, perhaps with a folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Whether it stands beside a file with cases, as a metrics file does.
+    pub is_companion: bool,
+}
+
+impl WrittenDataset {
+    /// Adds a file with cases.
+    pub(in crate::dataset) fn add(&mut self, name: String, content: &Value) {
+        self.files.push(WrittenFile { name, text: text(content), is_companion: false });
+    }
+
+    /// Adds a file that stands beside it.
+    pub(in crate::dataset) fn add_beside(&mut self, name: String, text: String) {
+        self.files.push(WrittenFile { name, text, is_companion: true });
+    }
+
+    pub(in crate::dataset) fn warn(&mut self, what: impl Into<String>) {
+        self.warnings.push(what.into());
+    }
+}
+
+/// Writes a dataset as this system's files.
+pub fn write(dataset: &Dataset, system: System) -> WrittenDataset {
+    let mut written = match system {
+        System::Adk => adk::write(dataset),
+        System::Trpc => trpc::write(dataset),
+        System::Watsonx => watsonx::write(dataset),
+        System::Redhat | System::Shared => redhat::write(dataset),
+    };
+    let lost = lost(dataset, &written, system);
+    written.warnings.extend(lost);
+    written
+}
+
+/// JSON with a newline at its end.
+pub(in crate::dataset) fn text(content: &Value) -> String {
+    format!("{content:#}\n")
+}
+
+/// An object without entries that are null, empty texts, lists or objects.
+pub(in crate::dataset) fn object<'a>(entries: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    };
+    let entries = entries.into_iter().filter(|(_, value)| !is_empty(value));
+    Value::Object(entries.map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// Adds what a file says beside what it is known to say; what is there already stays.
+pub(in crate::dataset) fn extend(value: &mut Value, extra: &Map<String, Value>, but: &[&str]) {
+    if let Value::Object(map) = value {
+        for (key, value) in extra.iter().filter(|(key, _)| !but.contains(&key.as_str())) {
+            map.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `*.evalset_result.json` of Google ADK 2: an `EvalSetResult`, in snake_case.
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::result::{Came, CaseResult, MetricResult, TurnResult, call_id, epoch, object};
+use super::{ResultNames, job_names, result_id};
+use crate::evidence::{ExpectedTurn, ToolUse};
+use crate::record::{DocumentError, Sequence, write_streamed};
+use crate::report::WrittenRun;
+
+/// Writes the results of these runs, while their trials are being read.
+pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) -> Result<(), DocumentError<E>> {
+    #[derive(Serialize)]
+    struct File<T: Serialize> {
+        eval_set_result_id: String,
+        eval_set_result_name: String,
+        eval_set_id: String,
+        creation_timestamp: f64,
+        eval_case_results: T,
+    }
+    let names = ResultNames::new(runs.iter().map(|run| run.overview));
+    let id = result_id(runs);
+    let cases = runs.iter().flat_map(|run| {
+        let names = &names;
+        (run.trials)().map(move |trial| {
+            trial.map(|trial| {
+                let review = (run.review)(&trial);
+                case(&run.overview.summary.provenance.job, &CaseResult::new(run.overview, &trial, &review, names))
+            })
+        })
+    });
+    let created = runs.first().map_or(0.0, |run| epoch(run.overview.summary.started_at));
+    write_streamed(cases, to, |cases| File {
+        eval_set_result_id: id.clone(),
+        eval_set_result_name: id,
+        eval_set_id: job_names(runs).join("+"),
+        creation_timestamp: created,
+        eval_case_results: Sequence::new(cases),
+    })
+}
+
+/// The numbers of `EvalStatus`.
+fn status(came: Came) -> u8 {
+    match came {
+        Came::Passed => 1,
+        Came::Failed => 2,
+        Came::NotEvaluated => 3,
+        Came::Informs => 4,
+    }
+}
+
+fn case(set: &str, result: &CaseResult<'_>) -> Value {
+    // ADK has no greetings: one is a turn in which the user says nothing.
+    let turn = |turn: &TurnResult<'_>| {
+        json!({
+            "actual_invocation": actual(turn),
+            "expected_invocation": turn.expected.map(expected),
+            "eval_metric_results": turn.metrics.iter().map(metric).collect::<Vec<_>>(),
+        })
+    };
+    let mut case = json!({
+        "eval_set_id": set,
+        "eval_id": result.name.id,
+        "final_eval_status": status(result.came),
+        "overall_eval_metric_results": result.metrics.iter().map(metric).collect::<Vec<_>>(),
+        "eval_metric_result_per_invocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
+        "session_id": result.session(),
+        "user_id": result.user(),
+    });
+    if let Some(error) = &result.error {
+        // ADK's own files have no place for it; its readers pass over what they do not know.
+        case["error_message"] = error.as_str().into();
+    }
+    case
+}
+
+/// A metric has no place for a reason but those of its rubrics.
+fn metric(result: &MetricResult<'_>) -> Value {
+    let reason = |id: &str, why: &str, score: Option<crate::score::Score>| json!({ "rubric_id": id, "rationale": why, "score": score.map(|score| score.get()) });
+    let reasons: Vec<Value> = match result.items.as_slice() {
+        [] => vec![reason(result.name, &result.why, result.score)],
+        items => items.iter().map(|it| reason(&it.label, it.component.why(), it.component.score())).collect(),
+    };
+    json!({
+        "metric_name": result.name,
+        "threshold": result.threshold.map(|threshold| threshold.get()),
+        "score": result.score.map(|score| score.get()),
+        "eval_status": status(result.came),
+        "details": { "rubric_scores": reasons },
+    })
+}
+
+fn content(role: &str, text: &str) -> Value {
+    json!({ "role": role, "parts": [{ "text": text }] })
+}
+
+fn calls(uses: &[ToolUse], turn: u32) -> Value {
+    let named = || uses.iter().enumerate().map(|(place, call)| (call_id(call, turn, place), call));
+    let uses: Vec<Value> =
+        named().map(|(id, call)| json!({ "id": id, "name": call.tool, "args": object(&call.args, "value") })).collect();
+    let responses: Vec<Value> = named()
+        .filter_map(|(id, call)| {
+            let result = call.result.as_ref()?;
+            Some(json!({ "id": id, "name": call.tool, "response": object(result, "result") }))
+        })
+        .collect();
+    json!({ "tool_uses": uses, "tool_responses": responses, "intermediate_responses": [] })
+}
+
+fn actual(result: &TurnResult<'_>) -> Value {
+    let turn = &result.turn;
+    let mut invocation = json!({
+        "invocation_id": format!("turn-{}", turn.number),
+        "user_content": content("user", &turn.user),
+        "final_response": turn.agent.as_deref().map(|text| content("model", text)),
+        "intermediate_data": calls(&result.calls, turn.number),
+    });
+    if let Some(latency) = turn.latency_ms {
+        invocation["duration"] = (latency / 1000.0).into();
+    }
+    invocation
+}
+
+fn expected(turn: &ExpectedTurn) -> Value {
+    json!({
+        "invocation_id": format!("turn-{}", turn.turn),
+        "user_content": content("user", &turn.say),
+        "final_response": turn.reply.as_deref().map(|text| content("model", text)),
+        "intermediate_data": turn.calls.as_ref().map(|uses| calls(uses, turn.turn)),
+    })
+}

@@ -1,0 +1,71 @@
+//! Runs as other systems write theirs: Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat's quickstart, and
+//! OpenTelemetry. Their own readers take these files.
+//!
+//! Invariants: what was not evaluated is never passed and never a number; no name of a file is anybody's text
+//! (`text::file_name`); trials are written while they are read, and what a format sums up is gathered in a pass of its own.
+
+pub(super) mod adk;
+mod names;
+pub(super) mod otlp;
+pub(super) mod redhat;
+mod result;
+pub(super) mod trpc;
+pub(super) mod watsonx;
+
+pub(super) use names::ResultNames;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::format::{DocumentResult, WrittenRun};
+use crate::record::DocumentError;
+use crate::text::file_name;
+
+/// Where the files of a format go that is a folder.
+pub trait ResultFolder {
+    /// Begins a file. `path` is relative, of names that are harmless.
+    ///
+    /// # Errors
+    /// It can't be written.
+    fn file(&mut self, path: &str) -> io::Result<Box<dyn Write + '_>>;
+}
+
+/// Writes a JSON file, indented and with a newline at its end.
+fn write_json<E>(folder: &mut dyn ResultFolder, path: &str, value: &impl Serialize) -> DocumentResult<E> {
+    write_file(folder, path, |to| {
+        serde_json::to_writer_pretty(&mut *to, value)?;
+        to.write_all(b"\n")
+    })
+}
+
+/// Writes a file.
+fn write_file<E>(
+    folder: &mut dyn ResultFolder,
+    path: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> DocumentResult<E> {
+    let written = folder.file(path).and_then(|mut file| {
+        write(&mut *file)?;
+        file.flush()
+    });
+    written.map_err(DocumentError::Write)
+}
+
+/// The jobs' names of several runs, each once.
+fn job_names<E>(runs: &[WrittenRun<'_, E>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for run in runs {
+        let name = run.overview.summary.provenance.job.clone();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The id of a result: that of the run, behind its job's name, harmless as a file's name.
+pub(super) fn result_id<E>(runs: &[WrittenRun<'_, E>]) -> String {
+    let ids: Vec<&str> = runs.iter().map(|run| run.overview.summary.id.as_str()).collect();
+    file_name(&format!("{}_{}", job_names(runs).join("+"), ids.join("+")))
+}

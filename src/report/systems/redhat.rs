@@ -1,0 +1,139 @@
+//! The folder `results` of Red Hat's evaluations: the conversations, what was measured on each, and the tokens.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::result::{Came, CaseResult, MetricResult};
+use super::{ResultFolder, ResultNames, result_id, write_file, write_json};
+use crate::evidence::Role;
+use crate::record::{DocumentError, Sequence, write_streamed};
+use crate::report::WrittenRun;
+use crate::report::format::DocumentResult;
+use crate::report::token_file::write_token_file;
+
+/// Writes the results of these runs.
+pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
+    let names = ResultNames::new(runs.iter().map(|run| run.overview));
+    let (mut evaluated, mut failed) = (Vec::new(), Vec::new());
+    for run in runs {
+        let several = run.overview.groups.iter().any(|group| group.planned > 1);
+        for trial in (run.trials)() {
+            let trial = trial.map_err(DocumentError::Read)?;
+            let review = (run.review)(&trial);
+            let result = CaseResult::new(run.overview, &trial, &review, &names);
+            let repeat = if several { format!("_{}", trial.trial.repeat) } else { String::new() };
+            let name = format!("{}{repeat}.json", result.name.file);
+            let conversation = conversation(&result);
+            if conversation.as_array().is_some_and(|said| !said.is_empty()) {
+                let metadata = json!({
+                    "authoritative_user_id": result.user(),
+                    "description": format!("Test results from {}", result.name.id),
+                });
+                let file = json!({ "metadata": metadata, "conversation": conversation });
+                write_json(folder, &format!("conversation_results/{name}"), &file)?;
+            }
+            match result.came {
+                // What was not evaluated has no figures.
+                Came::NotEvaluated => failed.push(not_evaluated(&name, &result)),
+                _ => {
+                    let file = evaluation(&name, conversation, &result);
+                    write_json(folder, &format!("deep_eval_results/deepeval_{name}"), &file)?;
+                    evaluated.push(name);
+                }
+            }
+        }
+    }
+    all_results(runs, folder, &names, (evaluated.len(), failed))?;
+    write_tokens(runs, folder)
+}
+
+/// What both sides said. Red Hat's conversations have no tool calls.
+fn conversation(result: &CaseResult<'_>) -> Value {
+    let transcript = result.trial.evidence.as_ref().map(|evidence| &evidence.transcript);
+    let said = transcript.into_iter().flat_map(|it| it.messages()).map(|message| {
+        let role = if message.role == Role::User { "user" } else { "assistant" };
+        json!({ "role": role, "content": message.content })
+    });
+    let pending = result.trial.pending.iter().map(|text| json!({ "role": "user", "content": text }));
+    said.chain(pending).collect()
+}
+
+fn evaluation(name: &str, conversation: Value, result: &CaseResult<'_>) -> Value {
+    let metrics: Vec<Value> = result.metrics.iter().map(metric).collect();
+    let total = metrics.len();
+    json!({
+        "filename": name,
+        "conversation_turns": conversation,
+        "metrics": metrics,
+        "total_metrics": total,
+    })
+}
+
+/// What was not evaluated is no success, and its score is null.
+fn metric(result: &MetricResult<'_>) -> Value {
+    json!({
+        "metric": result.name,
+        "score": result.score.map(|score| score.get()),
+        "success": match result.came {
+            Came::Passed | Came::Informs => Some(true),
+            Came::Failed => Some(false),
+            Came::NotEvaluated => None,
+        },
+        "reason": result.why,
+        "threshold": result.threshold.map(|threshold| threshold.get()),
+        "retry_performed": false,
+    })
+}
+
+fn not_evaluated(name: &str, result: &CaseResult<'_>) -> Value {
+    let outcome = result.trial.outcome.as_ref().map_or("cut off", |outcome| outcome.label());
+    let why = result.error.clone().unwrap_or_else(|| "a figure that is asked for is missing".to_owned());
+    json!({ "filename": name, "error_type": outcome, "error_details": why, "failure_reason": "not evaluated" })
+}
+
+/// `deepeval_all_results.json`: all of them again, streamed.
+fn all_results<E>(
+    runs: &[WrittenRun<'_, E>],
+    folder: &mut dyn ResultFolder,
+    names: &ResultNames,
+    (successes, failed): (usize, Vec<Value>),
+) -> DocumentResult<E> {
+    #[derive(Serialize)]
+    struct File<T: Serialize> {
+        successful_evaluations: T,
+        failed_evaluations: Vec<Value>,
+        summary: Value,
+    }
+    let evaluations = runs.iter().flat_map(|run| {
+        let several = run.overview.groups.iter().any(|group| group.planned > 1);
+        (run.trials)().map(move |trial| {
+            trial.map(|trial| {
+                let review = crate::evidence::Review::default();
+                let result = CaseResult::new(run.overview, &trial, &review, names);
+                let repeat = if several { format!("_{}", trial.trial.repeat) } else { String::new() };
+                let name = format!("{}{repeat}.json", result.name.file);
+                let is_evaluated = result.came != Came::NotEvaluated;
+                is_evaluated.then(|| evaluation(&name, conversation(&result), &result))
+            })
+        })
+    });
+    let to = folder.file("deep_eval_results/deepeval_all_results.json").map_err(DocumentError::Write)?;
+    let failures = failed.len();
+    write_streamed(evaluations, to, |evaluations| File {
+        successful_evaluations: Sequence::new(evaluations.flatten()),
+        failed_evaluations: failed,
+        summary: json!({
+            "total_files": successes + failures,
+            "successful_count": successes,
+            "failed_count": failures,
+        }),
+    })
+}
+
+fn write_tokens<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
+    let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y%m%d_%H%M%S").to_string());
+    let name = at.unwrap_or_else(|| result_id(runs));
+    let mut text = Vec::new();
+    write_token_file(runs, &mut text)?;
+    write_file(folder, &format!("token_usage/pipeline_aggregated_{name}.json"), |to| to.write_all(&text))
+}

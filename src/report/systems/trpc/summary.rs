@@ -1,0 +1,201 @@
+//! What several runs of a set come to, case by case and run by run.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::super::result::{Came, CaseResult, MetricResult};
+use super::{status, without_empty};
+use crate::score::{pass_at_k, pass_hat_k};
+
+/// How often something came out which way.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    not_evaluated: u64,
+}
+
+impl Counts {
+    fn add(&mut self, came: Came) {
+        match came {
+            Came::Passed | Came::Informs => self.passed += 1,
+            Came::Failed => self.failed += 1,
+            Came::NotEvaluated => self.not_evaluated += 1,
+        }
+    }
+
+    /// One that failed fails all. trpc-agent-go lets one that passed stand for those that were not evaluated; here what
+    /// nobody knows is not passed.
+    fn came(self) -> Came {
+        match self {
+            Counts { failed: 1.., .. } => Came::Failed,
+            Counts { not_evaluated: 0, passed: 1.., .. } => Came::Passed,
+            _ => Came::NotEvaluated,
+        }
+    }
+
+    fn into_json(self) -> Value {
+        let Counts { passed, failed, not_evaluated } = self;
+        without_empty(json!({ "passed": passed, "failed": failed, "notEvaluated": not_evaluated }))
+    }
+}
+
+/// One metric's scores.
+#[derive(Debug, Clone, Default)]
+struct MetricSum {
+    sum: f64,
+    scored: u64,
+    threshold: f64,
+    counts: Counts,
+}
+
+/// The metrics of a case or a run, in their order.
+#[derive(Debug, Clone, Default)]
+struct MetricSums(Vec<(String, MetricSum)>);
+
+impl MetricSums {
+    fn add(&mut self, metrics: &[MetricResult<'_>]) {
+        for metric in metrics {
+            let at = self.0.iter().position(|(name, _)| name == metric.name).unwrap_or_else(|| {
+                self.0.push((metric.name.to_owned(), MetricSum::default()));
+                self.0.len() - 1
+            });
+            let sum = &mut self.0[at].1;
+            sum.counts.add(metric.came);
+            sum.threshold = metric.threshold.map_or(sum.threshold, |threshold| threshold.get());
+            if let Some(score) = metric.score {
+                (sum.sum, sum.scored) = (sum.sum + score.get(), sum.scored + 1);
+            }
+        }
+    }
+
+    /// The average of those that were evaluated decides.
+    fn into_json(self) -> Value {
+        let summary = |(name, it): (String, MetricSum)| {
+            let average = (it.scored > 0).then(|| it.sum / it.scored as f64);
+            let came = average.map_or(Came::NotEvaluated, |average| {
+                if average + crate::score::Score::HAIR < it.threshold { Came::Failed } else { Came::Passed }
+            });
+            without_empty(json!({
+                "metricName": name,
+                "averageScore": average,
+                "evalStatus": status(came),
+                "threshold": it.threshold,
+                "statusCounts": it.counts.into_json(),
+            }))
+        };
+        self.0.into_iter().map(summary).collect()
+    }
+}
+
+/// What is gathered of a case.
+#[derive(Debug, Default)]
+struct CaseSum {
+    counts: Counts,
+    metrics: MetricSums,
+    runs: Vec<Value>,
+}
+
+/// What is gathered of a run: all cases once.
+#[derive(Debug, Default)]
+struct RunSum {
+    counts: Counts,
+    metrics: MetricSums,
+}
+
+/// What some runs come to.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    cases: Vec<(String, CaseSum)>,
+    places: BTreeMap<String, usize>,
+    runs: BTreeMap<u32, RunSum>,
+    /// How long it took.
+    pub(super) nanoseconds: i64,
+}
+
+impl Summary {
+    /// Takes in a trial.
+    pub(super) fn add(&mut self, result: &CaseResult<'_>) {
+        let id = &result.name.id;
+        let place = *self.places.entry(id.clone()).or_insert_with(|| {
+            self.cases.push((id.clone(), CaseSum::default()));
+            self.cases.len() - 1
+        });
+        let case = &mut self.cases[place].1;
+        case.counts.add(result.came);
+        case.metrics.add(&result.metrics);
+        let metric = |metric: &MetricResult<'_>| {
+            without_empty(json!({
+                "metricName": metric.name,
+                "score": metric.score.map(|score| score.get()),
+                "evalStatus": status(metric.came),
+                "threshold": metric.threshold.map(|threshold| threshold.get()),
+            }))
+        };
+        case.runs.push(without_empty(json!({
+            "runId": result.trial.trial.repeat,
+            "finalEvalStatus": status(result.came),
+            "errorMessage": result.error,
+            "metricResults": result.metrics.iter().map(metric).collect::<Vec<_>>(),
+        })));
+        let run = self.runs.entry(result.trial.trial.repeat).or_default();
+        run.counts.add(result.came);
+        run.metrics.add(&result.metrics);
+    }
+
+    /// The summary as it is written.
+    pub(super) fn into_json(self) -> Value {
+        let Summary { cases, runs, nanoseconds, .. } = self;
+        let num_runs = runs.len() as u64;
+        let mut counts = Counts::default();
+        runs.values().for_each(|run| counts.add(run.counts.came()));
+        let mut of_cases = Counts::default();
+        cases.iter().for_each(|(_, case)| of_cases.add(case.counts.came()));
+        let run = |(id, run): (u32, RunSum)| {
+            without_empty(json!({
+                "runId": id,
+                "overallStatus": status(run.counts.came()),
+                "caseStatusCounts": run.counts.into_json(),
+                "metricSummaries": run.metrics.into_json(),
+            }))
+        };
+        let case = |(id, case): (String, CaseSum)| {
+            let mut summary = json!({
+                "evalId": id,
+                "overallStatus": status(case.counts.came()),
+                "runStatusCounts": case.counts.into_json(),
+                "metricSummaries": case.metrics.into_json(),
+                "runSummaries": case.runs,
+            });
+            add_passes(&mut summary, case.counts);
+            without_empty(summary)
+        };
+        let mut summary = json!({
+            "overallStatus": status(of_cases.came()),
+            "numRuns": num_runs,
+            "runStatusCounts": counts.into_json(),
+            "runSummaries": runs.into_iter().map(run).collect::<Vec<_>>(),
+            "evalCaseSummaries": cases.into_iter().map(case).collect::<Vec<_>>(),
+            // Its library returns this beside the file; its reader passes over what it does not know.
+            "executionTime": nanoseconds,
+        });
+        add_passes(&mut summary, counts);
+        without_empty(summary)
+    }
+}
+
+/// The most tries for each number of which there is a figure, beside all of them.
+const MOST_TRIES: u64 = 10;
+
+/// pass@k and pass^k for each number of tries that there were: of the runs of a case, or of whole sets. Its library computes
+/// them from the file; its reader passes over what it does not know.
+fn add_passes(summary: &mut Value, counts: Counts) {
+    let runs = counts.passed + counts.failed + counts.not_evaluated;
+    let each = |of: fn(u64, u64, u64) -> Option<f64>| -> Map<String, Value> {
+        let tries = (1..=runs).filter(|k| *k <= MOST_TRIES || *k == runs);
+        tries.filter_map(|k| Some((k.to_string(), of(runs, counts.passed, k)?.into()))).collect()
+    };
+    summary["passAtK"] = each(|runs, passed, k| pass_at_k(runs, passed, k).ok()).into();
+    summary["passHatK"] = each(|runs, passed, k| pass_hat_k(runs, passed, k).ok()).into();
+}

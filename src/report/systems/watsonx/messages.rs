@@ -1,0 +1,88 @@
+//! The messages of a conversation, and what was wrong with each.
+
+use serde_json::{Value, json};
+
+use super::super::result::{CaseResult, call_id};
+use crate::evidence::{CallFinding, ValueDifference};
+
+/// `*.messages.json`: what both sides said, the calls and their results. A call or a result is a text of JSON.
+pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in &result.turns {
+        if !turn.turn.is_greeting() {
+            messages.push(message("user", turn.turn.user.clone(), "text", None));
+        }
+        for (place, call) in turn.calls.iter().enumerate() {
+            let id = call_id(call, turn.turn.number, place);
+            let content = json!({ "type": "tool_call", "name": call.tool, "args": call.args, "id": id });
+            let mut asked = message("assistant", content.to_string(), "tool_call", None);
+            let function = json!({ "name": call.tool, "arguments": call.args.to_string() });
+            asked["tool_calls"] = json!([{ "id": id, "function": function, "type": "function" }]);
+            messages.push(asked);
+            if let Some(answer) = &call.result {
+                let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+                let content =
+                    json!({ "type": "tool_response", "name": call.tool, "content": answer, "tool_call_id": id });
+                let mut answered = message("assistant", content.to_string(), "tool_response", None);
+                answered["tool_call_id"] = id.into();
+                messages.push(answered);
+            }
+        }
+        if let Some(said) = &turn.turn.agent {
+            messages.push(message("assistant", said.clone(), "text", turn.turn.latency_ms));
+        }
+    }
+    messages
+}
+
+fn message(role: &str, content: String, kind: &str, latency_ms: Option<f64>) -> Value {
+    let seconds = latency_ms.map(|latency| latency.round() / 1000.0);
+    json!({ "role": role, "content": content, "type": kind, "response_time": seconds })
+}
+
+/// `*.messages.analyze.json`: the messages, each with what was wrong with it, and behind them what is missing.
+pub(super) fn analyzed(result: &CaseResult<'_>, messages: &[Value]) -> Vec<Value> {
+    let mut made = result.review.made.iter();
+    let mut is_error = false;
+    let with_reason = |message: &Value| {
+        let reason = match message["type"].as_str() {
+            Some("tool_call") => made.next().and_then(|call| {
+                is_error = call.error().is_some();
+                reason(&call.finding)
+            }),
+            Some("tool_response") if is_error => Some(json!({ "reason": "runtime error" })),
+            _ => None,
+        };
+        json!({ "message": message, "reason": reason })
+    };
+    let mut analyzed: Vec<Value> = messages.iter().map(with_reason).collect();
+    let mut missed: Vec<&str> = result.review.missed.iter().map(|missed| missed.call.tool.as_str()).collect();
+    missed.sort_unstable();
+    missed.dedup();
+    if !missed.is_empty() {
+        analyzed.push(json!({ "meta": { "missed_tool_calls": missed } }));
+    }
+    analyzed
+}
+
+fn reason(finding: &CallFinding) -> Option<Value> {
+    match finding {
+        CallFinding::Unjudged | CallFinding::AsExpected => None,
+        CallFinding::NotExpected => Some(json!({ "reason": "irrelevant tool call" })),
+        CallFinding::OutOfOrder => Some(json!({ "reason": "incorrect order" })),
+        CallFinding::Differs(differences) => {
+            let parameters: Vec<Value> = differences.iter().map(parameter).collect();
+            Some(json!({ "reason": "incorrect parameters", "parameters": parameters }))
+        }
+    }
+}
+
+fn parameter(difference: &ValueDifference) -> Value {
+    json!({
+        "name": difference.path.strip_prefix("args.").unwrap_or(&difference.path),
+        "expected": difference.expected,
+        "actual": difference.actual,
+        "match_type": "strict",
+        "matched": false,
+    })
+}

@@ -1,0 +1,94 @@
+//! A result folder of watsonx Orchestrate's evaluation framework (`agentops` 1.6): messages, what was wrong with them, figures
+//! of each run, and their summary.
+//!
+//! Invariant: the files are strict JSON. What nobody knows is left out, where the framework itself writes NaN.
+
+mod figures;
+mod messages;
+mod table;
+
+pub(in crate::report) use table::table;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::result::CaseResult;
+use super::{ResultFolder, ResultNames, write_file, write_json};
+use crate::record::DocumentError;
+use crate::report::WrittenRun;
+use crate::report::csv;
+use crate::report::format::DocumentResult;
+use figures::{Figures, is_column};
+
+/// Writes the results of these runs, in a folder named by the time at which the first of them began, as the framework has
+/// it: the results of another time stay beside it.
+pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
+    let names = ResultNames::new(runs.iter().map(|run| run.overview));
+    let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y-%m-%d_%H-%M-%S").to_string());
+    let at = at.unwrap_or_default();
+    let (mut rows, mut sums): (Vec<Map<String, Value>>, BTreeMap<String, (f64, u64)>) = Default::default();
+    for run in runs {
+        let several = run.overview.groups.iter().any(|group| group.planned > 1);
+        for trial in (run.trials)() {
+            let trial = trial.map_err(DocumentError::Read)?;
+            let review = (run.review)(&trial);
+            let result = CaseResult::new(run.overview, &trial, &review, &names);
+            let run_of_case = if several { format!(".run{}", trial.trial.repeat) } else { String::new() };
+            let base = format!("{}{run_of_case}", result.name.file);
+            let messages = messages::messages(&result);
+            write_json(folder, &format!("{at}/messages/{base}.messages.json"), &messages)?;
+            let analyzed = messages::analyzed(&result, &messages);
+            write_json(folder, &format!("{at}/messages/{base}.messages.analyze.json"), &analyzed)?;
+            let figures = Figures::new(&result, messages.len()).into_map(&result);
+            write_json(folder, &format!("{at}/messages/{base}.metrics.json"), &figures)?;
+            if let Some(error) = &result.error {
+                let errors = json!([{ "reason": error, "traceback": null }]);
+                write_json(folder, &format!("{at}/messages/{base}.errors.json"), &errors)?;
+            }
+            write_json(folder, &format!("{at}/{base}.metadata.json"), &json!({ "thread_id": result.session() }))?;
+            for (name, value) in figures.iter().filter(|(name, _)| is_column(name)) {
+                if let Some(number) = value.as_f64().or(value.as_bool().map(|truth| f64::from(u8::from(truth)))) {
+                    let sum = sums.entry(name.clone()).or_default();
+                    *sum = (sum.0 + number, sum.1 + 1);
+                }
+            }
+            rows.push(figures);
+        }
+    }
+    summary(folder, &at, &rows)?;
+    let averages: Map<String, Value> =
+        sums.into_iter().map(|(name, (sum, count))| (name, figures::rounded(sum / count as f64).into())).collect();
+    write_json(folder, &format!("{at}/average_metrics.json"), &averages)?;
+    let paths: Vec<String> =
+        rows.iter().filter_map(|row| row["dataset_name"].as_str()).map(|it| format!("{it}.json")).collect();
+    let mut config = String::from("test_paths:\n");
+    let mut known = std::collections::BTreeSet::new();
+    for path in paths.iter().filter(|path| known.insert(path.as_str())) {
+        config.push_str(&format!("- \"{path}\"\n"));
+    }
+    write_file(folder, &format!("{at}/config.yml"), |to| to.write_all(config.as_bytes()))
+}
+
+/// `summary_metrics.csv`: a row a run. What is not known is an empty cell.
+fn summary<E>(folder: &mut dyn ResultFolder, at: &str, rows: &[Map<String, Value>]) -> DocumentResult<E> {
+    let mut columns: Vec<&str> = vec!["run_idx"];
+    for name in rows.iter().flat_map(Map::keys) {
+        if !columns.contains(&name.as_str()) {
+            columns.push(name);
+        }
+    }
+    let cell = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::Bool(truth)) => if *truth { "True" } else { "False" }.to_owned(),
+        Some(Value::String(text)) => csv::text(text),
+        Some(other) => other.to_string(),
+    };
+    write_file(folder, &format!("{at}/summary_metrics.csv"), |to| {
+        writeln!(to, "{}", columns.iter().map(|name| csv::text(name)).collect::<Vec<_>>().join(","))?;
+        for row in rows {
+            writeln!(to, "{}", columns.iter().map(|name| cell(row.get(*name))).collect::<Vec<_>>().join(","))?;
+        }
+        Ok(())
+    })
+}
