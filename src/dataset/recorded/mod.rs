@@ -18,7 +18,7 @@ use super::findings::about_file;
 use super::json::JsonText;
 use super::load::{read_tree, single, stem};
 use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
-use super::recognise::{Recognised, look_at};
+use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
 use crate::evidence::{Ending, Event, Evidence, Transcript, TrialId, Turn};
 use crate::job::{Problem, Problems};
@@ -117,7 +117,7 @@ pub fn load_recorded(file_name: &str, text: &str) -> Result<Recording, Problems>
 
 /// The same; `name` names conversations that the text does not name.
 fn load_named(file_name: &str, name: &str, text: &str) -> Result<Recording, Problems> {
-    let Recognised { kind, json, inner } = look_at(file_name, text)?;
+    let Recognised { kind, json, inner } = look_at(file_name, text).map_err(of_recordings)?;
     let text = inner.as_deref().unwrap_or(text);
     let Some(json) = json else { return Err(nothing_recorded(file_name, kind)) };
     let read = |read: fn(Cursor<'_>, &str) -> Vec<Recorded>| read_with(file_name, text, &json, name, kind, read);
@@ -162,6 +162,15 @@ fn read_with(
 /// What was looked for, for messages.
 const LOOKED_FOR_RECORDED: &str = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
                                    Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
+
+/// What was looked for is a recording.
+fn of_recordings(mut problems: Problems) -> Problems {
+    for problem in problems.list.iter_mut().filter(|problem| problem.help.as_deref() == Some(LOOKED_FOR)) {
+        problem.help = Some(LOOKED_FOR_RECORDED.to_owned());
+        problem.message = problem.message.replace("no evaluation file", "no recording");
+    }
+    problems
+}
 
 fn nothing_recorded(file_name: &str, kind: Kind) -> Problems {
     let message = format!("this is {}: nothing that an agent said is recorded in it", kind.name());

@@ -213,9 +213,14 @@ impl RecordedFile {
                 let warnings = recording.warnings.into_iter().map(shifted).collect();
                 Ok((recording.conversations, (recording.kind, warnings)))
             }
-            Err(problems) => {
-                let list = problems.list.into_iter().map(shifted).collect();
-                Err(Problems { list, untold: problems.untold })
+            Err(problems) if piece.line == 1 => Err(problems),
+            Err(_) => {
+                // Read once more where it stands, so that all lines that are told are those of the file.
+                let text = format!("{}{text}", "\n".repeat(piece.line - 1));
+                load_named(&file_name, own.as_deref().unwrap_or(stem), &text).map(|recording| {
+                    let found = (recording.kind, recording.warnings);
+                    (recording.conversations, found)
+                })
             }
         }
     }
