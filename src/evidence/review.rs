@@ -87,7 +87,7 @@ pub struct MissedCall {
 
 /// What a tool's result says is wrong; `None` where it says nothing of that kind.
 fn error_of(result: &Value) -> Option<String> {
-    let is_said = |value: &&Value| !matches!(value, Value::Null | Value::Bool(false)) && **value != Value::from("");
+    let is_said = |value: &&Value| !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
     let words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match result {
         Value::Object(map) => {

@@ -27,7 +27,8 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
     let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y-%m-%d_%H-%M-%S").to_string());
     let at = at.unwrap_or_default();
-    let (mut rows, mut sums): (Vec<Map<String, Value>>, BTreeMap<String, (f64, u64)>) = Default::default();
+    let mut rows: Vec<Map<String, Value>> = Vec::new();
+    let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
     for run in runs {
         let several = run.overview.groups.iter().any(|group| group.planned > 1);
         for trial in (run.trials)() {
