@@ -34,13 +34,14 @@ pub(super) fn load(
     context: &Context,
 ) -> Result<(Vec<ExpectedJob>, Vec<String>), CliError> {
     let path = Path::new(typed);
+    // First of all: whoever else looks at a file holds it whole.
+    if let Some(large) = large(typed, args, context)? {
+        return Ok((vec![large], Vec::new()));
+    }
     let is_there = path.exists();
     let is_alone = !typed.contains(':') && !Path::new(&format!("{typed}.evalset.json")).exists();
     if !path.is_dir() && (is_there && !is_data(typed, path) || !is_there && is_alone) {
         return native(path, args, context).map(|job| (vec![job], Vec::new()));
-    }
-    if let Some(large) = large(typed, args, context)? {
-        return Ok((vec![large], Vec::new()));
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
