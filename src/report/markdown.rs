@@ -139,7 +139,7 @@ fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String
     let mut reasons: Vec<String> = why.iter().map(|why| format!("- {}\n", words(why, REASON))).collect();
     reasons.extend(items.map(|item| {
         let figure = item.component.score().map_or("missing".to_owned(), |it| two_decimals(it.get()));
-        format!("- **{figure}** {}: {}\n", words(&item.label, NAME), words(item.component.why(), REASON))
+        format!("- **{figure}** {}: {}\n", words(&item.label, NAME), block(item.component.why()))
     }));
     if let Some(card) = trial.scorecard.as_ref().filter(|card| card.failure_count > 0) {
         let tries = if card.failure_count == 1 { "try" } else { "tries" };
@@ -177,6 +177,26 @@ fn sign(verdict: Verdict) -> &'static str {
 /// A score, told from the gate.
 fn score(component: &Component, gate: Option<Score>) -> String {
     component.score().map_or_else(|| "–".to_owned(), |score| beside_gate(score.get(), gate.map(Score::get)))
+}
+
+/// The most lines of a reason.
+const LINES: usize = 12;
+/// So many columns of a line of it are shown.
+const LINE: usize = 160;
+
+/// A reason of several lines, one below the other, each as far in as it was.
+fn block(why: &str) -> String {
+    let mut lines = why.lines();
+    let Some(first) = lines.next().filter(|_| why.contains('\n')) else { return words(why, REASON) };
+    let mut block = words(first, REASON);
+    for line in lines.by_ref().take(LINES) {
+        let inside = line.trim_start_matches(' ');
+        block.push_str(&format!("<br>{}{}", "&nbsp;".repeat((line.len() - inside.len()).min(8)), words(inside, LINE)));
+    }
+    match lines.count() {
+        0 => block,
+        more => format!("{block}<br>and {} more", count(more, "line")),
+    }
 }
 
 /// A text of anybody's as words on one line. What Markdown or HTML could read is written as a character reference, which
@@ -223,6 +243,17 @@ mod tests {
         ] {
             assert_eq!(words(said, 500), written);
         }
+    }
+
+    #[test]
+    fn a_reason_of_several_lines_stays_a_block() {
+        assert_eq!(
+            block("2 of 3\n  first divergence: a|b\n     args.x: <b>\r\n- y"),
+            "2 of 3<br>&nbsp;&nbsp;first divergence: a&#124;b<br>&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;args.x: &#60;b&#62;<br>&#45; y"
+        );
+        assert_eq!(block("one | line"), "one &#124; line");
+        let long = block(&"line\n".repeat(20));
+        assert!(long.ends_with("line<br>and 7 more lines") && long.matches("<br>").count() == 13, "{long}");
     }
 
     proptest! {

@@ -30,9 +30,8 @@ pub(super) fn any_order(expected: usize, actual: usize, edge: &mut impl FnMut(us
     let mut waiting = Vec::new();
     for wanted in 0..expected {
         // Most calls are where they are expected: look there first.
-        let places = (wanted..actual).chain(0..wanted.min(actual));
-        let mut free = places.filter(|made| search.owner[*made].is_none()).collect::<Vec<_>>().into_iter();
-        match free.find(|made| search.has(wanted, *made)) {
+        let mut places = (wanted..actual).chain(0..wanted.min(actual));
+        match places.find(|made| search.owner[*made].is_none() && search.has(wanted, *made)) {
             Some(made) => search.owner[made] = Some(wanted),
             None => waiting.push(wanted),
         }

@@ -27,6 +27,11 @@ impl std::fmt::Debug for SharedSchema {
     }
 }
 
+/// A rule of one word.
+const fn word(kind: RuleKind) -> Compiled {
+    Compiled { kind, ..PLAIN }
+}
+
 /// Why a rule can't be used.
 #[derive(Debug)]
 pub(super) struct RuleProblem {
@@ -61,7 +66,20 @@ pub(super) struct Compiled {
 }
 
 /// Equality as the options of the metric mean it.
-pub(super) const STRICT: Compiled = Compiled {
+pub(super) static STRICT: Compiled = PLAIN;
+
+/// Rules of one word, in the order of their kinds.
+static WORDS: [Compiled; 7] = [
+    PLAIN,
+    word(RuleKind::Fuzzy),
+    word(RuleKind::Ignore),
+    word(RuleKind::Optional),
+    word(RuleKind::Contains),
+    word(RuleKind::Regex),
+    word(RuleKind::Date),
+];
+
+const PLAIN: Compiled = Compiled {
     kind: RuleKind::Strict,
     compares: true,
     only: None,
@@ -146,13 +164,13 @@ impl Compiled {
     }
 
     /// The rule that values within this one's are compared by.
-    pub(super) fn inherited(&self) -> Compiled {
+    pub(super) fn inherited(&self) -> &'static Compiled {
         Compiled::of(self.kind)
     }
 
     /// A rule of one word.
-    pub(super) const fn of(kind: RuleKind) -> Compiled {
-        Compiled { kind, ..STRICT }
+    pub(super) fn of(kind: RuleKind) -> &'static Compiled {
+        &WORDS[kind as usize]
     }
 }
 

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::align::Pairs;
 use super::call::Verdict;
 use super::compare::Session;
 use super::config::{CallOrder, TrajectoryDialect, TrajectoryFigure};
 use super::equality::Equality;
+use super::normal::IGNORE_WORD;
 use super::{adk, watsonx};
 
 /// The figures of a comparison; `None` where one does not apply.
@@ -165,14 +167,24 @@ fn parameter_match(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option
 /// F1 of the arguments of each expected call that has some, on average; 0 where it was not made at all.
 fn parameter_f1(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
     let matcher = session.matcher;
-    let has_all = matcher.arguments && !matcher.mode.extra && matcher.has_no_rules();
+    let has_all = matcher.arguments && matcher.has_no_rules();
+    let is_free = |value: &Value| matcher.has_ignore_word && value.as_str() == Some(IGNORE_WORD);
     let f1 = |(wanted, made): (usize, &Option<usize>)| match made {
-        // All are as expected, and there are no others.
-        Some(_) if has_all && same[wanted].is_some() && session.wanted[wanted].rules.is_none() => {
-            let args = session.wanted[wanted].call.args.as_ref()?.as_object()?;
-            (!args.is_empty()).then_some(1.0)
-        }
-        Some(made) => session.credit(wanted, *made)?.f1(),
+        Some(made) => match session.wanted[wanted].call.args.as_ref().and_then(Value::as_object) {
+            // All are as expected: it is only to be counted which are there beside them.
+            Some(args)
+                if has_all
+                    && same[wanted].is_some()
+                    && session.wanted[wanted].rules.is_none()
+                    && !args.is_empty()
+                    && !args.contains_key("IGNORE")
+                    && !args.values().any(is_free) =>
+            {
+                let actual = session.input.actual[*made].args.as_object().map_or(0, Map::len);
+                Some(2.0 * args.len() as f64 / (args.len() + actual.max(args.len())) as f64)
+            }
+            _ => session.credit(wanted, *made)?.f1(),
+        },
         None => session.wanted[wanted].call.args.is_some().then_some(0.0),
     };
     mean(&pairs.iter().enumerate().filter_map(f1).collect::<Vec<_>>())

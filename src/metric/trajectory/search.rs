@@ -85,6 +85,14 @@ impl Session<'_> {
             let graph = self.input.goals.unwrap_or(&alone);
             return goals::is_topological_order(graph, &order, true).then_some(pairs);
         }
+        let edges = self.edges();
+        // Where the goals are listed in the order of their graph, the calls mostly come in it too.
+        if self.input.messages.is_empty()
+            && edges.iter().all(|(before, after)| before < after)
+            && let Some(pairs) = align::subsequence(calls, self.input.actual.len(), edge)
+        {
+            return Some(pairs);
+        }
         // A message has the places between the calls: after so many of them.
         let last = self.input.actual.len();
         let mut nodes: Vec<Node> = (0..calls)
@@ -105,7 +113,7 @@ impl Session<'_> {
             node.slots.sort_unstable();
             node.slots.dedup();
         }
-        for (before, after) in self.edges() {
+        for (before, after) in edges {
             nodes[after].before.push(before);
         }
         let slots = goals::in_order(&nodes, 2 * last + 1)?;
@@ -157,16 +165,25 @@ impl Session<'_> {
             return self.first_free(&mut edge).0;
         }
         let whole = 3.0 * (expected.min(actual) + 1) as f64;
-        let weights: Vec<Vec<f64>> = (0..expected)
+        // In order, what is the same at both ends belongs together in a best alignment: nothing weighs more.
+        let ends = if is_in_order { expected.min(actual) } else { 0 };
+        let head = (0..ends).take_while(|at| edge(*at, *at)).count();
+        let tail = (1..=ends - head).take_while(|at| edge(expected - at, actual - at)).count();
+        let weights: Vec<Vec<f64>> = (head..expected - tail)
             .map(|wanted| {
                 let weight = |made: usize| match self.verdict(wanted, made) {
                     Verdict::Same => whole,
                     _ => self.credit(wanted, made).map_or(0.0, |credit| 1.0 + credit.part()),
                 };
-                (0..actual).map(weight).collect()
+                (head..actual - tail).map(weight).collect()
             })
             .collect();
-        if is_in_order { align::heaviest_in_order(&weights, actual) } else { align::heaviest(&weights, actual) }
+        if !is_in_order {
+            return align::heaviest(&weights, actual);
+        }
+        let middle = align::heaviest_in_order(&weights, actual - tail - head);
+        let middle = middle.into_iter().map(|made| made.map(|made| made + head));
+        (0..head).map(Some).chain(middle).chain((actual - tail..actual).map(Some)).collect()
     }
 
     pub(super) fn credit(&self, wanted: usize, made: usize) -> Option<Credit> {

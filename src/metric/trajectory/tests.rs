@@ -416,6 +416,10 @@ fn calls() -> impl Strategy<Value = Vec<(u8, u8)>> {
 }
 
 fn holds(order: &str, count: &str, expected: &[(u8, u8)], actual: &[(u8, u8)]) -> bool {
+    of_calls(order, count, expected, actual).is_match.unwrap()
+}
+
+fn of_calls(order: &str, count: &str, expected: &[(u8, u8)], actual: &[(u8, u8)]) -> Trajectory {
     let call = |(tool, arg): &(u8, u8)| json!({"tool": format!("t{tool}"), "args": {"a": arg}});
     // An argument of 2 stands for any: rules overlap.
     let wanted = |it: &(u8, u8)| {
@@ -427,7 +431,7 @@ fn holds(order: &str, count: &str, expected: &[(u8, u8)], actual: &[(u8, u8)]) -
     };
     let expected: Vec<Value> = expected.iter().map(wanted).collect();
     let actual: Vec<Value> = actual.iter().map(call).collect();
-    compare(json!({"order": order, "count": count}), json!(expected), json!(actual)).is_match == Some(true)
+    compare(json!({"order": order, "count": count}), json!(expected), json!(actual))
 }
 
 proptest! {
@@ -463,5 +467,22 @@ proptest! {
             let trajectory = compare(json!({"dialect": dialect, "strict": strict, "order": "anyOrder"}), expected, actual);
             prop_assert!(trajectory.is_match.is_some());
         }
+    }
+}
+
+proptest! {
+    #[test]
+    fn of_calls_in_order_as_many_as_possible_are_found(expected in calls(), actual in calls()) {
+        // The longest common subsequence, whatever is the same at both ends.
+        let mut longest = vec![vec![0_usize; actual.len() + 1]; expected.len() + 1];
+        for (at, one) in expected.iter().enumerate() {
+            for (other_at, other) in actual.iter().enumerate() {
+                let is_same = holds("exact", "equal", &[*one], &[*other]);
+                let both = longest[at][other_at] + usize::from(is_same);
+                longest[at + 1][other_at + 1] = both.max(longest[at][other_at + 1]).max(longest[at + 1][other_at]);
+            }
+        }
+        let found = of_calls("inOrder", "subset", &expected, &actual);
+        prop_assert_eq!(found.pairs.iter().flatten().count(), longest[expected.len()][actual.len()]);
     }
 }

@@ -219,7 +219,7 @@ impl<'a> Comparison<'a> {
             let holds = self.within(key, |it| {
                 let of_parent = if is_bare { None } else { it.layers.of_parent(&it.path).map(Compiled::of) };
                 let exact = if is_bare { None } else { it.layers.exact(&it.path) };
-                let rule = exact.or(of_parent.as_ref()).unwrap_or(&inherited);
+                let rule = exact.or(of_parent).unwrap_or(inherited);
                 match found {
                     Some(actual) => match (below(key), rule.ignore.is_none() && rule.only.is_none()) {
                         (Some(tree), true) if rule.kind == RuleKind::Strict => {
@@ -280,8 +280,8 @@ impl<'a> Comparison<'a> {
             let mut same = true;
             for (index, (expected, actual)) in wanted.iter().zip(made).enumerate() {
                 same &= self.at_index(index, |it| match ignore {
-                    Some(tree) => it.equal(&inherited, Some(tree), mode, expected, actual),
-                    None => it.value(&inherited, mode, expected, actual),
+                    Some(tree) => it.equal(inherited, Some(tree), mode, expected, actual),
+                    None => it.value(inherited, mode, expected, actual),
                 });
                 if !same && !self.goes_on() {
                     return false;
@@ -296,7 +296,7 @@ impl<'a> Comparison<'a> {
             (probe.has_ignore_word, probe.strict) = (self.has_ignore_word, self.strict);
             probe.deadline = self.deadline;
             probe.path.clone_from(&self.path);
-            let same = probe.equal(&inherited, ignore, mode, &wanted[expected], &made[actual]);
+            let same = probe.equal(inherited, ignore, mode, &wanted[expected], &made[actual]);
             same && probe.fuzzy.is_empty() && probe.unknown.is_empty()
         };
         let pairs = super::align::any_order(wanted.len(), made.len(), &mut edges);

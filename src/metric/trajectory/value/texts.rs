@@ -93,7 +93,7 @@ impl Comparison<'_> {
 
     pub(super) fn same_date(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         if let (Value::Object(wanted), Value::Object(made)) = (expected, actual) {
-            return self.entries(&Compiled::of(RuleKind::Date), None, mode, wanted, made);
+            return self.entries(Compiled::of(RuleKind::Date), None, mode, wanted, made);
         }
         match (Moment::parse(&text_of(expected)), Moment::parse(&text_of(actual))) {
             (Some(wanted), Some(made)) if wanted.is_same(&made) => true,
