@@ -19,13 +19,15 @@ pub enum Ability {
     IngestsText,
     /// A session can begin with a state of the case's own.
     TakesState,
+    /// Calls of tools are answered with a case's own results.
+    MocksTools,
     /// An interrupted session can be resumed.
     Resumes,
 }
 
 impl Ability {
     /// All of them.
-    pub const ALL: [Ability; 9] = [
+    pub const ALL: [Ability; 10] = [
         Ability::ChoosesModel,
         Ability::ShowsState,
         Ability::Streams,
@@ -34,6 +36,7 @@ impl Ability {
         Ability::TakesHistory,
         Ability::IngestsText,
         Ability::TakesState,
+        Ability::MocksTools,
         Ability::Resumes,
     ];
 
@@ -48,6 +51,7 @@ impl Ability {
             Ability::TakesHistory => "begin with an earlier conversation",
             Ability::IngestsText => "take in documents",
             Ability::TakesState => "take a state of the session",
+            Ability::MocksTools => "answer tool calls for a case",
             Ability::Resumes => "go on with a session",
         }
     }

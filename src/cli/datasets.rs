@@ -105,9 +105,16 @@ impl TargetArg {
     pub(super) fn lowering(&self, strict: bool) -> LowerOptions {
         let target = serde_json::json!({ "user": "u", "chatbot": "c", self.key: self.settings() });
         let target: Option<job::Target> = serde_json::from_value(target).ok();
-        let takes_history = target.is_some_and(|target| target.transport.can(Ability::TakesHistory));
-        let target = (self.key.to_owned(), self.settings());
-        LowerOptions { target, strict, takes_history, is_recorded: false }
+        let can = |ability| target.as_ref().is_some_and(|target| target.transport.can(ability));
+        LowerOptions {
+            target: (self.key.to_owned(), self.settings()),
+            strict,
+            takes_history: can(Ability::TakesHistory),
+            mocks_tools: can(Ability::MocksTools),
+            reference: None,
+            tells_difference: false,
+            is_recorded: false,
+        }
     }
 }
 
@@ -132,14 +139,19 @@ pub(super) fn open(typed: &str, args: &ReadingArgs) -> Result<Vec<dataset::Datas
 }
 
 /// Reads what stands at a path, `FILE`, `FILE:case1,case2` or a folder, as job files.
-pub(super) fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Result<Vec<Imported>, CliError> {
+pub(super) fn import_all(
+    typed: &str,
+    (target, tells_difference): (&TargetArg, bool),
+    args: &DataArgs,
+) -> Result<Vec<Imported>, CliError> {
     let datasets = open(typed, &args.reading)?;
-    let options = target.lowering(args.reading.dialect_strict);
+    let reference = args.expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
+    let options = LowerOptions { reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
     let import = |dataset: &dataset::Dataset| {
         let lowered = dataset::lower(dataset, &options);
         let text = serde_saphyr::to_string(&lowered.document)
             .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
-        let of_reading = dataset.warnings.iter().map(|problem| format!("line {}: {}", problem.line, problem.message));
+        let of_reading = dataset.warnings.iter().map(of_reading);
         let warnings = of_reading.chain(lowered.warnings).collect();
         Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
     };
@@ -148,6 +160,16 @@ pub(super) fn import_all(typed: &str, target: &TargetArg, args: &DataArgs) -> Re
 
 /// The target of a job that names none.
 pub(super) const NOBODY: TargetArg = TargetArg { key: "embabel", address: None, app: None };
+
+/// A warning about the text of a file: the place, what it is, and what to try.
+pub(super) fn of_reading(problem: &job::Problem) -> String {
+    let place = match problem.line {
+        0 | 1 => problem.file.clone(),
+        line => format!("{}:{line}", problem.file),
+    };
+    let help = problem.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+    format!("{place}: {}{help}", problem.message)
+}
 
 /// The jobs that a data file means, and the warnings about them.
 pub(super) fn load(
@@ -158,11 +180,12 @@ pub(super) fn load(
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
     let file = typed.display().to_string();
     let (mut loaded, mut warnings) = (Vec::new(), Vec::new());
-    for Imported { name: _, text, warnings: of_file } in import_all(&file, target, args)? {
+    for Imported { name: _, text, warnings: of_file } in import_all(&file, (target, true), args)? {
         redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(typed, prompts);
         let job = job::load(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-        warnings.extend(of_file.into_iter().map(|warning| format!("{file}: {warning}")));
+        let named = |warning: String| if warning.contains(&*file) { warning } else { format!("{file}: {warning}") };
+        warnings.extend(of_file.into_iter().map(named));
         loaded.push(Loaded { file: file.clone(), text, job, templates: templates.into_templates(), selection: None });
     }
     Ok((loaded, warnings))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::args::RunArgs;
 use super::context::Context;
+use super::detailed;
 use super::error::CliError;
 use super::outputs::{self, OutputFile, OutputRun, StoredPrompts};
 use super::printer::Printer;
@@ -84,6 +85,9 @@ impl RunDisplay<'_> {
                 }
                 _ => report::terminal(overview, gathered, context.screen(args.verbose)),
             });
+            if args.print_detailed_results && printed.is_ok() {
+                printed = detailed::print(run, context.clock, |page| self.print(page));
+            }
         }
         match std::mem::replace(summary_written, Ok(())) {
             Ok(()) if !is_only && verdict != Verdict::Interrupted => printer.note(&format!("kept in {path}")),

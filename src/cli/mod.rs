@@ -11,6 +11,7 @@ mod context;
 mod coverage;
 mod datasets;
 mod demo_agent;
+mod detailed;
 mod ended;
 mod env_file;
 mod error;

@@ -87,6 +87,9 @@ pub struct Evidence {
     pub condition: Condition,
     /// The conversation itself, without seeds.
     pub transcript: Transcript,
+    /// The conversation with the reference agent, of which the turns are expected; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Transcript>,
     /// How the conversation ended.
     pub ending: Ending,
     /// The agent's observable state after the conversation; `None` when nothing asked for it.
@@ -119,6 +122,7 @@ impl Evidence {
             model: trial.model.clone(),
             condition: trial.condition,
             transcript: Transcript::default(),
+            reference: None,
             ending: Ending::CutOff,
             object_context: None,
             queries: Vec::new(),

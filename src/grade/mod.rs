@@ -8,13 +8,18 @@ mod since;
 mod usable;
 mod vacuous;
 
+use std::borrow::Cow;
+
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, Question};
+use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, ToolUse, Transcript, Turn};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
+use crate::metric::trajectory::{Expectation, ExpectedCall};
 use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricEntry, MetricInput};
 use crate::prompt::{PromptError, Templates};
-use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean};
+use crate::score::{
+    Beside, Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
+};
 
 pub use asked::{ReproduceError, fill_in_prompts, reproduce};
 pub use review::review;
@@ -35,7 +40,10 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         transcript: &evidence.transcript,
         state: evidence.object_context.as_ref(),
         expected: case.expected.as_deref(),
-        lines: expected_turns(job, case),
+        lines: match (&evidence.reference, case.reference) {
+            (Some(transcript), Some(_)) => turns_of_reference(transcript),
+            _ => expected_turns(job, case),
+        },
         agent_ended_it: evidence.agent_ended_it(),
         judge: JudgeInput {
             prompt: &job.judge.prompt,
@@ -55,9 +63,21 @@ fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty())) as u32;
     let turn = |(line, number): (&'a Line, u32)| {
         let expected = line.expected.as_deref()?;
-        Some(ExpectedTurn { turn: number + opening, say: &line.say, expected })
+        Some(ExpectedTurn { turn: number + opening, say: &line.say, expected: Cow::Borrowed(expected) })
     };
     lines.iter().zip(1..).filter_map(turn).collect()
+}
+
+/// What the reference agent said and did, turn by turn.
+fn turns_of_reference(transcript: &Transcript) -> Vec<ExpectedTurn<'_>> {
+    let call = |used: ToolUse| ExpectedCall { result: used.result, ..ExpectedCall::new(used.tool, used.args) };
+    let turn = |turn: &Turn| Expectation {
+        calls: Some(turn.tool_uses().into_iter().map(call).collect()),
+        reply: turn.agent.clone(),
+        ..Expectation::default()
+    };
+    let turns = transcript.turns.iter().filter(|turn| !turn.is_greeting());
+    turns.map(|it| ExpectedTurn { turn: it.number, say: &it.user, expected: Cow::Owned(turn(it)) }).collect()
 }
 
 /// The questions to the judge about a trial, each once.
@@ -124,8 +144,10 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
             Some(metric) => metric.score(&input, judgements),
             None => assertions(trial, entry.weight(&trial.job.weights)),
         };
+        let beside =
+            entry.beside.as_deref().and_then(|other| beside(other, (trial.job, &input, judgements), &dimension));
         let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
-        Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, ..dimension }
+        Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, beside, ..dimension }
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     // What is shown but not counted comes last.
@@ -138,6 +160,22 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         composite(&dimensions, failure_count)
     };
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
+}
+
+/// What a dimension comes to with other options, where that is something else.
+fn beside(
+    other: &MetricEntry,
+    (job, input, judgements): (&Job, &MetricInput<'_>, &[Judgement]),
+    dimension: &Dimension,
+) -> Option<Beside> {
+    let component = metric::metric(other, &job.weights)?.score(input, judgements).component;
+    let is_same = match (&component, &dimension.component) {
+        (Component::Scored { score, .. }, Component::Scored { score: own, .. }) => {
+            (score.get() - own.get()).abs() <= Score::HAIR
+        }
+        (there, here) => std::mem::discriminant(there) == std::mem::discriminant(here),
+    };
+    (!is_same).then(|| Beside { name: other.label().to_owned(), component })
 }
 
 /// The outcome of a conversation that was judged.

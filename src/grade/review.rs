@@ -26,7 +26,7 @@ pub fn review(job: &Job, case: &Case, evidence: &Evidence) -> Review {
         let calls = line.expected.calls.as_deref().map(|calls| calls.iter().map(to_use).collect());
         let (turn, reply) = (line.turn, line.expected.reply.clone());
         review.turns.push(ExpectedTurn { turn, say: line.say.to_owned(), reply, calls });
-        compare(&mut review, check, line.expected, Some(turn));
+        compare(&mut review, check, &line.expected, Some(turn));
     }
     if let Some(expected) = &case.expected {
         review.calls = expected.calls.as_deref().map(|calls| calls.iter().map(to_use).collect());

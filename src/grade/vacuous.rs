@@ -18,6 +18,7 @@ pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
         model: evidence.model.clone(),
         condition: evidence.condition,
         transcript: Transcript::default(),
+        reference: None,
         ending: Ending::CutOff,
         object_context: state.object_context.clone(),
         queries: state.queries.clone(),

@@ -4,7 +4,8 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Assertion, ContextText, Line, Opening, User, rules};
+use super::{Assertion, ContextText, Line, Opening, ReferencePart, User, rules};
+use crate::agent::tools::ToolMockConfig;
 use crate::evidence::{Condition, Message, Role};
 use crate::metric::trajectory::Expectation;
 
@@ -44,6 +45,11 @@ pub struct Case {
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 2, max = 4_294_967_295_u64))]
     pub max_turns: Option<u32>,
+    /// What the job's `reference` agent says and does is expected of the agent. `follows`: it gets the user's messages after the
+    /// conversation. `leads`: the user talks with it first, and the agent gets the same messages.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ReferencePart")]
+    pub reference: Option<ReferencePart>,
     /// Texts for judges, beside the job's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<ContextText>,
@@ -87,6 +93,7 @@ impl Case {
             plan: None,
             traits: Vec::new(),
             max_turns: None,
+            reference: None,
             context: Vec::new(),
             expected: None,
             session: CaseSession::default(),
@@ -124,6 +131,15 @@ impl Case {
             User::Persona => &[],
         };
         self.expected.iter().chain(lines.iter().filter_map(|line| line.expected.as_ref())).map(AsRef::as_ref)
+    }
+
+    /// The results of tools, of each turn that has some, in order.
+    pub fn mocks(&self) -> impl Iterator<Item = &[ToolMockConfig]> {
+        let lines = match &self.user {
+            User::Lines(lines) => lines.as_slice(),
+            User::Persona => &[],
+        };
+        lines.iter().map(|line| line.mocks.as_slice()).filter(|mocks| !mocks.is_empty())
     }
 
     /// Whether a setup or an assertion looks at the graph.

@@ -31,6 +31,16 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
         }
         let has_lines =
             case.get("script").is_some() || root.get("evaluator").is_some_and(|it| it.get("script").is_some());
+        if let Some(part) = case.entry("reference").filter(|_| root.get("reference").is_none()) {
+            report
+                .add(
+                    part.key.span,
+                    format!("the case {} has a `reference`, and the job names no such agent", quoted(text)),
+                )
+                .try_this(
+                    "say how it is reached at the start of a line, as for `target`: reference: {user: …}".to_owned(),
+                );
+        }
         let has_plan = case.get("plan").is_some();
         let has_tasks = [root, case].iter().any(|it| it.get("tasks").is_some_and(|tasks| !tasks.items().is_empty()));
         if !has_lines && !has_plan && !has_tasks {

@@ -42,6 +42,10 @@ pub struct Job {
     pub judge: Judge,
     /// The agent under test.
     pub target: Target,
+    /// A second agent, whose replies and tool calls are expected of the agent under test in the cases that say `reference`.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Target")]
+    pub reference: Option<Box<Target>>,
     /// The average reply time, in milliseconds, that earns the full timing score. Without it timing does not count.
     #[serde(default, rename = "aspirationalAverage", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 4_294_967_295_u64))]
@@ -206,13 +210,14 @@ impl Job {
     fn default_metrics(&self) -> Vec<MetricEntry> {
         let mut metrics = MetricEntry::defaults();
         let expects = |is: fn(&Expectation) -> bool| self.cases.iter().any(|case| case.expectations().any(is));
-        if expects(|expected| expected.calls.is_some() || expected.goals.is_some()) {
+        let compares = self.cases.iter().any(|case| case.reference.is_some());
+        if compares || expects(|expected| expected.calls.is_some() || expected.goals.is_some()) {
             metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Trajectory)));
         }
         if expects(|expected| expected.state.is_some()) {
             metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::State)));
         }
-        if expects(|expected| expected.reply.is_some()) {
+        if compares || expects(|expected| expected.reply.is_some()) {
             metrics.push(MetricEntry::new(MetricConfig::new(MetricKind::Rouge)));
         }
         if expects(|expected| !expected.keywords.is_empty()) {

@@ -13,17 +13,9 @@ use crate::metric::{MetricEntry, options_problem};
 pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     for node in root.get("metrics").map(YamlNode::items).unwrap_or_default() {
         let Ok(entry) = MetricEntry::deserialize(as_json(node)) else { continue };
-        let Some(problem) = options_problem(&entry.metric) else { continue };
-        let options = node.get(entry.kind().as_str()).unwrap_or(node);
-        let node = place(options, &problem.place);
-        match problem.script {
-            // A blank one is told by the schema.
-            Some(_) if is_blank(node) => {}
-            Some(script) => report_script(report, node, script),
-            None => {
-                let message: Vec<&str> = problem.message.lines().map(str::trim).collect();
-                report.add(node.span, message.join(" "));
-            }
+        let beside = entry.beside.as_deref().zip(node.get("beside"));
+        for (entry, node) in [(&entry, node)].into_iter().chain(beside) {
+            options_of(report, entry, node);
         }
     }
     expectations(report, root.get("expected"), Of::Case);
@@ -35,6 +27,22 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
         expectations(report, case.get("expected"), Of::Case);
         for line in script(case) {
             expectations(report, line.get("expected"), Of::Line);
+        }
+    }
+}
+
+/// Reports what is wrong with the options of one metric.
+fn options_of(report: &mut Report<'_>, entry: &MetricEntry, node: &YamlNode) {
+    let Some(problem) = options_problem(&entry.metric) else { return };
+    let options = node.get(entry.kind().as_str()).unwrap_or(node);
+    let node = place(options, &problem.place);
+    match problem.script {
+        // A blank one is told by the schema.
+        Some(_) if is_blank(node) => {}
+        Some(script) => report_script(report, node, script),
+        None => {
+            let message: Vec<&str> = problem.message.lines().map(str::trim).collect();
+            report.add(node.span, message.join(" "));
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::agent::tools::ToolMockConfig;
 use crate::metric::trajectory::Expectation;
 
 /// One fixed message of a script.
@@ -17,11 +18,13 @@ pub struct Line {
     pub say: String,
     /// What is expected of the agent's turn.
     pub expected: Option<Box<Expectation>>,
+    /// The results of tools in this turn.
+    pub mocks: Vec<ToolMockConfig>,
 }
 
 impl From<String> for Line {
     fn from(say: String) -> Line {
-        Line { say, expected: None }
+        Line { say, expected: None, mocks: Vec::new() }
     }
 }
 
@@ -46,13 +49,17 @@ struct LineMapping {
     /// What is expected of the agent's turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expected: Option<Box<Expectation>>,
+    /// The results of tools in this turn, for agents whose tools eval-job answers for: the first that fits a call counts, and
+    /// a call of a tool that has some and fits none fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    mocks: Vec<ToolMockConfig>,
 }
 
 impl From<Line> for LineFile {
     fn from(line: Line) -> LineFile {
-        match line.expected {
-            None => LineFile::Text(line.say),
-            expected => LineFile::Mapping(Box::new(LineMapping { say: line.say, expected })),
+        match line {
+            Line { say, expected: None, mocks } if mocks.is_empty() => LineFile::Text(say),
+            Line { say, expected, mocks } => LineFile::Mapping(Box::new(LineMapping { say, expected, mocks })),
         }
     }
 }
@@ -62,8 +69,8 @@ impl<'de> Deserialize<'de> for Line {
         match Value::deserialize(deserializer)? {
             Value::String(say) => Ok(Line::from(say)),
             mapping => {
-                let LineMapping { say, expected } = serde_json::from_value(mapping).map_err(Error::custom)?;
-                Ok(Line { say, expected })
+                let LineMapping { say, expected, mocks } = serde_json::from_value(mapping).map_err(Error::custom)?;
+                Ok(Line { say, expected, mocks })
             }
         }
     }

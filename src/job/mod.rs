@@ -54,7 +54,7 @@ pub use secrets::secrets;
 pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
-pub use user::{ContextText, Opening, User};
+pub use user::{ContextText, Opening, ReferencePart, User};
 
 #[cfg(test)]
 mod tests;

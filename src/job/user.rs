@@ -85,6 +85,16 @@ impl JsonSchema for Opening {
     }
 }
 
+/// The part that the `reference` agent has in a case: what it says and which tools it calls is expected of the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReferencePart {
+    /// It gets the user's messages after the conversation.
+    Follows,
+    /// The user talks with it first; then the agent gets the same messages.
+    Leads,
+}
+
 /// A text that judges are given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::table::MetricMapping;
+use super::table::{MetricMapping, NotOneMetric};
 use super::{MetricConfig, MetricKind, Weights};
 use crate::score::{Score, Weight};
 
@@ -23,12 +23,14 @@ pub struct MetricEntry {
     pub weight: Option<Weight>,
     /// The least score with which a case passes.
     pub threshold: Option<Score>,
+    /// The same metric with other options, for comparison.
+    pub beside: Option<Box<MetricEntry>>,
 }
 
 impl MetricEntry {
     /// A metric of which the job says nothing else.
     pub fn new(metric: MetricConfig) -> MetricEntry {
-        MetricEntry { metric, name: None, weight: None, threshold: None }
+        MetricEntry { metric, name: None, weight: None, threshold: None, beside: None }
     }
 
     /// The metrics of a job that names none.
@@ -66,13 +68,29 @@ impl From<MetricEntry> for MetricFile {
     fn from(entry: MetricEntry) -> MetricFile {
         let kind = entry.kind();
         let is_plain = entry == MetricEntry::new(MetricConfig::new(kind));
-        let MetricEntry { metric, name, weight, threshold } = entry;
-        if is_plain {
-            return MetricFile::Name(kind);
+        match is_plain {
+            true => MetricFile::Name(kind),
+            false => MetricFile::Mapping(Box::new(entry.into())),
         }
-        let mut mapping = MetricMapping { name, weight, threshold, ..MetricMapping::default() };
+    }
+}
+
+impl From<MetricEntry> for MetricMapping {
+    fn from(entry: MetricEntry) -> MetricMapping {
+        let MetricEntry { metric, name, weight, threshold, beside } = entry;
+        let beside = beside.map(|beside| Box::new(MetricMapping::from(*beside)));
+        let mut mapping = MetricMapping { name, weight, threshold, beside, ..MetricMapping::default() };
         mapping.set(metric);
-        MetricFile::Mapping(Box::new(mapping))
+        mapping
+    }
+}
+
+impl MetricEntry {
+    fn read(mut mapping: MetricMapping) -> Result<MetricEntry, NotOneMetric> {
+        let metric = mapping.config()?;
+        let MetricMapping { name, weight, threshold, beside, .. } = mapping;
+        let beside = beside.map(|beside| MetricEntry::read(*beside).map(Box::new)).transpose()?;
+        Ok(MetricEntry { metric, name, weight, threshold, beside })
     }
 }
 
@@ -84,10 +102,8 @@ impl<'de> Deserialize<'de> for MetricEntry {
                 Ok(MetricEntry::new(MetricConfig::new(kind)))
             }
             mapping => {
-                let mut mapping: MetricMapping = serde_json::from_value(mapping).map_err(Error::custom)?;
-                let metric = mapping.config().map_err(Error::custom)?;
-                let MetricMapping { name, weight, threshold, .. } = mapping;
-                Ok(MetricEntry { metric, name, weight, threshold })
+                let mapping: MetricMapping = serde_json::from_value(mapping).map_err(Error::custom)?;
+                MetricEntry::read(mapping).map_err(Error::custom)
             }
         }
     }
@@ -120,9 +136,12 @@ mod tests {
             json!("timing"),
             json!({"threshold": 0.8, "tasks": {}}),
             json!({"name": "right", "weight": 3.0, "assertions": {}}),
+            json!({"rouge": {"type": "rouge1"}, "beside": {"name": "there", "rouge": {"type": "rougeL"}}}),
         ] {
             let entry: MetricEntry = serde_json::from_value(written.clone()).unwrap();
-            assert_eq!(serde_json::to_value(&entry).unwrap(), written);
+            let stored = serde_json::to_value(&entry).unwrap();
+            assert_eq!(serde_json::from_value::<MetricEntry>(stored.clone()).unwrap(), entry);
+            assert!(written["rouge"].is_object() || stored == written, "{stored}");
         }
         let plain: MetricEntry = serde_json::from_value(json!({"tone": null})).unwrap();
         assert_eq!(serde_json::to_value(&plain).unwrap(), json!("tone"));

@@ -1,5 +1,7 @@
 //! The input of a metric.
 
+use std::borrow::Cow;
+
 use super::trajectory::Expectation;
 use crate::clock::Clock;
 use crate::evidence::{Condition, ObjectContext, Observed, Transcript};
@@ -34,14 +36,14 @@ pub struct MetricInput<'a> {
 }
 
 /// A line of the script of whose turn something is expected.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedTurn<'a> {
     /// The turn's number, from 1.
     pub turn: u32,
     /// The line.
     pub say: &'a str,
     /// What is expected.
-    pub expected: &'a Expectation,
+    pub expected: Cow<'a, Expectation>,
 }
 
 /// One task of the conversation.

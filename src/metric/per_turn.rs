@@ -17,9 +17,9 @@ pub(super) fn dimension(
     for line in &input.lines {
         let held = input.transcript.turns.iter().find(|turn| turn.number == line.turn);
         let component = match held {
-            Some(turn) => in_turn(turn, line.expected),
+            Some(turn) => in_turn(turn, &line.expected),
             // What would have been measured is known without the turn.
-            None => in_turn(&Turn::begun(line.turn, String::new()), line.expected).map(|_| never_held(input)),
+            None => in_turn(&Turn::begun(line.turn, String::new()), &line.expected).map(|_| never_held(input)),
         };
         let label = || format!("turn {} · {}", line.turn, line.say);
         items.extend(component.map(|component| item(label(), Some(line.turn), component)));

@@ -40,7 +40,7 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
         let of = |turn: Option<&Turn>, expected: &Expectation| {
             self.measure.applies(expected).then(|| self.component(turn, expected))
         };
-        let is_line_expected = input.lines.iter().any(|line| self.measure.applies(line.expected));
+        let is_line_expected = input.lines.iter().any(|line| self.measure.applies(&line.expected));
         let last = input.transcript.turns.iter().rev().find(|turn| !turn.is_greeting());
         let whole = input.expected.unwrap_or(&nothing);
         // Options of its own are about every reply of which something is expected, and else about the last one.

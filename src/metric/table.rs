@@ -88,6 +88,9 @@ macro_rules! metrics {
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
             pub(super) threshold: Option<Score>,
+            /// The same metric with other options, for comparison: the report tells where its score differs.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub(super) beside: Option<Box<MetricMapping>>,
             $(
                 $(#[doc = $doc])+
                 #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]

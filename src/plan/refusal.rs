@@ -119,6 +119,12 @@ pub(super) fn refusals(
             "a case has `session.state`",
             transport.how_to_take_state(),
         ),
+        (
+            job.cases.iter().any(|case| case.mocks().next().is_some()),
+            Ability::MocksTools,
+            "a line of a script has `mocks`",
+            "target.openai and target.responses can; give the agent itself mocked tools",
+        ),
         (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];
     for (needed, ability, why, help) in needs {
@@ -136,6 +142,27 @@ pub(super) fn refusals(
     }
     for problem in transport.check() {
         refuse(problem, "correct it in the job file");
+    }
+    if let Some(reference) = &job.reference {
+        let of_reference = |problem: String| problem.replacen("target.", "reference.", 1);
+        for problem in reference.transport.check() {
+            refuse(of_reference(problem), "correct it in the job file");
+        }
+        let key = reference.transport.key();
+        if reference.start.is_some() || reference.transport.hosting().is_in_process() {
+            refuse(
+                format!("reference.{key}: eval-job starts no reference agent"),
+                "start it yourself, and name its address",
+            );
+        }
+        let is_compared = job.cases.iter().any(|case| case.reference.is_some()) && compares_calls;
+        if is_compared && !reference.transport.can(Ability::ReportsTools) {
+            let why = "the metric trajectory compares tool calls, and";
+            refuse(
+                format!("{why} reference.{key} can't report function calls"),
+                reference.transport.how_to_report_calls(),
+            );
+        }
     }
     if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
         refuse(

@@ -9,7 +9,7 @@ use super::tag_first::TagFirst;
 use super::{ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, QueryObservation,
-    TrialId, Turn, Usage,
+    Transcript, TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -113,6 +113,13 @@ pub enum Entry {
         trial: u32,
         /// The turn.
         turn: Turn,
+    },
+    /// The conversation with the reference agent is over.
+    ReferenceHeld {
+        /// Which trial.
+        trial: u32,
+        /// What was said there.
+        transcript: Transcript,
     },
     /// The graph is not what it was at the last look.
     GraphChanged {
@@ -219,6 +226,7 @@ impl Entry {
             | Entry::LookedBefore { trial, .. }
             | Entry::UserSaid { trial, .. }
             | Entry::TurnFinished { trial, .. }
+            | Entry::ReferenceHeld { trial, .. }
             | Entry::GraphChanged { trial, .. }
             | Entry::ConversationEnded { trial, .. }
             | Entry::Primed { trial, .. }
@@ -234,6 +242,7 @@ impl Entry {
     pub fn without_texts(mut self) -> Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),
+            Entry::ReferenceHeld { transcript, .. } => *transcript = Transcript::default(),
             Entry::TurnFinished { turn, .. } => {
                 turn.user = String::new();
                 turn.agent = turn.agent.take().map(|_| String::new());

@@ -48,12 +48,28 @@ pub struct DimensionTally {
     pub has_items: bool,
     /// The sum of its components.
     pub tally: Tally,
+    /// The same with the options that the job names for comparison, and what they are called; `None` where no trial comes out
+    /// otherwise.
+    pub beside: Option<String>,
+    /// The sum of those components.
+    pub there: Tally,
 }
 
 impl DimensionTally {
     /// Whether its mean is below the threshold that the job asks for.
     pub fn is_below(&self) -> bool {
         self.threshold.zip(self.tally.mean()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
+    }
+
+    /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
+    pub fn differs(&self) -> Option<(&str, Option<Score>, Option<Score>, bool)> {
+        let name = self.beside.as_deref()?;
+        let (here, there) = (self.tally.mean(), self.there.mean());
+        let passes = |tally: &Tally, mean: Option<Score>| {
+            tally.missing == 0
+                && self.threshold.is_none_or(|threshold| mean.is_none_or(|mean| !mean.is_below(threshold)))
+        };
+        Some((name, here, there, passes(&self.tally, here) != passes(&self.there, there)))
     }
 
     /// Whether a trial has no figure of it, and one is asked for.
@@ -186,11 +202,24 @@ impl TrialGroup {
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
                 let (name, tally) = (dimension.name.clone(), Tally::default());
                 let (weight, threshold) = (dimension.weight, dimension.threshold);
-                self.dimensions.push(DimensionTally { name, weight, threshold, has_items: false, tally });
+                self.dimensions.push(DimensionTally {
+                    name,
+                    weight,
+                    threshold,
+                    has_items: false,
+                    tally,
+                    beside: None,
+                    there: Tally::default(),
+                });
                 self.dimensions.len() - 1
             });
             self.dimensions[place].has_items |= !dimension.items.is_empty();
-            self.dimensions[place].tally.add(&dimension.component);
+            let known = &mut self.dimensions[place];
+            known.tally.add(&dimension.component);
+            known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
+            if let Some(beside) = &dimension.beside {
+                known.beside.get_or_insert_with(|| beside.name.clone());
+            }
         }
     }
 

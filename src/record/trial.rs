@@ -109,6 +109,7 @@ impl TrialRecord {
                 evidence.persona_usage = persona_usage;
                 evidence.persona_notes = persona_notes;
             }
+            (Entry::ReferenceHeld { transcript, .. }, Some(evidence)) => evidence.reference = Some(transcript),
             (Entry::Primed { usage, .. }, _) => (self.was_primed, self.priming_usage) = (true, usage),
             (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
             (Entry::Judged { question, judgement, .. }, _) => {
@@ -123,7 +124,13 @@ impl TrialRecord {
                 self.scorecard = scorecard;
             }
             // Of a conversation without a session, and what is not a trial's.
-            (Entry::LookedBefore { .. } | Entry::GraphChanged { .. } | Entry::ConversationEnded { .. }, None)
+            (
+                Entry::LookedBefore { .. }
+                | Entry::ReferenceHeld { .. }
+                | Entry::GraphChanged { .. }
+                | Entry::ConversationEnded { .. },
+                None,
+            )
             | (
                 Entry::RunStarted { .. }
                 | Entry::GradingStarted { .. }

@@ -116,7 +116,8 @@ fn learn_secrets(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) 
     redactor.learn_variables(&credentials.variables);
     let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
     own.chain(model_keys).for_each(|key| redactor.learn(key));
-    let secrets = plan.job.target.transport.secrets();
+    let of_reference = plan.job.reference.iter().flat_map(|reference| reference.transport.secrets());
+    let secrets = plan.job.target.transport.secrets().into_iter().chain(of_reference);
     secrets.into_iter().for_each(|(name, value)| redactor.learn_named(name, value));
     // A key has not always a key's name.
     let started = plan.job.target.start.iter().flat_map(|start| &start.inherit_env);

@@ -26,6 +26,7 @@ mod persona_driver;
 mod preflight;
 mod probe;
 mod provenance;
+mod reference;
 mod resources;
 mod seeds;
 mod sink;

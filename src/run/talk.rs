@@ -32,19 +32,20 @@ pub(super) struct Ended<'a> {
     pub(super) persona_notes: Vec<String>,
 }
 
-/// Holds the whole conversation, the greeting first.
+/// Holds the whole conversation, the greeting first. What the user said elsewhere is said here again.
 pub(super) async fn converse<'a>(
     env: &'a TrialEnv<'a>,
     session: &mut (dyn Session + 'static),
     watch: Watch<'a>,
+    said: Option<Vec<String>>,
 ) -> Result<Ended<'a>, Stop> {
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: env.trial.case.max_turns.unwrap_or(engine.plan.job.max_turns),
-        opening: opening(env),
-        lines: fixed_lines(&env.trial.case.user),
+        opening: if said.is_some() { Vec::new() } else { opening(env) },
+        lines: said.clone().or_else(|| fixed_lines(&env.trial.case.user)),
     });
-    let mut persona = PersonaDriver::new(engine, env.trial).await?;
+    let mut persona = if said.is_some() { None } else { PersonaDriver::new(engine, env.trial).await? };
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());
@@ -188,7 +189,7 @@ async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> 
 
 /// The first user messages: the case's own, or one of the job's greetings, the same for both conditions of a repeat, so that
 /// they differ in nothing but the facts.
-fn opening(env: &TrialEnv<'_>) -> Vec<String> {
+pub(super) fn opening(env: &TrialEnv<'_>) -> Vec<String> {
     let (engine, trial) = (env.engine, env.trial);
     let mut rng = fastrand::Rng::with_seed(engine.rng_seed.wrapping_add(u64::from(trial.id.repeat)));
     match trial.case.opening.0.as_slice() {
@@ -197,7 +198,7 @@ fn opening(env: &TrialEnv<'_>) -> Vec<String> {
     }
 }
 
-fn fixed_lines(user: &User) -> Option<Vec<String>> {
+pub(super) fn fixed_lines(user: &User) -> Option<Vec<String>> {
     match user {
         User::Lines(lines) => Some(lines.iter().map(|line| line.say.clone()).collect()),
         User::Persona => None,

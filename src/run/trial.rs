@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::reference::{self, Said};
 use super::sink::Durability;
 use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
@@ -11,9 +12,9 @@ use super::watch::Watch;
 use super::{Engine, evaluate, judge, observe};
 use crate::agent::managed::Listener;
 use crate::descriptors;
-use crate::evidence::{Ending, Evidence, Judgement};
+use crate::evidence::{Ending, Evidence, Judgement, Transcript};
 use crate::grade::{self, GradeInput};
-use crate::job::Isolation;
+use crate::job::{Isolation, ReferencePart};
 use crate::plan::Trial;
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
@@ -179,11 +180,28 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         return Err(Stop::broken(trouble));
     }
     let watch = Watch::before(env, &evidence.session_id).await;
-    let ended = converse(env, session.as_mut(), watch).await?;
+    let reference = env.reference.as_deref().zip(env.trial.case.reference);
+    let led = match reference {
+        Some((agent, ReferencePart::Leads)) => Some(reference::hold(env, agent, Said::OfCase).await?),
+        _ => None,
+    };
+    let lines = led.as_ref().map(|held| user_messages(&held.transcript));
+    let ended = converse(env, session.as_mut(), watch, lines).await?;
     evidence.transcript = ended.conversation.into_transcript();
     evidence.ending = ended.ending;
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
+    evidence.reference = match (reference, led) {
+        (Some((agent, ReferencePart::Follows)), _) => {
+            let said = Said::Same(user_messages(&evidence.transcript));
+            Some(reference::hold(env, agent, said).await?.transcript)
+        }
+        (_, Some(held)) => {
+            (evidence.persona_usage, evidence.persona_notes) = (held.persona_usage, held.persona_notes);
+            Some(held.transcript)
+        }
+        (_, None) => None,
+    };
     observe::observe(env, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => match excuse(&evidence) {
@@ -214,6 +232,11 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         Some(error) => Err(Stop::broken(error)),
         None => Ok(evidence),
     }
+}
+
+/// The user's messages of a conversation.
+fn user_messages(transcript: &Transcript) -> Vec<String> {
+    transcript.turns.iter().filter(|turn| !turn.is_greeting()).map(|turn| turn.user.clone()).collect()
 }
 
 /// The reason why an assertion can't be evaluated, as far as that is known before the first turn.

@@ -16,10 +16,11 @@ use super::trial_graph::TrialGraph;
 use super::turn::with_hint;
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
+use crate::agent::tools::ToolMockConfig;
 use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
 use crate::evidence::{Message, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
-use crate::job::Isolation;
+use crate::job::{Isolation, User};
 use crate::limiter::ConversationLimiter;
 use crate::plan::Trial;
 use crate::retry::RetryPolicy;
@@ -32,6 +33,8 @@ pub(super) struct TrialEnv<'a> {
     pub(super) graph: Option<Arc<dyn Graph>>,
     /// The agent under test.
     pub(super) agent: Box<dyn Agent>,
+    /// The agent whose turns are expected of it, where the case has one.
+    pub(super) reference: Option<Box<dyn Agent>>,
     /// The conversation's part of the limiter of all those with the same agent.
     pub(super) limiter: ConversationLimiter,
     /// The user that the agent talks with.
@@ -66,7 +69,7 @@ impl<'a> TrialEnv<'a> {
         mode: SetupMode,
         listener: &Listener,
     ) -> Result<TrialEnv<'a>, Stop> {
-        let mut setup = EnvSetup { engine, trial, mode, owned: Owned::default() };
+        let mut setup = EnvSetup { engine, trial, mode, owned: Owned::default(), reference: None };
         // Boxed: the compiler's own limit for futures within futures is near.
         match Box::pin(setup.carry_out(listener)).await {
             Ok((agent, limiter)) => Ok(TrialEnv {
@@ -74,6 +77,7 @@ impl<'a> TrialEnv<'a> {
                 trial,
                 graph: setup.owned.graph(),
                 agent,
+                reference: setup.reference.take(),
                 limiter,
                 user: engine.user(trial),
                 history: match mode {
@@ -91,7 +95,7 @@ impl<'a> TrialEnv<'a> {
 
     /// Ends and deletes what was made for the trial.
     pub(super) async fn close(self) {
-        drop((self.graph, self.agent, self.limiter));
+        drop((self.graph, self.agent, self.reference, self.limiter));
         self.owned.release(self.engine).await;
     }
 
@@ -154,6 +158,7 @@ struct EnvSetup<'a> {
     trial: &'a Trial,
     mode: SetupMode,
     owned: Owned,
+    reference: Option<Box<dyn Agent>>,
 }
 
 impl EnvSetup<'_> {
@@ -172,6 +177,17 @@ impl EnvSetup<'_> {
         let limiter = engine.budget.conversation_limiter(&engine.plan);
         let agent = transport.connect(self.agent_context(limiter.clone()));
         let agent = agent.map_err(|error| Stop::broken(error.to_string()))?;
+        if let (Some(target), Some(_)) = (&engine.plan.job.reference, trial.case.reference) {
+            let context = AgentContext {
+                user: target.user.clone(),
+                chatbot: target.chatbot.clone(),
+                started_at: None,
+                mocks: Vec::new(),
+                ..self.agent_context(limiter.clone())
+            };
+            let broken = |error| Stop::broken(format!("the reference agent: {error}"));
+            self.reference = Some(target.transport.connect(context).map_err(broken)?);
+        }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
             let mut lifeline = self.owned.lifeline();
             tokio::select! {
@@ -196,6 +212,15 @@ impl EnvSetup<'_> {
         Ok(())
     }
 
+    /// The results of tools in each turn: the opening has none.
+    fn mocks(&self) -> Vec<Vec<ToolMockConfig>> {
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
+        let User::Lines(lines) = &case.user else { return Vec::new() };
+        let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty()));
+        let of_lines = lines.iter().map(|line| line.mocks.clone());
+        std::iter::repeat_n(Vec::new(), opening).chain(of_lines).collect()
+    }
+
     fn agent_context(&self, limiter: ConversationLimiter) -> AgentContext {
         let Engine { plan, clients, .. } = self.engine;
         let (id, session) = (&self.trial.id, &self.trial.case.session);
@@ -205,6 +230,7 @@ impl EnvSetup<'_> {
             chatbot: session.chatbot.as_ref().unwrap_or(&plan.job.target.chatbot).clone(),
             model: id.model.clone(),
             state: session.state.clone(),
+            mocks: self.mocks(),
             started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
             api_key: clients.credentials.agent_api_key.clone(),
             folder: plan.job.folder.clone(),

@@ -53,12 +53,25 @@ pub struct Dimension {
     /// The least score with which it passes, where the job asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Score>,
+    /// The same with the options that the job names for comparison, where it comes out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// Above this a part of it counts as good; none in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_above: Option<Score>,
     /// Its parts: one for each task, assertion or turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
+}
+
+/// A dimension measured with other options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Beside {
+    /// What it is called.
+    pub name: String,
+    /// Its score there.
+    pub component: Component,
 }
 
 /// When a part of a dimension came out well.
@@ -89,6 +102,7 @@ impl Dimension {
             weight,
             component,
             threshold: None,
+            beside: None,
             good_above: None,
             items: Vec::new(),
         }

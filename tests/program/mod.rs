@@ -5,6 +5,7 @@ mod browser;
 mod coverage;
 mod budget;
 mod cases;
+mod datasets;
 mod descriptors;
 mod faults;
 mod grade;

@@ -9,7 +9,7 @@ use super::wire::{ChatFeatures, Completion, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints};
-use crate::agent::tools::{RequestedCall, Rounds};
+use crate::agent::tools::{RequestedCall, Rounds, ToolMockConfig, with_mocked};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -19,6 +19,9 @@ const HINTS: Hints = hints!("openai", "apiKey", "; check target.openai.baseUrl, 
 #[derive(Clone)]
 pub(super) struct OpenAiWire {
     config: Arc<OpenAiConfig>,
+    /// The mocks of each turn, and how many turns were answered.
+    mocks: Arc<Vec<Vec<ToolMockConfig>>>,
+    turn: usize,
     model: String,
     base: BaseUrl,
     /// The features that the endpoint has not refused, for all conversations.
@@ -31,9 +34,15 @@ pub(super) struct OpenAiWire {
 }
 
 impl OpenAiWire {
-    pub(super) fn new(config: &OpenAiConfig, base: BaseUrl, model: String) -> OpenAiWire {
+    pub(super) fn new(
+        config: &OpenAiConfig,
+        base: BaseUrl,
+        (model, mocks): (String, Vec<Vec<ToolMockConfig>>),
+    ) -> OpenAiWire {
         OpenAiWire {
-            config: Arc::new(config.clone()),
+            config: Arc::new(OpenAiConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
+            mocks: Arc::new(mocks),
+            turn: 0,
             model,
             base,
             features: Arc::default(),
@@ -84,8 +93,11 @@ impl Wire for OpenAiWire {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
         let (message, text) = (completion.message(), completion.reply_text().to_owned());
-        let answers = self.rounds.add(completion.into_round(received.is_over), received, &self.config.tools)?;
+        let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
+        let answers =
+            self.rounds.add(completion.into_round(received.is_over), received, (&self.config.tools, mocks))?;
         if answers.is_empty() {
+            self.turn += 1;
             self.history.push(json!({"role": "assistant", "content": text}));
             self.settled = self.history.len();
             return self.rounds.finish();

@@ -12,7 +12,7 @@ use crate::agent::history::earlier;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::tools::Rounds;
+use crate::agent::tools::{Rounds, ToolMockConfig, with_mocked};
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
@@ -26,6 +26,9 @@ const CONVERSATIONS: Hints =
 #[derive(Clone)]
 pub(super) struct ResponsesWire {
     config: Arc<ResponsesConfig>,
+    /// The mocks of each turn, and how many turns were answered.
+    mocks: Arc<Vec<Vec<ToolMockConfig>>>,
+    turn: usize,
     model: String,
     base: BaseUrl,
     /// The messages of an earlier conversation, which are sent with the first message.
@@ -39,9 +42,15 @@ pub(super) struct ResponsesWire {
 }
 
 impl ResponsesWire {
-    pub(super) fn new(config: &ResponsesConfig, base: BaseUrl, model: String) -> ResponsesWire {
+    pub(super) fn new(
+        config: &ResponsesConfig,
+        base: BaseUrl,
+        (model, mocks): (String, Vec<Vec<ToolMockConfig>>),
+    ) -> ResponsesWire {
         ResponsesWire {
-            config: Arc::new(config.clone()),
+            config: Arc::new(ResponsesConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
+            mocks: Arc::new(mocks),
+            turn: 0,
             model,
             base,
             earlier: Vec::new(),
@@ -103,11 +112,14 @@ impl Wire for ResponsesWire {
         received.broken()?;
         let response = std::mem::take(&mut self.response);
         let id = response.id.clone();
-        let answers = self.rounds.add(response.into_round(received.is_document), received, &self.config.tools)?;
+        let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
+        let answers =
+            self.rounds.add(response.into_round(received.is_document), received, (&self.config.tools, mocks))?;
         if !matches!(self.round_context, ResponseContext::Conversation(_)) {
             self.round_context = ResponseContext::Response(id);
         }
         if answers.is_empty() {
+            self.turn += 1;
             self.context = self.round_context.clone();
             self.earlier.clear();
             return self.rounds.finish();

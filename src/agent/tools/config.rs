@@ -29,6 +29,37 @@ pub struct ToolConfig {
     pub returns: Value,
 }
 
+/// The result of a tool's calls in one turn of a case: the tool itself is not called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "toolMock")]
+pub struct ToolMockConfig {
+    /// The tool.
+    #[schemars(regex(pattern = r"\S"))]
+    pub tool: String,
+    /// The arguments of the calls that it answers; without them, all calls of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Value>,
+    /// The result.
+    pub result: Value,
+}
+
+/// The functions with those that are mocked and not among them: a model can only call what it is told of.
+pub(in crate::agent) fn with_mocked(tools: &[ToolConfig], mocks: &[Vec<ToolMockConfig>]) -> Vec<ToolConfig> {
+    let mut all = tools.to_vec();
+    for mock in mocks.iter().flatten() {
+        if !all.iter().any(|tool| tool.name == mock.tool) {
+            all.push(ToolConfig {
+                name: mock.tool.clone(),
+                description: String::new(),
+                parameters: serde_json::json!({"type": "object", "additionalProperties": true}),
+                returns: serde_json::json!({"error": "nothing is known for these arguments"}),
+            });
+        }
+    }
+    all
+}
+
 /// The problems of a list of functions, each in a sentence that names its key.
 pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
     let (mut problems, mut names) = (Vec::new(), BTreeSet::new());
@@ -62,6 +93,7 @@ pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSett
             (true, Ability::ReportsTools),
             (true, Ability::ReportsUsage),
             (true, Ability::TakesHistory),
+            (true, Ability::MocksTools),
         ]),
         default_model: "gpt-4.1-mini",
         name_key: Some("another model (--model)"),

@@ -2,16 +2,26 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ToolConfig;
+use super::{ToolConfig, ToolMockConfig};
 
-/// The result of a call; an object with `error` where the job has none.
-pub(super) fn returned(tools: &[ToolConfig], name: &str, args: &Value) -> Value {
+/// The result of a call: that of the first mock of this turn that answers it, else the job's; an object with `error` where
+/// there is none, also where the tool has mocks and none answers.
+pub(super) fn returned(tools: &[ToolConfig], mocks_of_turn: &[ToolMockConfig], name: &str, args: &Value) -> Value {
+    let mut own = mocks_of_turn.iter().filter(|mock| mock.tool == name).peekable();
+    if own.peek().is_some() {
+        let answer = own.find(|mock| mock.args.as_ref().is_none_or(|wanted| equal(wanted, args)));
+        return answer.map_or_else(unknown, |mock| mock.result.clone());
+    }
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
         return json!({ "error": format!("there is no function {name}") });
     };
     let Some(mocks) = mocks(&tool.returns) else { return tool.returns.clone() };
     let answer = mocks.into_iter().find(|mock| agrees(mock.get("when"), args));
-    answer.map_or_else(|| json!({ "error": "nothing is known for these arguments" }), |mock| mock["returns"].clone())
+    answer.map_or_else(unknown, |mock| mock["returns"].clone())
+}
+
+fn unknown() -> Value {
+    json!({ "error": "nothing is known for these arguments" })
 }
 
 /// The list of mocks, if it is one: a list of mappings with `returns`, and nothing but `when` beside it.
@@ -54,7 +64,7 @@ mod tests {
     #[test]
     fn a_value_is_returned_whatever_the_arguments() {
         for value in [json!({"eur": 5}), json!([1, 2]), json!([]), json!([{"a": 1}]), Value::Null] {
-            assert_eq!(returned(&tool(value.clone()), "price", &json!({"x": 1})), value);
+            assert_eq!(returned(&tool(value.clone()), &[], "price", &json!({"x": 1})), value);
         }
     }
 
@@ -72,14 +82,25 @@ mod tests {
             (json!({"item": "milk"}), json!({"error": "nothing is known for these arguments"})),
             (json!("no object"), json!({"error": "nothing is known for these arguments"})),
         ] {
-            assert_eq!(returned(&mocks, "price", &args), returns, "{args}");
+            assert_eq!(returned(&mocks, &[], "price", &args), returns, "{args}");
         }
         let always = tool(json!([{"when": {"item": "tea"}, "returns": 1}, {"returns": 0}]));
-        assert_eq!(returned(&always, "price", &json!({})), 0);
+        assert_eq!(returned(&always, &[], "price", &json!({})), 0);
+    }
+
+    #[test]
+    fn a_turns_own_mocks_come_first_and_a_call_that_none_answers_fails() {
+        let mock = |args: Option<Value>, result: Value| ToolMockConfig { tool: "price".to_owned(), args, result };
+        let mocks = [mock(Some(json!({"item": "tea"})), json!(3)), mock(Some(json!({"item": "milk"})), Value::Null)];
+        let answer = |args: Value| returned(&tool(json!(9)), &mocks, "price", &args);
+        assert_eq!((answer(json!({"item": "tea"})), answer(json!({"item": "milk"}))), (json!(3), Value::Null));
+        assert_eq!(answer(json!({"item": "tea", "more": 1})), unknown());
+        assert_eq!(returned(&tool(json!(9)), &[mock(None, json!(1))], "price", &json!({"x": 1})), 1);
+        assert_eq!(returned(&tool(json!(9)), &[], "price", &json!({"x": 1})), 9);
     }
 
     #[test]
     fn an_unknown_function_is_told_to_the_model() {
-        assert_eq!(returned(&tool(json!(1)), "cost", &json!({})), json!({"error": "there is no function cost"}));
+        assert_eq!(returned(&tool(json!(1)), &[], "cost", &json!({})), json!({"error": "there is no function cost"}));
     }
 }

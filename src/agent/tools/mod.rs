@@ -9,6 +9,6 @@ mod config;
 mod mock;
 mod rounds;
 
-pub(super) use config::bare_model;
-pub use config::{ToolConfig, tool_problems};
+pub use config::{ToolConfig, ToolMockConfig, tool_problems};
+pub(super) use config::{bare_model, with_mocked};
 pub(super) use rounds::{EndpointError, RequestedCall, Round, Rounds, named_status};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::ToolConfig;
 use super::mock::returned;
+use super::{ToolConfig, ToolMockConfig};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{NextStep, Received};
 use crate::agent::{AgentErrorKind, Reply};
@@ -112,7 +112,7 @@ impl Rounds {
         &mut self,
         round: Round,
         received: &Received,
-        tools: &[ToolConfig],
+        (tools, mocks): (&[ToolConfig], &[ToolMockConfig]),
     ) -> Result<Vec<(RequestedCall, String)>, AttemptFailure> {
         round.check(&received.reply)?;
         let reply = &mut self.reply;
@@ -133,7 +133,7 @@ impl Rounds {
             let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
             return Err(AttemptFailure::reported(AgentErrorKind::BadReply, message));
         }
-        Ok(round.calls.into_iter().map(|call| self.answer(tools, call)).collect())
+        Ok(round.calls.into_iter().map(|call| self.answer((tools, mocks), call)).collect())
     }
 
     /// The reply of all rounds.
@@ -142,9 +142,13 @@ impl Rounds {
     }
 
     /// Answers a call. Returns it with its result for the model; both become events.
-    fn answer(&mut self, tools: &[ToolConfig], call: RequestedCall) -> (RequestedCall, String) {
+    fn answer(
+        &mut self,
+        (tools, mocks): (&[ToolConfig], &[ToolMockConfig]),
+        call: RequestedCall,
+    ) -> (RequestedCall, String) {
         let args = call.args();
-        let output = returned(tools, &call.name, &args);
+        let output = returned(tools, mocks, &call.name, &args);
         let answer = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
         self.reply.events.push(Event::call(call.name.clone(), args, call.to_json()));
         self.reply.events.push(EventKind::FunctionResponse { output }.into());

@@ -139,6 +139,10 @@ pub(super) struct RunArgs {
     #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(super) verbose: bool,
 
+    /// After the report, show each turn with what was expected, what came, and its scores
+    #[arg(long, env = "EVAL_JOB_PRINT_DETAILED_RESULTS", value_parser = FalseyValueParser::new())]
+    pub(super) print_detailed_results: bool,
+
     /// Show nothing while the job runs, whatever --verbose says
     #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new())]
     pub(super) no_progress: bool,
@@ -241,6 +245,10 @@ pub(super) struct DataArgs {
     /// their cases are held with: adk=http://localhost:8000
     #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
     pub(super) target: Option<TargetArg>,
+
+    /// A second agent, whose replies and tool calls are expected in the cases that ask for one (trpc-agent-go's expected runner)
+    #[arg(long, env = "EVAL_JOB_EXPECTED_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
+    pub(super) expected_target: Option<TargetArg>,
 
     #[command(flatten)]
     pub(super) reading: ReadingArgs,

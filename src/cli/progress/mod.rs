@@ -170,6 +170,7 @@ impl Progress {
             | Entry::LookedBefore { .. }
             | Entry::Primed { .. }
             | Entry::AgentRefused { .. }
+            | Entry::ReferenceHeld { .. }
             | Entry::ModelAsked { .. } => None,
             Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {

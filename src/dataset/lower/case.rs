@@ -58,7 +58,8 @@ pub(super) fn lower_case(
     match &case.user {
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.recorded.is_none() && !case.expected_runner;
-            let script: Vec<Value> = lines.iter().map(|line| lower_line(line, expects_none, &mut warn)).collect();
+            let script: Vec<Value> =
+                lines.iter().map(|line| lower_line(line, (options, expects_none), &mut warn)).collect();
             lowered.insert("script".to_owned(), script.into());
         }
         CaseUser::Scenario(scenario) => {
@@ -80,15 +81,20 @@ pub(super) fn lower_case(
     if !of_all.shares_context && !case.context_files.is_empty() {
         lowered.insert("context".to_owned(), json!(case.context_files));
     }
+    let leads = matches!(&case.user, CaseUser::Scenario(scenario) if scenario.driver == ScenarioDriver::Expected);
+    let wants_reference = case.expected_runner || leads;
+    if wants_reference && options.reference.is_some() {
+        lowered.insert("reference".to_owned(), if leads { "leads" } else { "follows" }.into());
+    }
     let not_done = [
         (case.session.id.is_some(), "the id of its session is not kept: each conversation gets one of its own"),
         (
             case.recorded.is_some() && !options.is_recorded,
-            "what was recorded is not scored: the agent is asked instead",
+            "what was recorded is not scored: the agent is asked instead; `eval-job grade --dataset FILE` scores it",
         ),
         (
-            case.expected_runner && !options.is_recorded,
-            "there is no second agent for the expected side: what the file expects counts",
+            wants_reference && options.reference.is_none() && !options.is_recorded,
+            "its expected side comes from a second agent: name it with --expected-target; what the file expects counts",
         ),
         (!case.uploads.is_empty(), "its files are not offered to the agent"),
     ];
@@ -135,19 +141,54 @@ fn lower_session(
     }
 }
 
-fn lower_line(line: &UserLine, expects_none: bool, warn: &mut impl FnMut(&str)) -> Value {
+fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), warn: &mut impl FnMut(&str)) -> Value {
+    let key = &options.target.0;
+    let mocks = if options.mocks_tools { mocks(line, warn) } else { Vec::new() };
+    if !line.mocks.is_empty() && !options.mocks_tools {
+        warn(&format!(
+            "its answers for tools are not given: behind `{key}` the agent calls its own; `openai` and `responses` take them"
+        ));
+    }
     let not_done = [
         (!line.attachments.is_empty(), "parts of a message that are no text are not sent"),
         (!line.context.is_empty(), "messages that are put before a turn are not sent"),
-        (!line.mocks.is_empty(), "answers for tools are not given: the agent calls its own"),
+        (
+            !line.expected_runner_mocks.is_empty(),
+            "the second agent's answers for tools are not given: it calls its own",
+        ),
     ];
     not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
     let mut expected = line.expected.to_expectation();
     expected.calls = expected.calls.or(expects_none.then(Vec::new));
-    match expected == Expectation::default() {
-        true => Value::from(line.say.as_str()),
-        false => json!({ "say": line.say, "expected": expected }),
+    let mut lowered = json!({ "say": line.say });
+    if expected != Expectation::default() {
+        lowered["expected"] = json!(expected);
     }
+    if !mocks.is_empty() {
+        lowered["mocks"] = mocks.into();
+    }
+    if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(line.say.as_str()) } else { lowered }
+}
+
+/// The results of tools in a turn. Arguments are compared as a whole here.
+fn mocks(line: &UserLine, warn: &mut impl FnMut(&str)) -> Vec<Value> {
+    let mut lowered = Vec::new();
+    for mock in &line.mocks {
+        let rule = |name: &str| mock.arguments.as_ref().and_then(|rules| rules.get(name)).filter(|it| !it.is_null());
+        let tool = &mock.tool;
+        if ["onlyTree", "ignoreTree", "numberTolerance"].into_iter().any(|name| rule(name).is_some()) {
+            warn(&format!("the answer for `{tool}` by a part of its arguments is not given"));
+            continue;
+        }
+        match &mock.result {
+            None => warn(&format!("the answer for `{tool}` that a model makes up is not given")),
+            Some(result) => lowered.push(match rule("expected") {
+                Some(args) => json!({ "tool": tool, "args": args, "result": result }),
+                None => json!({ "tool": tool, "result": result }),
+            }),
+        }
+    }
+    lowered
 }
 
 /// A simulated user: the persona of the job plays it.
@@ -190,7 +231,6 @@ fn lower_scenario(
     let not_done = [
         (first.is_none() && !scenario.prompts.is_empty(), "it has no first message: its fixed messages come first"),
         (scenario.max_turns.is_none(), "it has no limit there; here the user says 100 messages at most"),
-        (scenario.driver == ScenarioDriver::Expected, "the persona talks with the agent, not with an expected runner"),
         (
             has("customInstructions"),
             "its simulator's own instructions are not used: they are for another form of replies; say it in `evaluator.voice` or `traits`",

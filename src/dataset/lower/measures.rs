@@ -10,19 +10,33 @@ use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryF
 use crate::metric::wording::trpc::text_criterion;
 
 /// The entries of `metrics`; what has none gets a warning.
-pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut super::Warnings) -> Vec<Value> {
+///
+/// With `tells_difference`, each is also measured as in the other mode, strict or not, where that differs.
+pub(super) fn lower(
+    dataset: &Dataset,
+    (strict, tells_difference): (bool, bool),
+    warnings: &mut super::Warnings,
+) -> Vec<Value> {
     let mut entries = Vec::new();
+    let system = dataset.kind.system();
     for metric in &dataset.metrics {
-        match options(dataset.kind.system(), metric, strict) {
+        match options(system, metric, strict) {
             Ok(lowered) => {
                 let several = lowered.len() > 1;
-                entries.extend(lowered.into_iter().map(|(key, options)| {
+                let other = options(system, metric, !strict).ok().filter(|other| tells_difference && *other != lowered);
+                for (at, (key, options)) in lowered.into_iter().enumerate() {
                     let name = if several { format!("{} ({key})", metric.name) } else { metric.name.clone() };
-                    entry(&name, metric.threshold, key, options)
-                }));
+                    let mut entry = entry(&name, metric.threshold, key, options);
+                    let other = other.as_ref().and_then(|other| other.get(at)).filter(|(other, _)| *other == key);
+                    if let Some((key, options)) = other {
+                        let name = if strict { "the default" } else { "--dialect-strict" };
+                        entry["beside"] = json!({ "name": name, *key: options });
+                    }
+                    entries.push(entry);
+                }
             }
             Err(why) => {
-                warnings.about_file(format!("metric {}: {why}", metric.name));
+                warnings.about_metric(&metric.name, &why);
                 entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why })));
             }
         }
@@ -30,6 +44,14 @@ pub(super) fn lower(dataset: &Dataset, strict: bool, warnings: &mut super::Warni
     // ADK stores the final state and never compares it.
     if !strict && dataset.cases.iter().any(|case| case.expected.state.is_some()) {
         entries.push(entry("final_session_state", Some(1.0), "state", json!({})));
+    }
+    let is_shown_only = |entry: &Value| entry.get("weight").is_some();
+    if entries.iter().all(is_shown_only) {
+        // None counts: then what can't be computed does, and is missing in every score.
+        let unavailable = entries.iter_mut().filter(|entry| entry.get("unavailable").is_some());
+        unavailable
+            .filter_map(Value::as_object_mut)
+            .for_each(|entry| drop(entry.insert("weight".to_owned(), 1.into())));
     }
     if entries.is_empty() {
         // A job needs one.
@@ -99,7 +121,7 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(
         }
         (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
         (MeasureKind::Figure, _) => Ok(Vec::new()),
-        (MeasureKind::Judge, _) => Err("the judge's metrics of other systems are not there yet".to_owned()),
+        (MeasureKind::Judge, _) => Err("a judge would have to be asked, which is not built yet".to_owned()),
         (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".to_owned()),
         (MeasureKind::Custom, _) => {
             Err("it is a function in the system's own language, which can't run here".to_owned())

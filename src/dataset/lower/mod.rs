@@ -32,6 +32,12 @@ pub struct LowerOptions {
     pub takes_history: bool,
     /// Whether the conversations were held already: nobody asks the agent.
     pub is_recorded: bool,
+    /// Whether calls of tools are answered for the agent behind this transport.
+    pub mocks_tools: bool,
+    /// The transport of a second agent, whose turns are expected where a case asks for one, with its settings.
+    pub reference: Option<(String, Map<String, Value>)>,
+    /// Whether the report is to tell where the scores of the other mode, strict or not, differ.
+    pub tells_difference: bool,
 }
 
 /// The job that a dataset means.
@@ -53,7 +59,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
             lower_case(case, (id, of_all), options, &mut warnings)
         })
         .collect();
-    let metrics = measures::lower(dataset, options.strict, &mut warnings);
+    let metrics = measures::lower(dataset, (options.strict, options.tells_difference), &mut warnings);
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
     let user = dataset.cases.iter().find_map(|case| case.session.user.as_deref());
     let (transport, settings) = (options.target.0.as_str(), &options.target.1);
@@ -62,14 +68,19 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     if let (Some((_, key)), None) = (name_key, app)
         && !settings.contains_key(key)
     {
-        let name = last_part(&dataset.name);
         warnings.about_file(format!(
-            "no case names its {key}: it is taken to be `{name}`, after the file; say `--target {transport}=ADDRESS,{key}=NAME`"
+            "no case names its {key}: it is taken to be `{}`, as the file's folder; say `--target {transport}=ADDRESS,{key}=NAME`",
+            own_app(dataset)
         ));
     }
     let mut target = Map::new();
     target.insert("user".to_owned(), user.unwrap_or("test_user_id").into());
-    target.insert("chatbot".to_owned(), app.unwrap_or_else(|| last_part(&dataset.name)).into());
+    target.insert("chatbot".to_owned(), app.unwrap_or_else(|| own_app(dataset)).into());
+    let reference = options.reference.as_ref().map(|(key, settings)| {
+        let mut reference = target.clone();
+        reference.insert(key.clone(), Value::Object(settings.clone()));
+        Value::Object(reference)
+    });
     target.insert(options.target.0.clone(), Value::Object(options.target.1.clone()));
     let mut job = Map::new();
     job.insert("name".to_owned(), last_part(&dataset.name).into());
@@ -77,6 +88,9 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         job.insert("description".to_owned(), description.into());
     }
     job.insert("target".to_owned(), Value::Object(target));
+    if let Some(reference) = reference.filter(|_| cases.iter().any(|case| case.get("reference").is_some())) {
+        job.insert("reference".to_owned(), reference);
+    }
     // The first line of a script begins.
     job.insert("greetings".to_owned(), json!([]));
     job.insert("maxTurns".to_owned(), of_all.max_turns.into());
@@ -120,6 +134,11 @@ fn own_id(id: &str, taken: &mut BTreeSet<String>) -> String {
         own = format!("{short} ({copies})");
     }
     own
+}
+
+/// The app of a file that names none: that of its folder, as ADK and trpc-agent-go have them lie.
+fn own_app(dataset: &Dataset) -> &str {
+    dataset.folder.as_deref().unwrap_or_else(|| last_part(&dataset.name))
 }
 
 /// A path's last part.

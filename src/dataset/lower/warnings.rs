@@ -5,35 +5,52 @@ const NAMED: usize = 3;
 
 /// Collects warnings.
 #[derive(Default)]
-pub(super) struct Warnings(Vec<(String, Vec<String>)>);
+pub(super) struct Warnings {
+    /// Each with its cases; none where it is about the whole file.
+    told: Vec<(String, Vec<String>)>,
+    /// Why metrics can't be computed, each with those metrics.
+    metrics: Vec<(String, Vec<String>)>,
+}
 
 impl Warnings {
     /// A warning about the whole file.
     pub(super) fn about_file(&mut self, what: impl Into<String>) {
         let what = what.into();
-        if !self.0.iter().any(|(known, cases)| *known == what && cases.is_empty()) {
-            self.0.push((what, Vec::new()));
+        if !self.told.iter().any(|(known, cases)| *known == what && cases.is_empty()) {
+            self.told.push((what, Vec::new()));
         }
     }
 
     /// A warning about a case.
     pub(super) fn about_case(&mut self, case: &str, what: &str) {
-        match self.0.iter_mut().find(|(known, cases)| known == what && !cases.is_empty()) {
+        match self.told.iter_mut().find(|(known, cases)| known == what && !cases.is_empty()) {
             Some((_, cases)) if cases.iter().any(|known| known == case) => {}
             Some((_, cases)) => cases.push(case.to_owned()),
-            None => self.0.push((what.to_owned(), vec![case.to_owned()])),
+            None => self.told.push((what.to_owned(), vec![case.to_owned()])),
+        }
+    }
+
+    /// That a metric can't be computed.
+    pub(super) fn about_metric(&mut self, metric: &str, why: &str) {
+        match self.metrics.iter_mut().find(|(known, _)| known == why) {
+            Some((_, metrics)) => metrics.push(metric.to_owned()),
+            None => self.metrics.push((why.to_owned(), vec![metric.to_owned()])),
         }
     }
 
     /// Each in a sentence that begins with its cases.
     pub(super) fn into_sentences(self) -> Vec<String> {
+        let of_metric = |(why, metrics): (String, Vec<String>)| {
+            let noun = if metrics.len() == 1 { "metric" } else { "metrics" };
+            format!("{noun} {}: {why}; missing, so that the run is incomplete", metrics.join(", "))
+        };
         let sentence = |(what, cases): (String, Vec<String>)| match cases.as_slice() {
             [] => what,
             [only] => format!("case {only}: {what}"),
             [all @ .., last] if cases.len() <= NAMED => format!("cases {} and {last}: {what}", all.join(", ")),
             many => format!("cases {} and {} more: {what}", many[..NAMED].join(", "), many.len() - NAMED),
         };
-        self.0.into_iter().map(sentence).collect()
+        self.told.into_iter().map(sentence).chain(self.metrics.into_iter().map(of_metric)).collect()
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Dataset {
     /// What the file says beside that.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
+    /// The name of the folder that the file lies in.
+    #[serde(skip)]
+    pub folder: Option<String>,
     /// What was read although it is odd, and what means nothing.
     #[serde(skip)]
     pub warnings: Vec<Problem>,
@@ -65,6 +68,7 @@ impl Dataset {
             runs: None,
             created: None,
             extra: Map::new(),
+            folder: None,
             warnings: Vec::new(),
         }
     }

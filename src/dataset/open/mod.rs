@@ -104,6 +104,7 @@ fn open_file(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Ve
     let (beside, odd) = beside::find(kind, path, &text, options, files)?;
     let mut dataset = load(&name(path), &text, &beside)?;
     dataset.warnings.extend(odd);
+    dataset.folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     Ok(vec![dataset])
 }
 

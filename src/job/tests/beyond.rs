@@ -77,7 +77,7 @@ job.yml:6:1: unknown key `maxTurn`
   |
 6 | maxTurn: 3
   | ^^^^^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
   = help: did you mean `maxTurns`?
 
 job.yml:7:21: there is no template `eval/plato`

@@ -329,7 +329,7 @@ job.yml:2:1: unknown key `x日`
   |
 2 | x日: [ä, {}]
   | ^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
 "#,
     );
     problems(
@@ -339,7 +339,7 @@ job.yml:1:1: unknown key `näme`
   |
 1 | näme: 1
   | ^^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
   = help: did you mean `name`?
 
 job.yml:1:1: missing keys `target`, `tasks` and `facts` in the job file
@@ -360,7 +360,7 @@ job.yml:6:1: unknown key `na\u{202e}me`
   |
 6 | na\u{202e}me: "\e[2J"
   | ^^^^^^^^^^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
   = help: did you mean `name`?
 "#,
     );
@@ -371,7 +371,7 @@ job.yml:6:1: unknown key `na\u{1b}[2Jme`
   |
 6 | "na\e[2Jme": 1
   | ^^^^^^^^^^^
-  = expected one of: name, description, tags, evaluator, scorer, target, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
+  = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
 "#,
     );
 }

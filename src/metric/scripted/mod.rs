@@ -52,7 +52,7 @@ impl ScriptedMetric {
     }
 
     fn turn(&self, turn: &Turn, input: &MetricInput<'_>) -> Dynamic {
-        let own = input.lines.iter().find(|line| line.turn == turn.number).map(|line| line.expected);
+        let own = input.lines.iter().find(|line| line.turn == turn.number).map(|line| &*line.expected);
         Record::dynamic(
             ApiType::Turn,
             [

@@ -150,7 +150,7 @@ impl TrajectoryMetric {
             (false, true) => QuestionTo::Embeddings,
             (false, false) => return None,
         };
-        let mut expected = input.lines.iter().map(|line| line.expected).chain(input.expected);
+        let mut expected = input.lines.iter().map(|line| &*line.expected).chain(input.expected);
         (self.check.config().is_fuzzy() || expected.any(Expectation::is_fuzzy)).then_some(to)
     }
 
@@ -172,7 +172,7 @@ impl TrajectoryMetric {
         };
         for line in &input.lines {
             if let Some(turn) = input.transcript.turns.iter().find(|turn| turn.number == line.turn) {
-                add(line.expected, &turn.tool_uses());
+                add(&line.expected, &turn.tool_uses());
             }
         }
         if let Some(expected) = input.expected {

@@ -1,8 +1,9 @@
 //! The remarks below the scores: limits, warnings and notes of the run.
 
-use super::super::{Ink, Page, TrialNames, count};
+use super::super::{Ink, Page, TrialNames, count, plain};
 use super::Run;
 use crate::record::{Overview, Spender};
+use crate::score::Score;
 
 /// Writes what limits what the run shows.
 pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
@@ -17,6 +18,7 @@ pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
     }
     remarks.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
     remarks.extend(unshown(run.overview));
+    remarks.extend(otherwise(run.overview));
     remarks.extend(uncounted(run.overview));
     for words in &remarks {
         page.gap();
@@ -52,6 +54,48 @@ fn unshown(overview: &Overview) -> Option<String> {
     let left = "; where earlier conversations may have left it, isolation: user or a setup that clears it away";
     let left = if overview.doubts.may_be_left_over { left } else { "" };
     Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
+}
+
+/// The most cases that are named of those that come out otherwise.
+const NAMED: usize = 10;
+
+/// Which cases come out otherwise with the options that the job names for comparison, a remark for each name of those.
+fn otherwise(overview: &Overview) -> Vec<String> {
+    let mut names: Vec<(&str, Vec<String>)> = Vec::new();
+    for group in &overview.groups {
+        for dimension in &group.dimensions {
+            let Some((name, here, there, changes_verdict)) = dimension.differs() else { continue };
+            let score =
+                |score: Option<Score>| score.map_or_else(|| "no score".to_owned(), |it| format!("{:.2}", it.get()));
+            let verdict = match (changes_verdict, dimension.is_below()) {
+                (false, _) => "",
+                (true, true) => " and passes",
+                (true, false) => " and fails",
+            };
+            let line = format!(
+                "{} · {} {} instead of {}{verdict}",
+                plain(&group.case),
+                plain(&dimension.name),
+                score(there),
+                score(here)
+            );
+            match names.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, lines)) => lines.push(line),
+                None => names.push((name, vec![line])),
+            }
+        }
+    }
+    let remark = |(name, lines): (&str, Vec<String>)| {
+        let more = lines.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        let shown = lines.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+        format!(
+            "With {} {} out otherwise: {shown}{more}",
+            plain(name),
+            if lines.len() == 1 { "1 score comes".to_owned() } else { format!("{} scores come", lines.len()) }
+        )
+    };
+    names.into_iter().map(remark).collect()
 }
 
 /// The limits of the run that could not be kept: an agent that reports no tokens.

@@ -77,8 +77,7 @@ fn of_dataset(
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
-    let of_reading: Vec<String> =
-        dataset.warnings.iter().map(|problem| format!("line {}: {}", problem.line, problem.message)).collect();
+    let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::of_reading).collect();
     let options = LowerOptions { is_recorded: true, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
     let lowered = dataset::lower(&without_talk(dataset), &options);
     let text = serde_json::to_string(&lowered.document)
