@@ -18,7 +18,7 @@ use crate::store::{Store, StoreError, StoredRun};
 /// A conversation that was held.
 pub(super) enum Conversation {
     /// One that somebody wrote down, or why it can't be read.
-    Recorded(Result<Recorded, Problems>),
+    Recorded(Result<Box<Recorded>, Problems>),
     /// One of our own runs.
     Own(Box<TrialRecord>),
 }
@@ -118,7 +118,7 @@ impl Held {
         for source in &self.sources {
             let Source::Files(recordings) = source else { return None };
             if key < recordings.keys.len() {
-                return recordings.conversation(key, &DiskFiles).map(Conversation::Recorded);
+                return recordings.conversation(key, &DiskFiles).map(|it| Conversation::Recorded(it.map(Box::new)));
             }
             key -= recordings.keys.len();
         }
@@ -135,9 +135,9 @@ impl Held {
         self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<Conversation, StoreError>>> {
             let own = |trial: TrialRecord| Conversation::Own(Box::new(trial));
             match source {
-                Source::Files(recordings) => {
-                    Box::new(recordings.conversations(&DiskFiles).map(|it| Ok(Conversation::Recorded(it))))
-                }
+                Source::Files(recordings) => Box::new(
+                    recordings.conversations(&DiskFiles).map(|it| Ok(Conversation::Recorded(it.map(Box::new)))),
+                ),
                 Source::Run(run) => Box::new(run.trials().map(move |trial| trial.map(own))),
                 Source::Record(trials) => Box::new(trials.iter().cloned().map(move |trial| Ok(own(trial)))),
             }
@@ -168,7 +168,7 @@ impl Conversation {
     pub(super) fn into_recorded(self) -> Result<Option<Recorded>, CliError> {
         match self {
             Conversation::Recorded(recorded) => {
-                recorded.map(Some).map_err(|problems| CliError::InvalidJobs(vec![problems]))
+                recorded.map(|it| Some(*it)).map_err(|problems| CliError::InvalidJobs(vec![problems]))
             }
             Conversation::Own(trial) => {
                 let id = trial.trial.case;

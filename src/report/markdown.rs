@@ -195,7 +195,8 @@ fn block(why: &str) -> String {
     }
     match lines.count() {
         0 => block,
-        more => format!("{block}<br>and {} more", count(more, "line")),
+        1 => format!("{block}<br>and one more line"),
+        more => format!("{block}<br>and {more} more lines"),
     }
 }
 

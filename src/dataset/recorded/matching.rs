@@ -99,7 +99,7 @@ mod tests {
         let (two, three) = ([case(&["a"], None), case(&["b"], None)], recording("f-1", None, "f"));
         let by_order = match_cases(&two, &[three.clone(), recording("f-2", None, "f")]);
         assert_eq!(by_order, Matching { case_of: vec![Some(0), Some(1)], by_order: true });
-        let too_few = match_cases(&two, &[three.clone()]);
+        let too_few = match_cases(&two, std::slice::from_ref(&three));
         assert_eq!(too_few, Matching { case_of: vec![None], by_order: false });
         let one_is_known = match_cases(&two, &[three.clone(), recording("b", None, "f")]);
         assert_eq!(one_is_known, Matching { case_of: vec![None, Some(1)], by_order: false });

@@ -13,9 +13,7 @@ pub(super) type Told<'a> = (&'a Record, usize);
 /// no span tells a figure is left without it.
 pub(super) fn add_figures(turns: &mut [RecordedTurn], told: &[Told<'_>]) {
     let asked: usize = turns.iter().filter(|turn| !turn.user.is_empty()).count();
-    let mut number = 0;
-    for turn in turns.iter_mut().filter(|turn| !turn.user.is_empty()) {
-        number += 1;
+    for (number, turn) in (1..).zip(turns.iter_mut().filter(|turn| !turn.user.is_empty())) {
         // A span without messages is about the only turn that there is.
         let own = told.iter().filter(|(_, messages)| *messages == number || *messages == 0 && asked == 1);
         let (agents, models): (Vec<&Record>, Vec<&Record>) =

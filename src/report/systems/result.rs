@@ -146,7 +146,8 @@ fn composite(trial: &TrialRecord, gate: Option<Score>) -> MetricResult<'static> 
 
 /// The turn that a part of a dimension is about.
 fn turn_of(item: &Item) -> Option<u32> {
-    item.label.strip_prefix("turn ")?.split_once(" · ")?.0.parse().ok()
+    // Records of earlier versions say it in the label alone.
+    item.turn.or_else(|| item.label.strip_prefix("turn ")?.split_once(" · ")?.0.parse().ok())
 }
 
 fn turns<'a>(trial: &'a TrialRecord, review: &'a Review, dimensions: Vec<&'a Dimension>) -> Vec<TurnResult<'a>> {

@@ -204,7 +204,7 @@ impl Keeper<'_> {
         self.begin(id, kept)?;
         let (evidence, outcome) = match conversation {
             Conversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
-            Conversation::Recorded(Ok(recorded)) => self.evidence_of(recorded, id, case),
+            Conversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
             Conversation::Own(trial) => {
                 let outcome = trial.outcome.unwrap_or_else(|| broken("the conversation was cut off".to_owned()));
                 // Whether a judge failed then is nothing to this grading.
@@ -279,7 +279,7 @@ fn first_of(problems: &Problems) -> String {
 
 /// That no judge was asked, for each question of the job's metrics.
 fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
-    if !trial.job.has_judge() {
+    if trial.job.judge_model().is_none() {
         return Vec::new();
     }
     let questions = render(trial, templates).unwrap_or_default();

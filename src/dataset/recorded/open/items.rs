@@ -76,7 +76,7 @@ impl Scan<'_> {
         let is_fine = self.step(byte, at);
         if self.list.is_none() {
             let around = if self.has_ended { &mut self.after } else { &mut self.before };
-            if !(was_in_list && !self.has_ended) {
+            if !was_in_list || self.has_ended {
                 around.push(byte);
             }
             if around.len() > MOST_AROUND {
