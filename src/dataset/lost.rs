@@ -50,6 +50,7 @@ const WORDS: &[(&str, &str)] = &[
     ("expectedRunner", "that a second runner makes the expected side"),
     ("rubrics", "rubrics of cases"),
     ("checks", "what a judge checks"),
+    ("contextFiles", "texts for judges"),
 ];
 
 fn words(path: &str) -> String {

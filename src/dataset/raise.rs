@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 use super::model::{
-    CaseSession, CaseUser, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetGoals, DatasetMetric, Goal,
-    GoalKind, LineExpectation, MeasureKind, Scenario, UserLine,
+    CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetGoals, DatasetMetric,
+    Goal, GoalKind, LineExpectation, MeasureKind, Scenario, UserLine,
 };
-use crate::job::{Case, Job, Line, Seed, User};
+use crate::job::{Case, ContextText, Job, Line, Seed, User};
 use crate::metric::MetricConfig;
+use crate::metric::rouge::RougeConfig;
 use crate::metric::trajectory::{CallOrder, Expectation, ExpectedCall, Rule};
 
 /// The cases of a job, and what of them no other system's file says.
@@ -19,6 +20,11 @@ pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
     dataset.runs = (job.repeat > 1).then_some(job.repeat);
     dataset.cases = job.cases.iter().map(|case| case_of(job, case, &mut warnings)).collect();
     for entry in &job.metrics {
+        if let MetricConfig::Rouge(options) = &entry.metric
+            && **options != RougeConfig::default()
+        {
+            warnings.push(format!("metric {}: it is written as ROUGE-1, without its options", entry.label()));
+        }
         match metric_of(entry) {
             Some(metric) => dataset.metrics.push(metric),
             None => warnings.push(format!("metric {}: only eval-job measures it", entry.label())),
@@ -58,6 +64,7 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
     warn(!case.assertions.is_empty(), "its assertions are eval-job's own");
     warn(!case.setups.is_empty(), "its setups of the graph are eval-job's own");
     warn(case.conditions.len() > 1, "other systems hold it in one condition only");
+    warn(case.opening.is_empty() && job.greetings.len() > 1, "only the first greeting is written");
     warn(
         case.seeds.iter().any(|seed| matches!(seed, Seed::Text(_))),
         "texts that prime the agent's memory are left out",
@@ -73,7 +80,11 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
     });
     let mut expected = Vec::new();
     let user = match &case.user {
-        User::Lines(lines) => CaseUser::Lines(lines_of(job, case, lines, &mut expected)),
+        User::Lines(lines) => {
+            let has_mocks = lines.iter().any(|line| !line.mocks.is_empty());
+            warn(has_mocks, "the mocks of its tools are left out");
+            CaseUser::Lines(lines_of(job, case, lines, &mut expected))
+        }
         User::Persona => CaseUser::Scenario(Box::new(scenario_of(job, case))),
     };
     for (turn, expectation) in &expected {
@@ -93,9 +104,12 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
             context: context.collect(),
             ..CaseSession::default()
         },
+        expected_runner: case.reference.is_some(),
+        context_files: case.context.iter().map(context_file).collect(),
         ..DatasetCase::default()
     };
     if let Some(expected) = &case.expected {
+        raised.rubrics.clone_from(&expected.rubrics);
         raised.expected.state = match &expected.state {
             Some(Value::Object(state)) => Some(state.clone()),
             other => {
@@ -112,6 +126,10 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
     raised
 }
 
+fn context_file(text: &ContextText) -> ContextFile {
+    ContextFile { name: text.name.clone(), text: text.text.clone() }
+}
+
 fn lines_of<'a>(
     job: &Job,
     case: &'a Case,
@@ -125,6 +143,7 @@ fn lines_of<'a>(
             said.expected = LineExpectation {
                 reply: expectation.reply.clone(),
                 calls: expectation.calls.as_deref().map(|calls| calls.iter().map(call_of).collect()),
+                rubrics: expectation.rubrics.clone(),
                 ..LineExpectation::default()
             };
             expected.push((turn, expectation));

@@ -164,3 +164,36 @@ cases:
         redhat.warnings
     );
 }
+
+#[test]
+fn what_judges_look_at_is_written_and_what_is_left_out_is_told() {
+    let text = r#"
+name: shop
+target: {user: ann, chatbot: agent}
+greetings: [Hi, Hello]
+isolation: shared
+metrics: [{rouge: {type: rougeL}, threshold: 0.7}]
+context: [{name: all.txt, text: For every case}]
+cases:
+  - id: one
+    context: [{name: own.txt, text: For this case}]
+    script: [{say: More, expected: {reply: Done, rubrics: [{id: t, text: It is polite}]}}]
+    expected: {rubrics: [{id: c, text: It is short}]}
+"#;
+    let (dataset, warnings) = from_job(&job::load("job.yml", text, &AnyTemplate).unwrap());
+    assert_eq!(
+        warnings,
+        ["case one: only the first greeting is written", "metric rouge: it is written as ROUGE-1, without its options"]
+    );
+    let case = &dataset.cases[0];
+    let names: Vec<&str> = case.context_files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!((names, case.rubrics[0].id.as_str()), (vec!["all.txt", "own.txt"], "c"));
+    let adk = write(&dataset, System::Adk);
+    let set: Value = serde_json::from_str(&adk.files[0].text).unwrap();
+    assert_eq!(set["eval_cases"][0]["rubrics"][0]["rubric_id"], "c");
+    assert_eq!(set["eval_cases"][0]["conversation"][1]["rubrics"][0]["rubric_id"], "t");
+    assert!(adk.warnings.contains(&"ADK can't say texts for judges: one".to_owned()), "{:?}", adk.warnings);
+    let redhat = write(&dataset, System::Redhat);
+    assert!(redhat.files.iter().any(|file| file.name == "context/own.txt"), "{:?}", redhat.warnings);
+    assert!(redhat.warnings.iter().any(|it| it.contains("rubrics of cases")), "{:?}", redhat.warnings);
+}
