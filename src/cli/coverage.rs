@@ -1,12 +1,17 @@
 //! `eval-job coverage RUN…`
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
 use super::args::CoverageArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs;
 use super::printer::Printer;
 use crate::coverage::{Coverage, Suite, difference, tools_in};
-use crate::job::Job;
+use crate::job::{Case, Job};
 use crate::record::Verdict;
 use crate::report;
 use crate::store::folder::RunsFolder;
@@ -57,9 +62,16 @@ fn gather(
         let kept = run.job.as_deref().ok_or_else(|| unreadable("an earlier version kept it without its job".into()))?;
         let job = Job::restored(kept).map_err(|why| unreadable(format!("its job is not whole: {why}")))?;
         suite.run(&job);
+        let cases: HashMap<&str, &Arc<Case>> = job.cases.iter().map(|case| (case.id.as_str(), case)).collect();
         run.read_with_texts(|trial| {
-            if let Some(evidence) = &trial.evidence {
-                suite.conversation(&job, &trial.trial, evidence);
+            // A run of many cases keeps each with its conversation.
+            let own = trial.case.as_ref().and_then(|case| Case::deserialize(&**case).ok());
+            if let Some(own) = &own {
+                suite.case(&job, own);
+            }
+            let case = own.as_ref().or_else(|| cases.get(trial.trial.case.as_str()).map(|case| &***case));
+            if let (Some(case), Some(evidence)) = (case, &trial.evidence) {
+                suite.conversation((&job, case), &trial.trial, evidence);
             }
             Ok(())
         })?;

@@ -59,25 +59,27 @@ impl Suite {
     /// A run of this job begins.
     pub fn run(&mut self, job: &Job) {
         self.runs += 1;
-        for case in &job.cases {
-            self.cases.insert((job.name.clone(), case.id.clone()));
-            self.graph.case(case);
-            for call in case.expectations().flat_map(|expected| expected.calls.iter().flatten()) {
-                self.tools.entry(call.tool.clone()).or_default().is_expected = true;
-            }
-            for (item, ..) in edges(job, case) {
-                self.edges.entry(item).or_default();
-            }
-            for fact in &case.facts {
-                let seen = || FactSeen { words: FactWords::new(fact), known: 0, told: 0 };
-                self.facts.entry(item(Subject::Fact, job, case, fact.clone())).or_insert_with(seen);
-            }
+        job.cases.iter().for_each(|case| self.case(job, case));
+    }
+
+    /// A case of a run that the run's job does not hold.
+    pub fn case(&mut self, job: &Job, case: &Case) {
+        self.cases.insert((job.name.clone(), case.id.clone()));
+        self.graph.case(case);
+        for call in case.expectations().flat_map(|expected| expected.calls.iter().flatten()) {
+            self.tools.entry(call.tool.clone()).or_default().is_expected = true;
+        }
+        for (item, ..) in edges(job, case) {
+            self.edges.entry(item).or_default();
+        }
+        for fact in &case.facts {
+            let seen = || FactSeen { words: FactWords::new(fact), known: 0, told: 0 };
+            self.facts.entry(item(Subject::Fact, job, case, fact.clone())).or_insert_with(seen);
         }
     }
 
-    /// A conversation of a run.
-    pub fn conversation(&mut self, job: &Job, trial: &TrialId, evidence: &Evidence) {
-        let Some(case) = job.cases.iter().find(|case| case.id == trial.case) else { return };
+    /// A conversation of a run, about one of the cases.
+    pub fn conversation(&mut self, (job, case): (&Job, &Case), trial: &TrialId, evidence: &Evidence) {
         self.conversations += 1;
         if let Some(Observed::Seen(context)) = &evidence.object_context {
             self.knows_tools(context.functions.iter().map(|function| function.name.clone()));

@@ -241,6 +241,9 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     let (_, again) = typed(folder.path(), &["grade", "--filter", "nothing"]);
     assert!(again.contains("nothing came out otherwise\n  verdict: incomplete → incomplete"), "{again}");
     assert!(again.contains("note: without --dataset nothing comes of --filter"), "{again}");
+    let (_, touched) = typed(folder.path(), &["coverage", "-v"]);
+    assert!(touched.contains("1 run, 72 cases, 71 conversations"), "{touched}");
+    assert!(touched.contains("t · expected by a case, called in 71 conversations"), "{touched}");
     let twice = set.replace("case-72\"", "case-71\"");
     fs::write(folder.path().join("set.json"), twice).unwrap();
     let (status, words) = typed(folder.path(), &arguments);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::super::args::GradeArgs;
 use super::super::context::Context;
 use super::super::jobs::Loaded;
@@ -95,7 +97,7 @@ impl<'a> Again<'a> {
     /// The case of a trial: that of the job to grade by, or the one that was kept with the trial.
     fn case_of(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
         match &trial.case {
-            Some(kept) if !self.is_corrected => serde_json::from_value((**kept).clone()).ok().map(Arc::new),
+            Some(kept) if !self.is_corrected => Case::deserialize(&**kept).ok().map(Arc::new),
             _ => case(&self.job, &trial.trial.case, self.has_one_case),
         }
     }
