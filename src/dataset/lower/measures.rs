@@ -9,6 +9,10 @@ use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
 use crate::metric::wording::trpc::text_criterion;
 
+/// The parts of a criterion are metrics of their own. With a threshold of 1 that is the same.
+const PARTS: &str = "each part of its criterion is held against the threshold by itself: it can pass where one part \
+    fails in one turn and another part in another turn; a threshold of 1 asks for all in every turn";
+
 /// The entries of `metrics`; what has none gets a warning.
 ///
 /// With `tells_difference`, each is also measured as in the other mode, strict or not, where that differs.
@@ -23,6 +27,9 @@ pub(super) fn lower(
         match options(system, metric, strict) {
             Ok(lowered) => {
                 let several = lowered.len() > 1;
+                if several && metric.threshold.is_none_or(|threshold| threshold < 1.0) {
+                    warnings.about_metric(&metric.name, PARTS);
+                }
                 let other = options(system, metric, !strict).ok().filter(|other| tells_difference && *other != lowered);
                 for (at, (key, options)) in lowered.into_iter().enumerate() {
                     let name = if several { format!("{} ({key})", metric.name) } else { metric.name.clone() };

@@ -130,3 +130,21 @@ fn context_messages_are_sent_where_a_conversation_can_begin_with_them() {
     assert_eq!(job["cases"][0].get("seeds"), None);
     assert!(warnings.iter().any(|it| it.starts_with("case c: its context messages are not sent")), "{warnings:?}");
 }
+
+#[test]
+fn parts_of_a_criterion_are_metrics_of_their_own_and_a_threshold_below_1_is_told() {
+    let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [
+        {"userContent": {"role": "user", "content": "Hi"}, "finalResponse": {"role": "assistant", "content": "hello"}}]}]});
+    let of = |threshold: f64| {
+        let metrics = json!([{"metricName": "final_response_avg_score", "threshold": threshold, "criterion":
+            {"finalResponse": {"text": {"length": {"ignore": true}}, "xml": {"valid": true, "matchStrategy": "skip"}}}}]);
+        let named = crate::dataset::NamedText { name: "s.metrics.json".to_owned(), text: metrics.to_string() };
+        let beside = crate::dataset::Beside { config: Some(named), ..crate::dataset::Beside::default() };
+        let dataset = crate::dataset::load("s.evalset.json", &text.to_string(), &beside)
+            .unwrap_or_else(|problems| panic!("{}", job::render_problems(&problems)));
+        let lowered = lower(&dataset, &options());
+        assert_eq!(lowered.document["metrics"].as_array().unwrap().len(), 2);
+        lowered.warnings.iter().any(|it| it.contains("held against the threshold by itself"))
+    };
+    assert_eq!((of(0.5), of(1.0)), (true, false));
+}

@@ -1,5 +1,7 @@
 //! A recorded conversation as a case: what was said is its script, what was done and replied is what it expects.
 
+use serde_json::{Map, Value};
+
 use super::Recorded;
 use crate::dataset::Kind;
 use crate::dataset::model::{CaseUser, Dataset, DatasetCall, DatasetCase, LineExpectation, UserLine};
@@ -18,8 +20,10 @@ impl Recorded {
 }
 
 fn line(turn: &Turn) -> UserLine {
+    let args = |made: Value| if made.is_null() { Value::Object(Map::new()) } else { made };
     let calls = turn.tool_uses().into_iter();
-    let calls = calls.map(|used| DatasetCall { tool: used.tool, args: Some(used.args), ..DatasetCall::default() });
+    let calls =
+        calls.map(|used| DatasetCall { tool: used.tool, args: Some(args(used.args)), ..DatasetCall::default() });
     let say = if turn.user.trim().is_empty() { NO_TEXT.to_owned() } else { turn.user.clone() };
     let expected =
         LineExpectation { reply: turn.agent.clone(), calls: Some(calls.collect()), ..LineExpectation::default() };

@@ -200,3 +200,18 @@ fn what_is_wrong_with_a_case_is_told() {
     let refused = refused(&rubric, &with_config(metrics));
     assert!(refused.contains("rubric `case_rubric_1` is for the metric `m`, which is not measured"), "{refused}");
 }
+
+#[test]
+fn arguments_that_are_left_out_of_a_trace_are_null_on_both_sides() {
+    let invocation = |reply: &str| {
+        json!({"userContent": {"role": "user", "content": "hi"}, "tools": [{"id": "1", "name": "t"}],
+            "finalResponse": {"role": "assistant", "content": reply}})
+    };
+    let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "evalMode": "trace",
+        "conversation": [invocation("a")], "actualConversation": [invocation("a")]}]});
+    let recording = crate::dataset::load_recorded("f.json", &text.to_string()).unwrap();
+    assert_eq!(recording.conversations[0].turns[0].tool_uses()[0].args, json!(null));
+    let case = recording.conversations.into_iter().next().unwrap().into_case();
+    let CaseUser::Lines(lines) = &case.user else { panic!("{case:?}") };
+    assert_eq!(lines[0].expected.calls.as_ref().unwrap()[0].args, Some(json!({})), "a case expects none");
+}

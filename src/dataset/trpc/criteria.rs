@@ -134,6 +134,7 @@ fn read_length(value: Cursor<'_>) -> Options {
         bound
     });
     match bounds {
+        _ if options.get("ignore") == Some(&true.into()) => {}
         [None, None] => value.error("a length needs `min`, `max` or both"),
         [Some(min), Some(max)] if min > max => value.error("`min` is greater than `max`"),
         _ => {}

@@ -119,12 +119,17 @@ impl Invocation {
             id: self.id,
             user: self.user.content,
             reply: self.reply,
-            calls: self.calls.unwrap_or_default(),
+            calls: self.calls.unwrap_or_default().into_iter().map(as_recorded).collect(),
             intermediate: self.intermediate,
             usage: None,
             extra: self.extra,
         }
     }
+}
+
+/// Arguments that are left out are null, on both sides.
+fn as_recorded(call: DatasetCall) -> DatasetCall {
+    DatasetCall { args: Some(call.args.unwrap_or_default()), ..call }
 }
 
 /// A user's message as its text and what it has beside it.

@@ -359,6 +359,18 @@ fn watsonx_reads_types_leniently_and_its_oddities_only_under_strict() {
 }
 
 #[test]
+fn the_word_for_any_value_counts_against_the_f1_of_arguments_as_there() {
+    let f1 = |call: Value, actual: Value| {
+        let options = json!({"dialect": "watsonx", "strict": true});
+        compare(options, json!([call]), json!([{"tool": "get", "args": actual}])).figures.parameter_f1
+    };
+    let any = json!({"tool": "get", "args": {"c": "<IGNORE>", "a": 1}, "match": {"c": "ignore"}});
+    assert_eq!(f1(any, json!({"a": 1, "c": 7})), Some(0.6667));
+    assert_eq!(f1(json!({"tool": "get"}), json!({"a": 1})), None, "any arguments will do");
+    assert_eq!(f1(json!({"tool": "get", "args": {}}), json!({"a": 1})), Some(0.0));
+}
+
+#[test]
 fn routing_is_told_from_tools() {
     let agents = json!({"hr": ["leave"], "it": ["reset"]});
     let routing = |strict: bool, expected: Value, actual: Value| {

@@ -41,12 +41,10 @@ pub(super) fn parameter_f1(session: &Session<'_>) -> Option<f64> {
         let Some(made) = input.actual.iter().rev().find(|made| made.tool == wanted.tool) else { continue };
         let empty = Map::new();
         let actual = made.args.as_object().unwrap_or(&empty);
-        found.push(f1(
-            wanted.args.as_ref().and_then(Value::as_object),
-            actual,
-            |key| kind(wanted.rules.get(key)),
-            session,
-        ));
+        let kind = |key: &str| kind(wanted.rules.get(key));
+        // Arguments that nobody expects are not compared.
+        let expected = wanted.args.as_ref().map(|args| args.as_object().unwrap_or(&empty));
+        found.push(expected.and_then(|expected| f1(expected, actual, kind, session)));
     }
     if found.is_empty() {
         return Some(0.0);
@@ -60,30 +58,31 @@ fn kind(rule: Option<&Rule>) -> RuleKind {
 }
 
 fn f1(
-    expected: Option<&Map<String, Value>>,
+    expected: &Map<String, Value>,
     actual: &Map<String, Value>,
     kind: impl Fn(&str) -> RuleKind,
     session: &Session<'_>,
 ) -> Option<f64> {
-    let Some(expected) = expected.filter(|expected| !expected.is_empty()) else {
+    if expected.is_empty() {
         return (!actual.is_empty()).then_some(0.0);
-    };
+    }
     if expected.len() == 1 && expected.get("IGNORE").is_some_and(Value::is_null) {
         return None;
     }
     let (mut checked, mut matched) = (0, 0);
     for (key, value) in expected {
         let kind = kind(key);
+        // The word for any value counts as checked and never as matched.
+        if value.as_str() == Some(IGNORE_WORD) {
+            checked += 1;
+            continue;
+        }
         if kind == RuleKind::Ignore || (kind == RuleKind::Optional && !actual.contains_key(key)) {
             continue;
         }
         checked += 1;
         let Some(made) = actual.get(key) else { continue };
         let (wanted, made) = (normalised(value), normalised(made));
-        // The word for any value counts as checked and never as matched.
-        if wanted.as_str() == Some(IGNORE_WORD) {
-            continue;
-        }
         let same = if kind == RuleKind::Fuzzy { is_alike(&wanted, &made, session) } else { wanted == made };
         matched += usize::from(same);
     }
