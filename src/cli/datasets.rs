@@ -12,6 +12,8 @@ use super::prompts::PromptFiles;
 use crate::agent::Ability;
 use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions};
 use crate::job;
+use crate::plan::Refusal;
+use crate::report::plain;
 use crate::secret::{Redactor, Secret};
 use crate::text::nearest;
 
@@ -69,6 +71,9 @@ impl FromStr for TargetArg {
         match address.map(str::trim) {
             Some("") if app.is_none() => Err(TargetError(format!("`{key}=` has no address behind it"))),
             Some(_) if of_address.is_empty() => Err(TargetError(format!("`{key}` takes no address"))),
+            Some(address) if *of_address == "baseUrl" && !is_http(address) => {
+                Err(TargetError(format!("an address begins with http:// or https://, as in {key}=http://{address}")))
+            }
             None if *of_address == "command" => Err(TargetError("write command=PROGRAM".to_owned())),
             address => {
                 let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
@@ -76,6 +81,12 @@ impl FromStr for TargetArg {
             }
         }
     }
+}
+
+/// Whether an address says how it is reached; a template of the environment is read later.
+fn is_http(address: &str) -> bool {
+    let is_scheme = |scheme: &str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    address.is_empty() || address.contains("${") || is_scheme("http://") || is_scheme("https://")
 }
 
 /// The address, and the name behind `,app=` or `,agent=`.
@@ -148,14 +159,30 @@ pub(super) fn import_all(
     let reference = args.expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
     let options = LowerOptions { reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
     let import = |dataset: &dataset::Dataset| {
+        refuse_empty(typed, dataset)?;
         let lowered = dataset::lower(dataset, &options);
         let text = serde_saphyr::to_string(&lowered.document)
             .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
         let of_reading = dataset.warnings.iter().map(of_reading);
-        let warnings = of_reading.chain(lowered.warnings).collect();
+        let unasked = options.reference.is_some()
+            && !lowered.document["cases"]
+                .as_array()
+                .is_some_and(|cases| cases.iter().any(|case| case.get("reference").is_some()));
+        let unasked = unasked.then(|| "no case asks for a second agent: nothing comes of --expected-target".to_owned());
+        let warnings = of_reading.chain(lowered.warnings).chain(unasked).collect();
         Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
     };
     datasets.iter().map(import).collect()
+}
+
+/// Nothing can be said about an agent by no cases.
+pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<(), CliError> {
+    if !dataset.cases.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{}: there are no cases in this file: it is {}", plain(typed), dataset.kind.name());
+    let help = "eval-job cases add FILE --from OTHER, or --from-trace RECORDED".to_owned();
+    Err(CliError::Unprepared(Refusal { what, help }))
 }
 
 /// The target of a job that names none.
@@ -210,6 +237,7 @@ mod tests {
             ("http=http://h", "import the file"),
             ("adk=", "no address"),
             ("demo=http://h", "takes no address"),
+            ("adk=localhost:8000", "as in adk=http://localhost:8000"),
             ("command", "command=PROGRAM"),
             ("adk=http://h,agent=x", "write adk=ADDRESS,app=NAME"),
             ("adk=http://h,app=", "`app=` has no name"),

@@ -1,7 +1,7 @@
 //! `eval-job import FILE`: other systems' cases, or recorded conversations, written as a job file.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use super::error::CliError;
 use super::held::Held;
 use super::printer::Printer;
 use crate::dataset::{self, Dataset};
+use crate::plan::Refusal;
 use crate::report::plain;
 
 /// Writes cases as job files.
@@ -31,19 +32,35 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
         text.push_str(&job.text);
         match &args.output {
             None if several => {
-                return Err(CliError::Internal(format!("{from} holds several sets: say -o FILE")));
+                return Err(CliError::Unprepared(Refusal {
+                    what: format!("{} holds {} sets of cases, and each is a job", plain(from), imported.len()),
+                    help: "-o FILE, which writes FILE-1.yml, FILE-2.yml and so on".to_owned(),
+                }));
             }
             None => printer.data(&text)?,
             Some(path) => {
                 let path = if several { numbered(path, number + 1) } else { path.clone() };
                 let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|source| CliError::Unwritable { path: path.clone(), source, help: None })?;
+                written.map_err(|source| match source.kind() {
+                    ErrorKind::AlreadyExists => CliError::Unprepared(Refusal {
+                        what: format!(
+                            "{} is there already, and an import overwrites nothing",
+                            plain(&path.display().to_string())
+                        ),
+                        help: "another path with -o PATH, or delete the file first".to_owned(),
+                    }),
+                    _ => CliError::Unwritable { path: path.clone(), source, help: None },
+                })?;
                 printer.note(&format!("wrote {}", path.display()));
             }
         }
         for warning in &job.warnings {
             printer.note(&format!("warning · {}", plain(warning)));
         }
+    }
+    if args.data.target.is_none() {
+        printer
+            .note("note: without --target nothing says where the agent is: write the job's `target` before it is run");
     }
     Ok(0)
 }
@@ -60,7 +77,7 @@ fn of_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Impo
     let name = Path::new(trace).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let options = args.data.target.as_ref().unwrap_or(&NOBODY).lowering(false);
     let mut lowered = dataset::lower(&Dataset::from_recorded(&name, conversations), &options);
-    lowered.document["metrics"] = serde_json::json!(["trajectory", "rouge"]);
+    lowered.document["metrics"] = serde_json::json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
     let text = serde_saphyr::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
     Ok(Imported { name: files, text: context.redactor().redact(&text).into_owned(), warnings })

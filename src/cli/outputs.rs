@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{DocumentError, Overview, TrialRecord};
-use crate::report::{Format, ResultFolder, Screen, WrittenRun, terminal_json};
+use crate::report::{Format, ResultFolder, Screen, WrittenRun, plain, terminal_json};
 use crate::secret::Variables;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
@@ -50,7 +50,7 @@ pub(super) fn check_outputs(paths: &[PathBuf], variables: &Variables) -> Result<
 
 fn checked_output(typed: &Path, summary: Option<&Path>) -> Result<OutputFile, CliError> {
     let is_appended = summary == Some(typed);
-    let (named, path) = prefixed(typed);
+    let (named, path) = prefixed(typed)?;
     if path == Path::new(STDOUT) {
         let format = named.unwrap_or(Format::Json);
         if format.is_folder() {
@@ -86,11 +86,25 @@ fn checked(path: PathBuf, format: Format, (is_appended, is_folder): (bool, bool)
 
 /// `adk=results.json`: a format by its name, and the path. What stands before a `=` and is no format's name is part of the
 /// path; `./adk=results.json` is a path too.
-fn prefixed(typed: &Path) -> (Option<Format>, PathBuf) {
+fn prefixed(typed: &Path) -> Result<(Option<Format>, PathBuf), CliError> {
     let split = typed.to_str().and_then(|text| text.split_once('='));
     match split.and_then(|(name, path)| Some((name.parse::<Format>().ok()?, path))) {
-        Some((format, path)) if !path.is_empty() => (Some(format), PathBuf::from(path)),
-        _ => (None, typed.to_path_buf()),
+        Some((format, path)) if !path.is_empty() => Ok((Some(format), PathBuf::from(path))),
+        Some((format, _)) => Err(CliError::Unprepared(Refusal {
+            what: format!("-o {}= has no path behind it", format.name()),
+            help: format!("-o {}=PATH", format.name()),
+        })),
+        None => match split.and_then(|(name, path)| Some((name, Format::nearest(name)?, path))) {
+            Some((name, near, path)) => Err(CliError::Unprepared(Refusal {
+                what: format!("there is no format `{}` for -o", plain(name)),
+                help: format!(
+                    "-o {near}={}, or -o ./{} for a file of that name",
+                    plain(path),
+                    plain(&typed.display().to_string())
+                ),
+            })),
+            None => Ok((None, typed.to_path_buf())),
+        },
     }
 }
 
@@ -334,7 +348,7 @@ mod tests {
             ("adk=", None, "adk="),
             ("plain.json", None, "plain.json"),
         ] {
-            assert_eq!(prefixed(Path::new(typed)), (format, PathBuf::from(path)), "{typed}");
+            assert_eq!(prefixed(Path::new(typed)).unwrap(), (format, PathBuf::from(path)), "{typed}");
         }
     }
 }

@@ -11,7 +11,7 @@ use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
-use crate::job::{Case, Job};
+use crate::job::{Case, Job, User};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, AssertionPlace, Engine, LiveCheck, PreflightFailure, RunDeps};
@@ -104,6 +104,17 @@ async fn live(
 /// One line with the numbers of cases, tasks, facts and assertions.
 fn contents(job: &Job) -> String {
     let sum = |of: fn(&Case) -> usize| job.cases.iter().map(|case| of(case)).sum();
+    let talks_only = job.cases.iter().all(|case| case.tasks.is_empty() && case.assertions.is_empty());
+    let lines = sum(|case| match &case.user {
+        User::Lines(lines) => lines.len(),
+        User::Persona => 0,
+    });
+    if talks_only && lines > 0 {
+        let parts = [(job.cases.len(), "case"), (lines, "line"), (job.metrics.len(), "metric")];
+        let repeats = (job.repeat > 1).then(|| format!("each {} times", job.repeat));
+        let parts = parts.into_iter().map(|(number, noun)| count(number, noun));
+        return parts.chain(repeats).collect::<Vec<_>>().join(" · ");
+    }
     let parts = [
         (sum(|case| case.tasks.len()), "task"),
         (sum(|case| case.facts.len()), "fact"),

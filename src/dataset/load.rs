@@ -93,7 +93,10 @@ fn refusal(kind: Kind) -> Option<&'static str> {
         _ => match kind.purpose() {
             Purpose::Cases => None,
             Purpose::Companion => Some("run the file that it belongs to"),
-            Purpose::Recorded => Some("what was said and done already is graded with `eval-job grade --actual FILE`"),
+            Purpose::Recorded => Some(
+                "what was said and done already is graded with `eval-job grade --dataset CASES --actual FILE`, or made cases of with \
+                 `eval-job import --from-trace FILE`",
+            ),
             Purpose::Summary => Some("only figures are in it, not what they were measured on"),
         },
     }

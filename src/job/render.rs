@@ -39,7 +39,9 @@ fn render(problem: &Problem) -> String {
     let gutter = " ".repeat(number.len());
     let (source, caret) = source_and_caret(problem);
     let mut text = format!("{}:{number}:{}: {}\n", visible(&problem.file), problem.column, visible(&problem.message));
-    if !is_all_hidden(&problem.source_line) {
+    // Nothing can be shown of an empty file, or of one that is not there.
+    let is_nothing = problem.line == 1 && problem.source_line.trim().is_empty();
+    if !is_all_hidden(&problem.source_line) && !is_nothing {
         let _ = writeln!(text, "{gutter} |\n{}\n{gutter} | {caret}", format!("{number} | {source}").trim_end());
     }
     if !problem.expected.is_empty() {

@@ -109,7 +109,7 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         number(trial.score().map(|score| score.get())),
     ];
     let dimensions =
-        dimensions.iter().map(|name| score(card.and_then(|card| card.dimension(name)).map(|it| &it.component)));
+        dimensions.iter().map(|name| score(card.and_then(|card| card.named(name)).map(|it| &it.component)));
     let last = [
         whole(transcript.map(|it| it.turns.iter().filter(|turn| !turn.is_greeting()).count())),
         whole(transcript.map(|it| it.turns.iter().map(|turn| turn.failures.len()).sum::<usize>())),

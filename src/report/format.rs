@@ -105,6 +105,11 @@ impl Format {
         NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 
+    /// The name that a word may be meant to be.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        nearest(&name.to_lowercase(), NAMES.iter().map(|(known, _)| *known))
+    }
+
     /// Whether its results are a folder.
     pub fn is_folder(self) -> bool {
         matches!(self, Format::Watsonx | Format::Redhat)

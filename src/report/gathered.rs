@@ -302,5 +302,8 @@ fn missing(trial: &TrialRecord) -> String {
         .filter(|dimension| dimension.weight > Weight::ZERO && dimension.component.is_missing())
         .map(|dimension| dimension.name.as_str())
         .collect();
-    missing.join(" and ")
+    match missing.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => missing.concat(),
+    }
 }

@@ -24,6 +24,11 @@ impl Scorecard {
         self.dimensions.iter().find(|dimension| dimension.metric() == metric)
     }
 
+    /// The dimension of this name: several may measure the same.
+    pub fn named(&self, name: &str) -> Option<&Dimension> {
+        self.dimensions.iter().find(|dimension| dimension.name == name)
+    }
+
     /// The parts that did not come out well or are missing, of the dimensions that count.
     pub fn shortfalls(&self) -> impl Iterator<Item = &Item> {
         let counted = self.dimensions.iter().filter(|dimension| dimension.weight > Weight::ZERO);

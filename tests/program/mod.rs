@@ -17,6 +17,7 @@ mod junit;
 mod kill;
 mod memory;
 mod mistakes;
+mod mistakes_with_data;
 mod model_limits;
 mod neo4j;
 mod outputs;

@@ -99,9 +99,10 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
     let whole = CaseFile::of_data(path, &text).ok();
     let ids = ids_of(path, &text, true).unwrap_or_default();
     for set in datasets::open(from, &reading)? {
-        for case in set.cases {
+        let kind = set.kind;
+        for case in set.into_cases() {
             let place = ids.iter().position(|id| *id == case.id);
-            let written = whole.as_ref().zip(place).map(|(file, place)| (set.kind, file.written(place)));
+            let written = whole.as_ref().zip(place).map(|(file, place)| (kind, file.written(place)));
             added.push((case.id.clone(), Added::OfData(Box::new(case), written)));
         }
     }

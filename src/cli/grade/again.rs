@@ -237,7 +237,7 @@ impl<'a> Again<'a> {
             }
         };
         for dimension in &after.dimensions {
-            let Some(earlier) = before.dimension(&dimension.name) else { continue };
+            let Some(earlier) = before.named(&dimension.name) else { continue };
             if dimension.items.is_empty() && earlier.items.is_empty() {
                 flip(dimension.name.clone(), &earlier.component, &dimension.component);
             }

@@ -56,11 +56,11 @@ pub(super) fn read_criterion(name: &str, kind: MeasureKind, value: Cursor<'_>) -
         return None;
     }
     if !matches!(value.node.content, JsonContent::Object(_)) {
-        metric.threshold = Some(threshold(name, value)?);
+        metric.threshold = Some(threshold((name, kind), value)?);
         return Some(metric);
     }
     let mut fields = value.fields(KEYS)?;
-    metric.threshold = fields.required("threshold").and_then(|value| threshold(name, value));
+    metric.threshold = fields.required("threshold").and_then(|value| threshold((name, kind), value));
     let options = &mut metric.options;
     flag(&mut fields, "include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal", options);
     match kind {
@@ -92,11 +92,16 @@ fn flag(fields: &mut Fields<'_>, name: &'static str, option: &str, options: &mut
     }
 }
 
-fn threshold(name: &str, value: Cursor<'_>) -> Option<f64> {
+fn threshold((name, kind): (&str, MeasureKind), value: Cursor<'_>) -> Option<f64> {
     let threshold = value.number()?;
     // Google's coherence is a grade from 1 to 5.
     let most = if name == "response_evaluation_score" { 5.0 } else { 1.0 };
-    if !(0.0..=most).contains(&threshold) {
+    if threshold > most && kind != MeasureKind::Custom {
+        value.error_with(
+            format!("`{name}` never reaches {threshold}: its scores lie between 0 and {most}"),
+            "80 percent is 0.8",
+        );
+    } else if !(0.0..=most).contains(&threshold) {
         value.warn(format!("the scores of `{name}` lie between 0 and {most}: this threshold decides nothing"));
     }
     Some(threshold)

@@ -63,9 +63,9 @@ pub(super) fn lower(
     if entries.is_empty() {
         // A job needs one.
         warnings.about_file(
-            "the file asks for no metric that has a score: tool calls are compared where some are expected",
+            "the file asks for no metric that has a score: the tool calls must be the expected ones, where some are expected",
         );
-        entries.push(json!("trajectory"));
+        entries.push(json!({ "trajectory": {}, "threshold": 1.0 }));
     }
     entries
 }

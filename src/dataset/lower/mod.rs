@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use self::case::{OfAll, lower_case, most_messages};
 use self::warnings::Warnings;
-use super::{CaseUser, Dataset, MeasureKind, System};
+use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
 
 /// A dataset as a job file.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,28 @@ pub struct LowerOptions {
     pub tells_difference: bool,
 }
 
+impl Dataset {
+    /// Whether a turn of which no calls are told expects none.
+    fn absent_calls_are_none(&self) -> bool {
+        matches!(self.kind.system(), System::Adk | System::Trpc)
+            && self.metrics.iter().any(|metric| metric.kind == MeasureKind::Trajectory)
+    }
+
+    /// Its cases, each with all that its file's metrics make of it: a case that is added to another file leaves those behind.
+    pub fn into_cases(mut self) -> Vec<DatasetCase> {
+        if self.absent_calls_are_none() {
+            let told = |case: &&mut DatasetCase| case.recorded.is_none() && !case.expected_runner;
+            for case in self.cases.iter_mut().filter(told) {
+                let CaseUser::Lines(lines) = &mut case.user else { continue };
+                for line in lines {
+                    line.expected.calls.get_or_insert_default();
+                }
+            }
+        }
+        self.cases
+    }
+}
+
 /// The job that a dataset means.
 pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     let mut warnings = Warnings::default();
@@ -47,8 +69,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     let texts = dataset.cases.first().map(|case| case.context_files.as_slice()).unwrap_or_default();
     let of_all = OfAll {
         max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
-        absent_calls_are_none: matches!(dataset.kind.system(), System::Adk | System::Trpc)
-            && dataset.metrics.iter().any(|metric| metric.kind == MeasureKind::Trajectory),
+        absent_calls_are_none: dataset.absent_calls_are_none(),
         shares_context: dataset.cases.iter().all(|case| case.context_files == texts),
     };
     let cases: Vec<Value> = dataset

@@ -59,7 +59,10 @@ fn read_metric(value: Cursor<'_>, of_set: Generation) -> Option<DatasetMetric> {
     metric.evaluator = evaluator_name;
     metric.threshold = match fields.get("threshold") {
         Some(threshold) => threshold.number().inspect(|number| {
-            if !(0.0..=1.0).contains(number) || *number == 0.0 {
+            if *number > 1.0 && known.is_some() {
+                let message = format!("no score reaches {number}: scores lie between 0 and 1");
+                threshold.error_with(message, "80 percent is 0.8");
+            } else if !(0.0..=1.0).contains(number) || *number == 0.0 {
                 threshold.warn("scores lie between 0 and 1: this threshold decides nothing");
             }
         }),

@@ -132,8 +132,15 @@ impl<'r> Check<'r, '_> {
             }
             Some(pattern) if pattern != r"\S" && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text)) => {
                 let form = schema["description"].as_str().unwrap_or("another form");
-                let message = format!("{}: expected {form}", place.label);
-                self.report.add(self.place_of(node, place), message);
+                let span = self.place_of(node, place);
+                // A sentence of the schema's, not the name of a form.
+                if form.starts_with(char::is_uppercase) {
+                    let sentence = form.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let message = format!("{} can't be {}", place.label, quoted(text));
+                    self.report.add(span, message).try_this(Some(sentence));
+                } else {
+                    self.report.add(span, format!("{}: expected {form}", place.label));
+                }
             }
             _ => {}
         }

@@ -75,6 +75,7 @@ fn of_dataset(
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
+    datasets::refuse_empty(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::of_reading).collect();

@@ -277,9 +277,9 @@ fn first_of(problems: &Problems) -> String {
     problems.list.first().map(told).unwrap_or_default()
 }
 
-/// That no judge was asked, for each question of the job's metrics.
+/// That nobody was asked, neither a judge nor a model of embeddings, for each question of the job's metrics.
 fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
-    if trial.job.judge_model().is_none() {
+    if trial.job.judge_model().is_none() && trial.job.embeddings_model().is_none() {
         return Vec::new();
     }
     let questions = render(trial, templates).unwrap_or_default();
