@@ -345,7 +345,6 @@ mod tests {
             ("watsonx=folder=1", Some(Format::Watsonx), "folder=1"),
             ("./adk=a.json", None, "./adk=a.json"),
             ("a=b.json", None, "a=b.json"),
-            ("adk=", None, "adk="),
             ("plain.json", None, "plain.json"),
         ] {
             assert_eq!(prefixed(Path::new(typed)).unwrap(), (format, PathBuf::from(path)), "{typed}");

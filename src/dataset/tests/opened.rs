@@ -177,5 +177,5 @@ fn what_is_not_there_is_told() {
     );
     assert!(failed("g", &files).contains("no file in this folder holds cases"));
     assert!(failed("h", &files).contains("no file in this folder holds cases"));
-    assert!(failed("h/result.json", &files).contains("eval-job grade --actual"));
+    assert!(failed("h/result.json", &files).contains("eval-job grade --dataset"));
 }

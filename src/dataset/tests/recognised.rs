@@ -96,7 +96,7 @@ fn what_is_none_of_them_is_told_what_was_looked_for() {
         ("some text: with words", "no evaluation file that eval-job knows"),
         (r#"{"criteria": {}}"#, "run one of those, or their folder"),
         (r#"[{"metricName": "a", "threshold": 1}]"#, "run that one"),
-        (r#"{"eval_set_result_id": "a"}"#, "is graded with `eval-job grade --actual FILE`"),
+        (r#"{"eval_set_result_id": "a"}"#, "is graded with `eval-job grade --dataset CASES --actual FILE`"),
         (r#"{"eval_cases": [}"#, "f.json:1:17: this bracket does not close the `[` of line 1"),
     ] {
         let refused = refused(text, &Beside::default());

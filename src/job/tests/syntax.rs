@@ -8,9 +8,6 @@ fn an_empty_file() {
         "",
         r#"
 job.yml:1:1: the job file is empty
-  |
-1 |
-  | ^
   = help: a job has at least the keys `target`, `tasks` and `facts`; `eval-job schema` prints all of them
 "#,
     );
