@@ -193,6 +193,9 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
     let unreadable = |why: String| CliError::Store(StoreError::Unreadable { path: path.to_path_buf(), why });
     let mut head = Vec::new();
     // What can't be read is told by whoever looks for recordings.
+    if !path.is_file() {
+        return Ok(None);
+    }
     let Ok(mut file) = File::open(path) else { return Ok(None) };
     if file.by_ref().take(HEAD).read_to_end(&mut head).is_err() {
         return Ok(None);

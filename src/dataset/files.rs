@@ -1,6 +1,6 @@
 //! The files that datasets are read from.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Cursor, Seek};
 use std::path::{Path, PathBuf};
 
@@ -47,10 +47,7 @@ pub struct DiskFiles;
 
 impl Files for DiskFiles {
     fn read(&self, path: &Path) -> io::Result<String> {
-        let there = std::fs::metadata(path)?;
-        if !there.is_file() && !there.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device"));
-        }
+        let there = regular(path)?;
         if there.len() > LARGEST {
             let megabytes = LARGEST / 1024 / 1024;
             return Err(io::Error::new(
@@ -62,6 +59,7 @@ impl Files for DiskFiles {
     }
 
     fn reader(&self, path: &Path) -> io::Result<Box<dyn FileReader>> {
+        regular(path)?;
         Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
     }
 
@@ -78,4 +76,13 @@ impl Files for DiskFiles {
     fn is_folder(&self, path: &Path) -> bool {
         path.is_dir()
     }
+}
+
+/// What is known of a file or folder. A pipe or a device may never begin or never end, and is refused.
+fn regular(path: &Path) -> io::Result<Metadata> {
+    let there = std::fs::metadata(path)?;
+    if there.is_file() || there.is_dir() {
+        return Ok(there);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device"))
 }

@@ -1,7 +1,7 @@
 //! JSON Schema, for documents and for arguments of calls: compiled once, without anything that is not in it.
 
 use boon::{Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::measured::MeasureProblem;
 use crate::text::{cut, visible};
@@ -31,7 +31,25 @@ impl CompiledSchema {
         compiler.add_resource(NAME, schema.clone()).map_err(|why| wrong(why.to_string()))?;
         let mut schemas = Schemas::new();
         let root = compiler.compile(NAME, &mut schemas).map_err(|why| wrong(format!("{why:#}")))?;
-        Ok(CompiledSchema { schemas, root })
+        let compiled = CompiledSchema { schemas, root };
+        match compiled.endless() {
+            Some(why) => Err(wrong(why)),
+            None => Ok(compiled),
+        }
+    }
+
+    /// Why no value could ever be judged: the schema leads back to itself, whatever the value is.
+    fn endless(&self) -> Option<String> {
+        let values =
+            [Value::Null, true.into(), 0.into(), "".into(), Value::Array(Vec::new()), Value::Object(Map::new())];
+        let why = |value: &Value| {
+            let error = self.schemas.validate(value, self.root).err()?;
+            let mut all = Vec::new();
+            leaves(&error, &mut all);
+            let endless = all.into_iter().find(|error| matches!(error.kind, ErrorKind::RefCycle { .. }))?;
+            Some(format!("it leads back to itself without end: {}", endless.kind))
+        };
+        values.iter().find_map(why)
     }
 
     /// What of a value is against it: place and reason. Empty where it is satisfied.

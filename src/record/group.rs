@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::TrialRecord;
 use crate::evidence::{Condition, TrialId};
-use crate::score::{Component, Score, Weight};
+use crate::score::{Component, Outcome, Score, Weight};
 
 /// The trials of one case and model in one condition, added up.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +48,8 @@ pub struct DimensionTally {
     pub has_items: bool,
     /// The sum of its components.
     pub tally: Tally,
+    /// How much of that sum is of trials in which the agent failed: nothing of it counts for the threshold.
+    failed: f64,
     /// The same with the options that the job names for comparison, and what they are called; `None` where no trial comes out
     /// otherwise.
     pub beside: Option<String>,
@@ -58,7 +60,12 @@ pub struct DimensionTally {
 impl DimensionTally {
     /// Whether its mean is below the threshold that the job asks for.
     pub fn is_below(&self) -> bool {
-        self.threshold.zip(self.tally.mean()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
+        self.threshold.zip(self.reached()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
+    }
+
+    /// What must reach the threshold: the mean, with 0 for each trial in which the agent failed.
+    pub fn reached(&self) -> Option<Score> {
+        self.tally.mean_without(self.failed)
     }
 
     /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
@@ -116,7 +123,11 @@ impl Tally {
 
     /// The mean of those that are scored.
     pub fn mean(&self) -> Option<Score> {
-        (self.scored > 0).then(|| Score::clamped(self.sum / self.scored as f64))
+        self.mean_without(0.0)
+    }
+
+    fn mean_without(&self, lost: f64) -> Option<Score> {
+        (self.scored > 0).then(|| Score::clamped((self.sum - lost) / self.scored as f64))
     }
 
     /// The component of all together: a single one is itself; `None` where there is none.
@@ -208,6 +219,7 @@ impl TrialGroup {
                     threshold,
                     has_items: false,
                     tally,
+                    failed: 0.0,
                     beside: None,
                     there: Tally::default(),
                 });
@@ -216,6 +228,9 @@ impl TrialGroup {
             self.dimensions[place].has_items |= !dimension.items.is_empty();
             let known = &mut self.dimensions[place];
             known.tally.add(&dimension.component);
+            if matches!(trial.outcome, Some(Outcome::AgentFailed { .. })) {
+                known.failed += dimension.component.score().map_or(0.0, Score::get);
+            }
             known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
             if let Some(beside) = &dimension.beside {
                 known.beside.get_or_insert_with(|| beside.name.clone());

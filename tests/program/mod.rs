@@ -11,6 +11,7 @@ mod faults;
 mod grade;
 mod grade_recorded;
 mod graph_serve;
+mod hostile;
 mod init;
 mod jobs;
 mod junit;

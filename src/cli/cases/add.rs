@@ -11,7 +11,7 @@ use super::super::error::CliError;
 use super::super::held::Held;
 use super::super::printer::Printer;
 use super::file::{Edited, ids_of, is_data, no_case};
-use crate::dataset::{self, CaseFile, Dataset, DatasetCase, Kind};
+use crate::dataset::{self, CaseFile, Dataset, DatasetCase, DiskFiles, Files, Kind};
 use crate::plan::Refusal;
 use crate::report::{count, plain};
 
@@ -95,7 +95,7 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
     }
     let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
     let mut added = Vec::new();
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = DiskFiles.read(Path::new(path)).unwrap_or_default();
     let whole = CaseFile::of_data(path, &text).ok();
     let ids = ids_of(path, &text, true).unwrap_or_default();
     for set in datasets::open(from, &reading)? {

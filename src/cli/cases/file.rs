@@ -83,6 +83,8 @@ pub(super) fn is_data(name: &str, text: &str) -> bool {
 pub(super) struct Edited {
     path: PathBuf,
     name: String,
+    /// Its text as it was read.
+    read: String,
     /// Its text.
     pub(super) text: String,
     /// Whether it is another system's.
@@ -96,7 +98,7 @@ impl Edited {
         let unreadable = |source| CliError::Unreadable { path: path.to_path_buf(), source, argument };
         let text = jobs::text(path).map_err(unreadable)?;
         let name = path.display().to_string();
-        Ok(Edited { path: path.to_path_buf(), is_data: is_data(&name, &text), name, text })
+        Ok(Edited { path: path.to_path_buf(), is_data: is_data(&name, &text), name, read: text.clone(), text })
     }
 
     /// Its cases in the text.
@@ -114,6 +116,13 @@ impl Edited {
         if found != ids {
             let what = format!("{} would have other cases than it should; it is as it was", self.name);
             return Err(CliError::Internal(what));
+        }
+        // Whoever else edits the file waits here, and then finds it changed.
+        let there = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let _lock = there.parent().and_then(|folder| File::open(folder).ok()).filter(|folder| folder.lock().is_ok());
+        if jobs::text(&self.path).ok().as_ref() != Some(&self.read) {
+            let what = format!("{} was changed meanwhile; nothing was written", plain(&self.name));
+            return Err(CliError::Unprepared(Refusal { what, help: "the same command again".to_owned() }));
         }
         write(&self.path, text).map_err(|source| CliError::Unwritable { path: self.path.clone(), source, help: None })
     }

@@ -112,13 +112,15 @@ pub fn measure_length(config: &LengthConfig, reply: &str) -> Result<Measured, Me
 pub fn measure_keywords(config: &KeywordsConfig, reply: &str, expected: &[String]) -> Result<Measured, MeasureProblem> {
     config.check()?;
     let keywords = if config.keywords.is_empty() { expected } else { &config.keywords };
+    // A blank one is in every reply.
+    let keywords: Vec<&String> = keywords.iter().filter(|keyword| !keyword.trim().is_empty()).collect();
     if keywords.is_empty() {
         return problem("there are no keywords to look for: give `keywords`");
     }
     let reply_folded = one_spaced(reply, config.case_insensitive);
     let has =
         |keyword: &&String| contains(&reply_folded, &one_spaced(keyword, config.case_insensitive), config.whole_words);
-    let (there, missing): (Vec<&String>, Vec<&String>) = keywords.iter().partition(has);
+    let (there, missing): (Vec<&String>, Vec<&String>) = keywords.iter().copied().partition(has);
     let passed = match config.need {
         KeywordsNeed::All => missing.is_empty(),
         KeywordsNeed::Any => !there.is_empty(),

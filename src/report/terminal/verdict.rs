@@ -122,10 +122,13 @@ fn below_thresholds(overview: &Overview) -> String {
 fn thresholds(page: &mut Page, overview: &Overview) {
     let below: Vec<_> = overview.below_thresholds().collect();
     for (group, metric) in below.iter().take(THRESHOLDS) {
-        let (mean, threshold) = (metric.tally.mean().map_or(0.0, Score::get), metric.threshold.map_or(0.0, Score::get));
+        let (mean, threshold) = (metric.reached().map_or(0.0, Score::get), metric.threshold.map_or(0.0, Score::get));
         let digits = telling_decimals(&[mean, threshold]);
+        let scored = metric.tally.mean().filter(|scored| Some(*scored) != metric.reached());
+        let failed = scored.map(|it| format!(" ({} had the agent not failed)", decimals(it.get(), digits)));
+        let failed = failed.unwrap_or_default();
         let line = format!(
-            "✕ {} · {} · {}: {} {}, its threshold is {}",
+            "✕ {} · {} · {}: {} {}, its threshold is {}{failed}",
             plain(&group.case),
             plain(&group.model),
             group.condition.label(),

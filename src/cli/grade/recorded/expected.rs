@@ -1,6 +1,5 @@
 //! `--dataset`: another system's cases or a job file, as jobs, with what recordings can be matched by.
 
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use super::super::super::datasets;
 use super::super::super::error::{CliError, FileArgument};
 use super::super::super::jobs::{self, Loaded};
 use super::super::super::prompts::PromptFiles;
-use crate::dataset::{self, CaseKey, Dataset, DiskFiles, LargeDataset, LowerOptions};
+use crate::dataset::{self, CaseKey, Dataset, DiskFiles, Files, LargeDataset, LowerOptions};
 use crate::job::{self, Case, CaseSession, Job, User};
 use crate::secret::Secret;
 
@@ -54,7 +53,7 @@ pub(super) fn load(
 
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
 fn is_data(typed: &str, path: &Path) -> bool {
-    let Ok(text) = fs::read_to_string(path) else { return false };
+    let Ok(text) = DiskFiles.read(path) else { return false };
     let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
     let is_job = || is_json && job::read_yaml(typed, &text).is_ok_and(|root| root.get("target").is_some());
     dataset::recognise(typed, &text).is_ok() || is_json && !is_job()
@@ -67,6 +66,16 @@ fn native(path: &Path, args: &GradeArgs, context: &Context) -> Result<ExpectedJo
     let loaded = loaded.into_iter().next().ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
     let keys = loaded.job.cases.iter().map(|case| CaseKey { ids: vec![case.id.clone()], session: None });
     Ok(ExpectedJob { keys: keys.collect(), loaded, large: None })
+}
+
+/// JSON with escapes for what YAML does not allow as it is, which can only stand within texts.
+fn readable_as_yaml(json: String) -> String {
+    let is_refused = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
+    if !json.contains(is_refused) {
+        return json;
+    }
+    let escaped = |c: char| if is_refused(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
+    json.chars().map(escaped).collect()
 }
 
 fn of_dataset(
@@ -83,6 +92,7 @@ fn of_dataset(
     let lowered = dataset::lower(&without_talk(dataset), &options);
     let text = serde_json::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
+    let text = readable_as_yaml(text);
     context.redactor().learn_all(job::secrets(&text).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
     let job = load_job(typed, (&lowered.document, &text), &templates)?;
