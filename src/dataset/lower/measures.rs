@@ -9,9 +9,9 @@ use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
 use crate::metric::wording::trpc::text_criterion;
 
-/// The parts of a criterion are metrics of their own. With a threshold of 1 that is the same.
-const PARTS: &str = "each part of its criterion is held against the threshold by itself: it can pass where one part \
-    fails in one turn and another part in another turn; a threshold of 1 asks for all in every turn";
+/// The parts of a criterion are metrics of their own, which together are the same only where all must hold in every turn.
+const PARTS: &str = "its criterion has several parts that must hold together in a turn, and with a threshold below 1 that is \
+    not measured: set the threshold to 1, or keep one part";
 
 /// The entries of `metrics`; what has none gets a warning.
 ///
@@ -24,12 +24,11 @@ pub(super) fn lower(
     let mut entries = Vec::new();
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
-        match options(system, metric, strict) {
+        let is_low = metric.threshold.is_some_and(|threshold| threshold < 1.0);
+        let whole = |lowered: Vec<_>| if lowered.len() > 1 && is_low { Err(PARTS.to_owned()) } else { Ok(lowered) };
+        match options(system, metric, strict).and_then(whole) {
             Ok(lowered) => {
                 let several = lowered.len() > 1;
-                if several && metric.threshold.is_none_or(|threshold| threshold < 1.0) {
-                    warnings.about_metric(&metric.name, PARTS);
-                }
                 let other = options(system, metric, !strict).ok().filter(|other| tells_difference && *other != lowered);
                 for (at, (key, options)) in lowered.into_iter().enumerate() {
                     let name = if several { format!("{} ({key})", metric.name) } else { metric.name.clone() };
