@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::super::{DiskFiles, Files, Kind, OpenOptions, open};
+use serde_json::{Value, json};
+
+use super::super::{DiskFiles, Files, Kind, OpenOptions, Recordings, open};
 use super::*;
 
 /// Files of a test.
@@ -178,4 +180,27 @@ fn what_is_not_there_is_told() {
     assert!(failed("g", &files).contains("no file in this folder holds cases"));
     assert!(failed("h", &files).contains("no file in this folder holds cases"));
     assert!(failed("h/result.json", &files).contains("eval-job grade --dataset"));
+}
+
+#[test]
+fn a_file_of_a_folder_that_is_refused_leaves_nothing_among_the_recordings() {
+    let talk = |id: &str| {
+        let said = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": id}]);
+        json!({"id": id, "messages": said}).to_string()
+    };
+    let redhat = |said: Value| json!({"metadata": {"authoritative_user_id": "u"}, "conversation": said}).to_string();
+    let both = redhat(json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]));
+    let one_side = redhat(json!([{"role": "user", "content": "Hi"}]));
+    let log = [talk("a"), talk("b")].join("\n");
+    let open = |first: &str| {
+        let files = Held::new(&[("rec/0.jsonl", first), ("rec/1.jsonl", &log)]);
+        Recordings::open(Path::new("rec"), &files).map(|recordings| {
+            let said =
+                |at: usize| recordings.conversation(at, &files).unwrap().unwrap().turns[0].agent.clone().unwrap();
+            (0..recordings.keys.len()).map(|at| format!("{} {}", recordings.keys[at].id, said(at))).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(open(&format!("{one_side}\n{one_side}")).unwrap(), ["a a", "b b"]);
+    let refused = render_problems(&open(&format!("{both}\n{one_side}")).unwrap_err());
+    assert!(refused.contains("rec/0.jsonl:"), "what is recorded is not left out without a word: {refused}");
 }

@@ -18,17 +18,15 @@ pub(super) fn open(recordings: &mut Recordings, path: &Path, files: &dyn Files) 
     let mut problems = Problems { list: Vec::new(), untold: 0 };
     let (mut left_out, mut first) = (0, None);
     for file in &found {
-        let before = recordings.files.len();
         match recordings.add(file, files) {
             Ok(()) => {}
-            Err(of_file) if is_recording(file, files) => {
-                problems.list.extend(of_file.list);
-                problems.untold += of_file.untold;
+            Err(refused) if refused.has_conversations || is_recording(file, files) => {
+                problems.list.extend(refused.problems.list);
+                problems.untold += refused.problems.untold;
             }
             Err(_) => {
                 left_out += 1;
                 first.get_or_insert_with(|| name(file));
-                recordings.files.truncate(before);
             }
         }
     }

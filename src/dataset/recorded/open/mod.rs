@@ -74,7 +74,7 @@ impl Recordings {
         };
         match files.is_folder(path) {
             true => folder::open(&mut recordings, path, files)?,
-            false => recordings.add(path, files)?,
+            false => recordings.add(path, files).map_err(|refused| refused.problems)?,
         }
         Ok(recordings)
     }
@@ -121,32 +121,29 @@ impl Recordings {
         })
     }
 
-    /// Looks through a file.
-    fn add(&mut self, path: &Path, files: &dyn Files) -> Result<(), Problems> {
+    /// Looks through a file. Nothing is added of one that is refused.
+    fn add(&mut self, path: &Path, files: &dyn Files) -> Result<(), Refused> {
         let name = name(path);
-        let mut file = RecordedFile {
-            path: path.to_path_buf(),
-            kind: Kind::MessageList,
-            pieces: pieces::cut(path, files, &mut self.warnings)?,
-        };
+        let (mut keys, mut warnings) = (Vec::new(), Vec::new());
+        let nothing_read = |problems| Refused { problems, has_conversations: false };
+        let pieces = pieces::cut(path, files, &mut warnings).map_err(nothing_read)?;
+        let mut file = RecordedFile { path: path.to_path_buf(), kind: Kind::MessageList, pieces };
         let mut problems = Vec::new();
         let mut list = std::mem::take(&mut file.pieces.list);
         for (at, piece) in list.iter_mut().enumerate() {
             if let Some(id) = piece.id.take() {
                 (piece.conversations, file.kind) = (1, Kind::MessageList);
-                self.keys.push(key(path, id, None, piece.line));
+                keys.push(key(path, id, None, piece.line));
                 continue;
             }
-            let text = file.text_of(piece, files)?;
-            match file.read(piece, &text) {
+            match file.text_of(piece, files).and_then(|text| file.read(piece, &text)) {
                 Ok((conversations, of_piece)) => {
                     piece.conversations = conversations.len();
                     if at == 0 {
                         file.kind = of_piece.0;
                     }
-                    self.warnings.extend(of_piece.1);
-                    let keys = conversations.into_iter().map(|it| key(path, it.id, it.session.id, piece.line));
-                    self.keys.extend(keys);
+                    warnings.extend(of_piece.1);
+                    keys.extend(conversations.into_iter().map(|it| key(path, it.id, it.session.id, piece.line)));
                 }
                 Err(of_piece) => problems.extend(of_piece.list),
             }
@@ -157,20 +154,30 @@ impl Recordings {
         if !problems.is_empty() {
             let untold = problems.len().saturating_sub(MOST_PROBLEMS);
             problems.truncate(MOST_PROBLEMS);
-            return Err(Problems { list: problems, untold });
+            let problems = Problems { list: problems, untold };
+            return Err(Refused { problems, has_conversations: !keys.is_empty() });
         }
         list.retain(|piece| piece.conversations > 0);
+        if list.is_empty() {
+            return Err(nothing_read(single(about_file(&name, "nothing is recorded in this file", None))));
+        }
         let number = self.files.len();
         let places = list.iter().enumerate();
         self.places
             .extend(places.flat_map(|(piece, it)| (0..it.conversations).map(move |place| (number, piece, place))));
-        if list.is_empty() {
-            return Err(single(about_file(&name, "nothing is recorded in this file", None)));
-        }
+        self.keys.extend(keys);
+        self.warnings.extend(warnings);
         file.pieces.list = list;
         self.files.push(file);
         Ok(())
     }
+}
+
+/// Why a file is not among the recordings.
+struct Refused {
+    problems: Problems,
+    /// Whether conversations are recorded in it, beside what is wrong.
+    has_conversations: bool,
 }
 
 /// The most problems of a file that are shown.
