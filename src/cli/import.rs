@@ -25,9 +25,11 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
     };
     let several = imported.len() > 1;
     for (number, job) in imported.iter().enumerate() {
-        let mut text = format!("# {}, from {}\n", plain(&job.name), plain(from));
+        // Each on one line: a name of somebody's is no part of the job.
+        let comment = |text: &str| plain(text).replace('\n', " ");
+        let mut text = format!("# {}, from {}\n", comment(&job.name), comment(from));
         for warning in &job.warnings {
-            text.push_str(&format!("# not as there: {}\n", plain(warning).replace('\n', " ")));
+            text.push_str(&format!("# not as there: {}\n", comment(warning)));
         }
         text.push_str(&job.text);
         match &args.output {

@@ -260,3 +260,17 @@ fn a_run_tells_where_the_other_mode_comes_out_otherwise() {
     assert!(said.contains("With the default 1 score comes out otherwise: untold"), "{said}");
     assert_eq!(output.status.code(), Some(100), "{said}");
 }
+
+#[test]
+fn a_name_of_several_lines_is_no_part_of_an_imported_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let turn = json!({"user_content": {"parts": [{"text": "Hi"}]}, "final_response": {"parts": [{"text": "Yes"}]}});
+    let set =
+        json!({"eval_set_id": "x\ngreetings: [INJECTED]\n#", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]});
+    std::fs::write(folder.path().join("set.json"), set.to_string()).unwrap();
+    let output = eval_job(folder.path()).args(["import", "set.json"]).output().unwrap();
+    let job = text(&output);
+    let first = job.lines().next().unwrap();
+    assert_eq!(first, "# x greetings: [INJECTED] # (an eval set of Google ADK), from set.json", "{job}");
+    assert!(!job.lines().any(|line| line.starts_with("greetings: [INJ")), "{job}");
+}
