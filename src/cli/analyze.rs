@@ -3,8 +3,8 @@
 use super::args::AnalyzeArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::outputs::StoredPrompts;
 use super::printer::Printer;
+use super::stored::StoredPrompts;
 use crate::report::{Analysis, terminal_json};
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoredRun};

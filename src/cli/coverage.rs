@@ -1,21 +1,20 @@
 //! `eval-job coverage RUN…`
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use serde::Deserialize;
-
 use super::args::CoverageArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs;
 use super::printer::Printer;
+use super::stored::StoredCases;
 use crate::coverage::{Coverage, Suite, difference, tools_in};
-use crate::job::{Case, Job};
+use crate::job::Job;
 use crate::record::Verdict;
 use crate::report;
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoreError};
+
+/// What a share in percent may lose while it is computed.
+const HAIR: f64 = 1e-9;
 
 /// Shows what the cases of runs touch. The status is 100 where that is less than was asked for, or than before.
 pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -36,9 +35,16 @@ pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer
         true => printer.data(&format!("{:#}\n", report::coverage_json(&now, difference.as_ref())))?,
         false => printer.data(&report::coverage(&now, difference.as_ref(), context.screen(args.verbose)))?,
     }
-    let is_under = args.fail_under.is_some_and(|least| now.share().unwrap_or(1.0) * 100.0 < least);
+    // Where nothing is known to be there, nobody can say how much is covered.
+    let is_under = args
+        .fail_under
+        .filter(|least| *least > 0.0)
+        .is_some_and(|least| now.share().is_none_or(|share| share * 100.0 + HAIR < least));
     if let Some(least) = args.fail_under.filter(|_| is_under) {
-        printer.note(&format!("less than {least} % is covered (--fail-under)"));
+        printer.note(&match now.share() {
+            Some(_) => format!("less than {least} % is covered (--fail-under)"),
+            None => format!("nothing is known that could be covered, so {least} % is not (--fail-under)"),
+        });
     }
     let has_lost = difference.is_some_and(|difference| !difference.lost.is_empty());
     Ok(if is_under || has_lost { Verdict::GateFailed.exit_status() } else { 0 })
@@ -62,15 +68,13 @@ fn gather(
         let kept = run.job.as_deref().ok_or_else(|| unreadable("an earlier version kept it without its job".into()))?;
         let job = Job::restored(kept).map_err(|why| unreadable(format!("its job is not whole: {why}")))?;
         suite.run(&job);
-        let cases: HashMap<&str, &Arc<Case>> = job.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        let cases = StoredCases::new(&job);
         run.read_with_texts(|trial| {
-            // A run of many cases keeps each with its conversation.
-            let own = trial.case.as_ref().and_then(|case| Case::deserialize(&**case).ok());
-            if let Some(own) = &own {
-                suite.case(&job, own);
+            let case = cases.of(&trial);
+            if let Some(case) = case.as_ref().filter(|_| trial.case.is_some()) {
+                suite.case(&job, case);
             }
-            let case = own.as_ref().or_else(|| cases.get(trial.trial.case.as_str()).map(|case| &***case));
-            if let (Some(case), Some(evidence)) = (case, &trial.evidence) {
+            if let (Some(case), Some(evidence)) = (&case, &trial.evidence) {
                 suite.conversation((&job, case), &trial.trial, evidence);
             }
             Ok(())

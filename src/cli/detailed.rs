@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::error::CliError;
+use super::stored::StoredCases;
 use crate::clock::Clock;
 use crate::evidence::ToolUse;
 use crate::grade::metric_input;
@@ -21,10 +22,11 @@ pub(super) fn print(
     show: impl Fn(&str) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let Some(job) = run.job.as_ref().and_then(|job| Job::restored(job).ok()) else { return Ok(()) };
+    let cases = StoredCases::new(&job);
     for trial in run.trials() {
         let trial = trial?;
-        let Some(case) = job.cases.iter().find(|case| case.id == trial.trial.case) else { continue };
-        show(&of_trial((&job, clock), case, &trial))?;
+        let Some(case) = cases.of(&trial) else { continue };
+        show(&of_trial((&job, clock), &case, &trial))?;
     }
     Ok(())
 }

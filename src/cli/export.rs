@@ -1,5 +1,6 @@
 //! `eval-job export [RUN|FILE]`
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,8 +9,9 @@ use super::args::ExportArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs;
-use super::outputs::{self, OutputRun, StoredPrompts, no_folder, output_at};
+use super::outputs::{self, OutputRun, no_folder, output_at};
 use super::printer::Printer;
+use super::stored::StoredPrompts;
 use crate::dataset::{self, Dataset, DiskFiles, OpenOptions, System, WrittenDataset};
 use crate::plan::Refusal;
 use crate::report::{Format, plain, terminal_json};
@@ -105,8 +107,9 @@ fn export_cases(file: &str, args: &ExportArgs, context: &Context, printer: &Prin
     let system = system(args.format)?;
     let (datasets, mut warnings) = datasets(file, args, context)?;
     let written: Vec<WrittenDataset> = datasets.iter().map(|dataset| dataset::write(dataset, system)).collect();
-    let names: Vec<String> = written.iter().flat_map(|set| set.files.iter().map(|file| file.name.clone())).collect();
-    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+    let mut known = HashSet::new();
+    let mut names = written.iter().flat_map(|set| &set.files).map(|file| &file.name);
+    if let Some(name) = names.find(|name| !known.insert(name.to_lowercase())) {
         // Several sets in one folder: a later one would replace an earlier one.
         warnings.push(format!("several sets have a file {name}: the last one is kept"));
     }

@@ -38,6 +38,7 @@ mod selection;
 mod shell;
 mod show;
 mod signals;
+mod stored;
 mod validate;
 
 use std::ffi::OsString;

@@ -5,16 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{CliError, file_in_place_of, is_mistake};
-use crate::clock::Clock;
-use crate::evidence::Review;
-use crate::grade::{self, GradeInput};
-use crate::job::Job;
+use super::stored::StoredPrompts;
 use crate::plan::Refusal;
-use crate::prompt::Templates;
-use crate::record::{DocumentError, Overview, TrialRecord};
+use crate::record::{DocumentError, Overview};
 use crate::report::{Format, ResultFolder, Screen, WrittenRun, plain, terminal_json};
 use crate::secret::Variables;
-use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
 
 /// The variable by which a step of GitHub Actions gets the place of its summary: a file without an ending, to which
@@ -291,44 +286,6 @@ impl<R: StoredRun> OutputRun<'_, R> {
             trials: Box::new(|| Box::new(self.run.trials())),
             with_prompts: Box::new(|trial| self.prompts.filled_in(trial)),
             review: Box::new(|trial| self.prompts.review(trial)),
-        }
-    }
-}
-
-/// Fills in the prompts of the judge's questions, which a journal does not hold: they are rendered again from its job, its
-/// templates and its conversations.
-pub(super) struct StoredPrompts {
-    job: Option<Job>,
-    templates: Templates,
-    clock: Clock,
-}
-
-impl StoredPrompts {
-    /// Those of a run that was read.
-    pub(super) fn from_run(run: &JournalFile, clock: Clock) -> StoredPrompts {
-        let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
-        StoredPrompts { job, templates: Templates::from_sources(run.templates.clone()), clock }
-    }
-
-    /// The trial with them; one that can't be rendered to the byte as it was asked is left out.
-    pub(super) fn filled_in(&self, mut trial: TrialRecord) -> TrialRecord {
-        if trial.questions.is_empty() {
-            return trial;
-        }
-        let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
-        if let (Some(job), Some(case), Some(evidence)) = (&self.job, case, &trial.evidence) {
-            let trial_of = GradeInput { job, case, evidence, clock: self.clock };
-            grade::fill_in_prompts(trial_of, &self.templates, &mut trial.questions);
-        }
-        trial
-    }
-
-    /// The trial beside what its case expects; nothing of one that opened no session, or whose job was not kept.
-    pub(super) fn review(&self, trial: &TrialRecord) -> Review {
-        let case = self.job.as_ref().and_then(|job| job.cases.iter().find(|case| case.id == trial.trial.case));
-        match (&self.job, case, &trial.evidence) {
-            (Some(job), Some(case), Some(evidence)) => grade::review(job, case, evidence),
-            _ => Review::default(),
         }
     }
 }

@@ -67,6 +67,8 @@ fn recorded_conversations_are_graded_and_kept_like_a_run() {
         let (status, words) = typed(desk.path(), arguments);
         assert_eq!(status, Some(0), "{arguments:?}: {words}");
     }
+    let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "100"]);
+    assert_eq!(status, Some(0), "{words}");
     // Its own run is a recording too, by its id, its folder, its journal and its record.
     let run = fs::read_dir(desk.path().join("runs")).unwrap().next().unwrap().unwrap();
     let name = run.file_name().into_string().unwrap();
@@ -244,9 +246,28 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     let (_, touched) = typed(folder.path(), &["coverage", "-v"]);
     assert!(touched.contains("1 run, 72 cases, 71 conversations"), "{touched}");
     assert!(touched.contains("t · expected by a case, called in 71 conversations"), "{touched}");
+    // Its cases stand with its trials, and whoever looks at the run finds them there.
+    let (_, analysis) = typed(folder.path(), &["analyze"]);
+    assert!(analysis.contains("n: another value") && analysis.contains("expected 71, got 70"), "{analysis}");
+    let (_, exported) = typed(folder.path(), &["export", "--format", "adk"]);
+    assert!(exported.contains("\"expected_invocation\""), "expected sides are exported");
+    let (_, covered) = typed(folder.path(), &["coverage", "-v"]);
+    assert!(covered.contains("t · expected by a case, called in 71 conversations"), "{covered}");
     let twice = set.replace("case-72\"", "case-71\"");
     fs::write(folder.path().join("set.json"), twice).unwrap();
     let (status, words) = typed(folder.path(), &arguments);
     assert_eq!(status, Some(2), "{words}");
     assert!(words.contains("set.json:73:1: another case has the id `case-71` too"), "{words}");
+}
+
+#[test]
+fn nothing_that_could_be_covered_is_no_share_of_it() {
+    let desk = desk(&lines(&[hello()]));
+    fs::write(desk.path().join("job.yml"), "target: {user: u, chatbot: c}\nmetrics: [text]\ncases: [{id: hello, script: [{say: Hello, expected: {reply: Hello there.}}]}]\n").unwrap();
+    let (status, words) = typed(desk.path(), &["grade", "--dataset", "job.yml", "--actual", "log.jsonl"]);
+    assert_eq!(status, Some(0), "{words}");
+    let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "50"]);
+    assert_eq!(status, Some(100), "{words}");
+    assert!(words.contains("nothing is known that could be covered, so 50 % is not"), "{words}");
+    assert_eq!(typed(desk.path(), &["coverage", "--fail-under", "0"]).0, Some(0));
 }

@@ -34,8 +34,8 @@ pub(super) fn load(
 ) -> Result<(Vec<ExpectedJob>, Vec<String>), CliError> {
     let path = Path::new(typed);
     // First of all: whoever else looks at a file holds it whole.
-    if let Some(large) = large(typed, args, context)? {
-        return Ok((vec![large], Vec::new()));
+    if let Some((large, warnings)) = large(typed, args, context)? {
+        return Ok((vec![large], warnings));
     }
     let is_there = path.exists();
     let is_alone = !typed.contains(':') && !Path::new(&format!("{typed}.evalset.json")).exists();
@@ -106,21 +106,23 @@ fn of_dataset(
     Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(lowered.warnings).collect()))
 }
 
-/// The job of a large eval set: its first case says what holds for all.
-fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<ExpectedJob>, CliError> {
+/// The job of a large eval set, with warnings: its first case says what holds for all.
+fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(ExpectedJob, Vec<String>)>, CliError> {
     let path = Path::new(typed);
     let problems = |problems| CliError::InvalidJobs(vec![problems]);
     let options = datasets::options(&args.recorded.reading);
     let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
-    let (ExpectedJob { mut loaded, .. }, _) = of_dataset(typed, first, args, context)?;
+    let (ExpectedJob { mut loaded, .. }, of_first) = of_dataset(typed, first, args, context)?;
+    let warnings = large.warnings.iter().map(datasets::of_reading).chain(of_first);
+    let warnings = warnings.map(|warning| format!("{typed}: {warning}")).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
     let bare =
         Case { user: User::Lines(Vec::new()), expected: None, session: CaseSession::default(), ..(*first).clone() };
     let ids = large.keys.iter().filter_map(|key| key.ids.first());
     loaded.job.cases = ids.map(|id| Arc::new(Case { id: id.clone(), ..bare.clone() })).collect();
-    Ok(Some(ExpectedJob { loaded, keys: large.keys.clone(), large: Some(large) }))
+    Ok(Some((ExpectedJob { loaded, keys: large.keys.clone(), large: Some(large) }, warnings)))
 }
 
 /// Some cases of a large eval set, whole.
