@@ -32,7 +32,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{CaseFile, written_case};
+pub use edit::CaseFile;
 pub use files::{DiskFiles, FileReader, Files};
 pub use kind::{Kind, Purpose, System};
 pub use load::{Beside, NamedText, load};
@@ -46,4 +46,4 @@ pub use open::{LargeDataset, OpenOptions, open};
 pub use raise::from_job;
 pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};
-pub use write::{WrittenDataset, WrittenFile, write};
+pub use write::{WrittenDataset, WrittenFile, write, written_case};

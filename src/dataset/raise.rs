@@ -8,9 +8,9 @@ use super::model::{
     Goal, GoalKind, LineExpectation, MeasureKind, Scenario, UserLine,
 };
 use crate::job::{Case, ContextText, Job, Line, Seed, User};
-use crate::metric::MetricConfig;
 use crate::metric::rouge::RougeConfig;
-use crate::metric::trajectory::{CallOrder, Expectation, ExpectedCall, Rule};
+use crate::metric::trajectory::{CallOrder, Expectation, ExpectedCall, Rule, TrajectoryConfig, TrajectoryMatcher};
+use crate::metric::{MetricConfig, MetricEntry};
 
 /// The cases of a job, and what of them no other system's file says.
 pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
@@ -20,37 +20,50 @@ pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
     dataset.runs = (job.repeat > 1).then_some(job.repeat);
     dataset.cases = job.cases.iter().map(|case| case_of(job, case, &mut warnings)).collect();
     for entry in &job.metrics {
-        if let MetricConfig::Rouge(options) = &entry.metric
-            && **options != RougeConfig::default()
-        {
-            warnings.push(format!("metric {}: it is written as ROUGE-1, without its options", entry.label()));
-        }
-        match metric_of(entry) {
+        let mut warn = |what: &str| warnings.push(format!("metric {}: {what}", entry.label()));
+        match metric_of(entry, &mut warn) {
             Some(metric) => dataset.metrics.push(metric),
-            None => warnings.push(format!("metric {}: only eval-job measures it", entry.label())),
+            None => warn("only eval-job measures it"),
         }
     }
     (dataset, warnings)
 }
 
 /// The metrics that other systems have too.
-fn metric_of(entry: &crate::metric::MetricEntry) -> Option<DatasetMetric> {
-    let threshold = entry.threshold.map(|threshold| threshold.get());
+fn metric_of(entry: &MetricEntry, warn: &mut dyn FnMut(&str)) -> Option<DatasetMetric> {
+    let threshold = |usual: f64, warn: &mut dyn FnMut(&str)| {
+        let own = entry.threshold.map(|threshold| threshold.get());
+        if own.is_none() {
+            warn(&format!("it has no threshold, and others need one: {usual} is written"));
+        }
+        Some(own.unwrap_or(usual))
+    };
     match &entry.metric {
         MetricConfig::Trajectory(check) => {
-            let mut metric = DatasetMetric::new(entry.label(), MeasureKind::Trajectory, threshold);
-            let match_type = match check.config().order {
-                None | Some(CallOrder::Exact) => "EXACT",
-                Some(CallOrder::InOrder) => "IN_ORDER",
-                Some(CallOrder::AnyOrder | CallOrder::Goals) => "ANY_ORDER",
+            let mut metric = DatasetMetric::new(entry.label(), MeasureKind::Trajectory, threshold(1.0, warn));
+            let matcher = check.matcher(&Expectation::default()).ok();
+            let allows_others = matcher.is_some_and(TrajectoryMatcher::allows_other_calls);
+            let order = matcher.map_or(CallOrder::Exact, TrajectoryMatcher::order);
+            let (ordered, match_type) = match order {
+                CallOrder::Exact | CallOrder::InOrder if !allows_others => (true, "EXACT"),
+                CallOrder::Exact | CallOrder::InOrder => (true, "IN_ORDER"),
+                CallOrder::AnyOrder | CallOrder::Goals => (false, "ANY_ORDER"),
             };
-            let (ordered, subset) = (match_type != "ANY_ORDER", match_type != "EXACT");
             metric.options.insert("matchType".to_owned(), match_type.into());
             metric.options.insert("orderSensitive".to_owned(), ordered.into());
-            metric.options.insert("subsetMatching".to_owned(), subset.into());
+            metric.options.insert("subsetMatching".to_owned(), allows_others.into());
+            let TrajectoryConfig { order, count, .. } = *check.config();
+            if *check.config() != (TrajectoryConfig { order, count, ..TrajectoryConfig::default() }) {
+                warn("its other options are left out: names and arguments are compared strictly");
+            }
             Some(metric)
         }
-        MetricConfig::Rouge(_) => Some(DatasetMetric::new(entry.label(), MeasureKind::ResponseMatch, threshold)),
+        MetricConfig::Rouge(config) => {
+            if **config != RougeConfig::default() {
+                warn("it is written as ROUGE-1, without its options");
+            }
+            Some(DatasetMetric::new(entry.label(), MeasureKind::ResponseMatch, threshold(0.8, warn)))
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::lost::lost;
-use super::{Dataset, System, adk, redhat, trpc, watsonx};
+use super::{CaseExpectation, Dataset, DatasetCase, Kind, System, adk, redhat, trpc, watsonx};
 
 /// A dataset as another system's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -55,6 +55,21 @@ pub fn write(dataset: &Dataset, system: System) -> WrittenDataset {
     let lost = lost(dataset, &written, system);
     written.warnings.extend(lost);
     written
+}
+
+/// A case as it stands in an eval set of this kind, and what that does not say; `own` is the kind of the file that it comes from.
+/// `None` where there are no such cases, or where it would expect nothing any more.
+pub fn written_case(case: &DatasetCase, own: Option<Kind>, kind: Kind) -> Option<(Value, Vec<String>)> {
+    let list = match kind {
+        Kind::AdkEvalSet if case.expected.goals.is_none() => "eval_cases",
+        Kind::TrpcEvalSet if case.expected == CaseExpectation::default() => "evalCases",
+        _ => return None,
+    };
+    let cases = Dataset::of_cases("cases", vec![case.clone()]);
+    let written = write(&Dataset { kind: own.unwrap_or(cases.kind), ..cases }, kind.system());
+    let set = written.files.iter().find(|file| !file.is_companion)?;
+    let set: Value = serde_json::from_str(&set.text).ok()?;
+    Some((set[list].get(0)?.clone(), written.warnings))
 }
 
 /// JSON with a newline at its end.

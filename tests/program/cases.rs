@@ -132,3 +132,21 @@ fn what_can_not_be_changed_is_told_and_left_as_it_is() {
     assert_eq!(fs::read_to_string(desk.path().join("job.yml")).unwrap(), JOB);
     assert_eq!(fs::read_to_string(desk.path().join("set.json")).unwrap(), SET);
 }
+
+#[test]
+fn a_case_of_another_system_keeps_what_the_file_can_say_and_the_rest_is_told() {
+    let desk = desk();
+    let tool = json!({"id": "1", "name": "find", "arguments": {"q": 1}, "result": {"rows": 2}});
+    let mocked = json!({"userContent": {"role": "user", "content": "Find it"}, "tools": [tool],
+        "toolMock": {"actual": [{"name": "find", "result": {"rows": 2}}]}});
+    let set = json!({"evalSetId": "t", "evalCases": [{"evalId": "found", "conversation": [mocked]}]});
+    fs::write(desk.path().join("trpc.json"), set.to_string()).unwrap();
+    let (status, _, words) = typed(desk.path(), &["cases", "add", "set.json", "--from", "trpc.json:found"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("ADK can't say answers of tools that are not to be called: found"), "{words}");
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", "set.json", "found"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let data = &shown["conversation"][0]["intermediate_data"];
+    assert_eq!(data["tool_uses"], json!([{"id": "1", "name": "find", "args": {"q": 1}}]));
+    assert_eq!(data["tool_responses"], json!([{"id": "1", "name": "find", "response": {"rows": 2}}]));
+}

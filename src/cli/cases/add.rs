@@ -52,7 +52,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
         }
         let written = match kind {
             None => as_yaml(id, case, &mut warnings)?,
-            Some(kind) => as_data(id, case, kind)?,
+            Some(kind) => as_data(id, case, kind, &mut warnings)?,
         };
         edited.text = text;
         text = edited.cases()?.with(&written);
@@ -143,7 +143,7 @@ fn as_yaml(id: &str, case: &Added, warnings: &mut Vec<String>) -> Result<String,
 }
 
 /// A case as another system writes it: as it stands in a file of the same kind, else made anew.
-fn as_data(id: &str, case: &Added, kind: Kind) -> Result<String, CliError> {
+fn as_data(id: &str, case: &Added, kind: Kind, warnings: &mut Vec<String>) -> Result<String, CliError> {
     let Added::OfData(case, written) = case else {
         let what = format!("the cases of a job can't be written into {} yet", kind.name());
         return Err(refused(what, "the other way: eval-job cases add JOB --from FILE"));
@@ -152,9 +152,12 @@ fn as_data(id: &str, case: &Added, kind: Kind) -> Result<String, CliError> {
         return Ok(text.clone());
     }
     let case = DatasetCase { id: id.to_owned(), ..(**case).clone() };
-    let written = dataset::written_case(&case, kind).map(|case| format!("{case:#}"));
-    written.ok_or_else(|| {
+    let own = written.as_ref().map(|(own, _)| *own);
+    let Some((value, lost)) = dataset::written_case(&case, own, kind) else {
         let what = format!("case {} can't be written into {}", plain(id), kind.name());
-        refused(what, "a job, which can say all that the others can: eval-job import, then eval-job cases add JOB")
-    })
+        let help = "a job, which can say all that the others can: eval-job import, then eval-job cases add JOB";
+        return Err(refused(what, help));
+    };
+    warnings.extend(lost);
+    Ok(format!("{value:#}"))
 }

@@ -143,14 +143,31 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     // Of a link the file that it leads to is replaced.
     let path = fs::canonicalize(path)?;
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(".partial");
+    name.push(format!(".{}.partial", std::process::id()));
     let beside = path.with_file_name(name);
-    let written = || {
-        let mut file = File::create(&beside)?;
+    let mut file = File::create_new(&beside)?;
+    let mut written = || {
         file.set_permissions(fs::metadata(&path)?.permissions())?;
         file.write_all(text.as_bytes())?;
         file.sync_data()?;
         fs::rename(&beside, &path)
     };
     written().inspect_err(|_| drop(fs::remove_file(&beside)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("set.json");
+        fs::write(&path, r#"{"eval_set_id": "s", "eval_cases": []}"#).unwrap();
+        let edited = Edited::open(&path, "eval-job cases add").unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(edited.replace(&edited.text, &[]), Err(CliError::Unprepared(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

@@ -3,7 +3,6 @@
 //! In: a file's text, and an id or a case in the file's own format. Out: the new text. Pure; whoever writes it looks at it once more.
 
 mod json_list;
-mod written;
 mod yaml_list;
 
 use std::ops::Range;
@@ -14,8 +13,6 @@ use super::json;
 use super::load::single;
 use super::recognise::look_at;
 use crate::job::{Problems, YamlNode, read_yaml};
-
-pub use written::written_case;
 
 /// A file with cases, and where they stand in its text.
 #[derive(Debug)]

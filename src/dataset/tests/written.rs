@@ -197,3 +197,31 @@ cases:
     assert!(redhat.files.iter().any(|file| file.name == "context/own.txt"), "{:?}", redhat.warnings);
     assert!(redhat.warnings.iter().any(|it| it.contains("rubrics of cases")), "{:?}", redhat.warnings);
 }
+
+#[test]
+fn what_a_jobs_metrics_ask_for_is_written_or_told() {
+    let metrics = |metric: &str| {
+        let text = format!(
+            "name: shop\ntarget: {{user: ann, chatbot: agent}}\ncases: [{{id: a, script: [Hi]}}]\nmetrics: [{metric}]\n"
+        );
+        let (dataset, warnings) = from_job(&job::load("job.yml", &text, &AnyTemplate).unwrap());
+        let written: Value = serde_json::from_str(&write(&dataset, System::Trpc).files[1].text).unwrap();
+        let criterion = &written[0]["criterion"]["toolTrajectory"];
+        let flags = (criterion["orderSensitive"].clone(), criterion["subsetMatching"].clone());
+        (flags, written[0]["threshold"].clone(), warnings)
+    };
+    let flags = |ordered: bool, subset: bool| (json!(ordered), json!(subset));
+    let strict = metrics("{trajectory: {order: anyOrder, count: equal}, threshold: 0.5}");
+    assert_eq!(strict, (flags(false, false), json!(0.5), Vec::new()), "no other calls are allowed there either");
+    let loose = metrics("{trajectory: {order: anyOrder}, threshold: 1}");
+    assert_eq!(loose.0, flags(false, true));
+    let lossy = metrics("{trajectory: {tolerance: 0.1}}");
+    assert_eq!((lossy.0, lossy.1), (flags(true, false), json!(1.0)));
+    assert_eq!(
+        lossy.2,
+        [
+            "metric trajectory: it has no threshold, and others need one: 1 is written",
+            "metric trajectory: its other options are left out: names and arguments are compared strictly",
+        ]
+    );
+}

@@ -241,6 +241,9 @@ fn trajectory(metric: &DatasetMetric) -> Map<String, Value> {
         Some("ANY_ORDER") => (false, true),
         _ => (true, false),
     };
+    // Which calls more are allowed is said apart where it does not follow from the order.
+    let flag = |name: &str| metric.options.get(name).and_then(Value::as_bool);
+    let (ordered, subset) = (flag("orderSensitive").unwrap_or(ordered), flag("subsetMatching").unwrap_or(subset));
     let ignores = metric.options.get("ignoreArgs").and_then(Value::as_bool).unwrap_or_default();
     let arguments = if ignores { json!({ "ignore": true }) } else { json!({}) };
     let strategy = json!({ "name": {}, "arguments": arguments, "result": { "ignore": true } });
