@@ -34,7 +34,7 @@ impl ProviderApi for Embeddings {
         let mut vectors: Vec<(u64, Vec<f64>)> = Vec::new();
         for (place, item) in (0..).zip(body.list("/data")) {
             let numbers: Option<Vec<f64>> =
-                item["embedding"].as_array().map(|numbers| numbers.iter().map_while(Value::as_f64).collect());
+                item["embedding"].as_array().and_then(|numbers| numbers.iter().map(Value::as_f64).collect());
             vectors.push((item["index"].as_u64().unwrap_or(place), numbers.ok_or(NoText::NoChoice)?));
         }
         vectors.sort_by_key(|(place, _)| *place);
@@ -111,6 +111,7 @@ mod tests {
             json!([{"embedding": [0.0]}, {"embedding": [1.0]}]),
             json!([{"embedding": "AACAPw=="}, {"embedding": "AACAPw=="}]),
             json!([{"embedding": []}, {"embedding": []}]),
+            json!([{"embedding": [1.0, null, 1.0]}, {"embedding": [1.0, null, 2.0]}]),
             json!([{}, {}]),
         ] {
             assert_eq!(text(json!({ "data": data })), Err(NoText::NoChoice), "{data}");

@@ -202,8 +202,8 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
     let (agent, model) = (run.provenance.agent.clone(), trial.trial.model.clone());
     let mut trace = Trace { id: hex(&key, 16), conversation, agent, model, next: 0 };
     let from = trial.started_at.unwrap_or(run.started_at).timestamp_nanos_opt().unwrap_or_default();
-    let length: i64 = result.turns.iter().map(|turn| spent(turn)).sum();
-    let to = trial.finished_at.and_then(|at| at.timestamp_nanos_opt()).unwrap_or(from).max(from + length);
+    let length = result.turns.iter().fold(0_i64, |length, turn| length.saturating_add(spent(turn)));
+    let to = trial.finished_at.and_then(|at| at.timestamp_nanos_opt()).unwrap_or(from).max(from.saturating_add(length));
     let mut history: Vec<Value> = Vec::new();
     for turn in &result.turns {
         history.extend(messages(turn));
@@ -233,7 +233,7 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
     });
     let (mut spans, mut at) = (vec![root], from);
     for turn in &result.turns {
-        let end = at + spent(turn);
+        let end = at.saturating_add(spent(turn));
         let (turn_id, span) = trace.turn(turn, &id, (at, end));
         spans.push(span);
         spans.extend(turn.calls.iter().enumerate().map(|(place, call)| {

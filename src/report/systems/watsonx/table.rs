@@ -1,5 +1,7 @@
 //! The table that the framework prints: a row a case with the means of its runs, and the means of all of them.
 
+use std::collections::HashMap;
+
 use super::super::ResultNames;
 use super::super::result::CaseResult;
 use super::figures::Figures;
@@ -46,6 +48,7 @@ impl Means {
 pub(in crate::report) fn table<E>(runs: &[WrittenRun<'_, E>], screen: Screen) -> Result<String, DocumentError<E>> {
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
     let mut cases: Vec<(String, u32, Means)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for run in runs {
         for trial in (run.trials)() {
             let trial = trial.map_err(DocumentError::Read)?;
@@ -66,7 +69,7 @@ pub(in crate::report) fn table<E>(runs: &[WrittenRun<'_, E>], screen: Screen) ->
                 it.response_seconds,
             ];
             let name = &result.name.id;
-            let at = cases.iter().rposition(|(known, ..)| known == name).unwrap_or_else(|| {
+            let at = *places.entry(name.clone()).or_insert_with(|| {
                 cases.push((name.clone(), 0, Means::default()));
                 cases.len() - 1
             });
