@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::house::root;
 use crate::program::eval_job;
@@ -171,36 +172,83 @@ fn watsonx_reads_cases_of_all_systems() {
     assert_eq!(found, counts);
 }
 
-/// The program of tests/readers/trpc, built with trpc-agent-go's module. Not every module proxy serves that, so it may be
-/// missing on CI too.
-fn trpc() -> Option<PathBuf> {
-    let program = root().join("target/peers/trpc/reader");
-    if program.exists() {
-        return Some(program);
+/// What trpc-agent-go's own readers make of what we write. Not every module proxy serves its module, so what they made of it is
+/// kept in tests/readers/trpc/read.json, with a digest of what they read: as long as we write the same, that holds.
+struct TrpcReader {
+    /// The program of tests/readers/trpc, where `scripts/peers` could build it.
+    program: Option<PathBuf>,
+    /// What was read, in order.
+    written: Sha256,
+    answers: Vec<Value>,
+}
+
+const READ_BY_TRPC: &str = "tests/readers/trpc/read.json";
+
+impl TrpcReader {
+    fn new() -> TrpcReader {
+        let program = Some(root().join("target/peers/trpc/reader")).filter(|program| program.exists());
+        TrpcReader { program, written: Sha256::new(), answers: Vec::new() }
     }
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not built. Run scripts/peers.", program.display());
-    None
+
+    /// What the reader makes of the app `shop` in this folder.
+    fn read(&mut self, what: &str, base: &Path) {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(base.join("shop")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            self.written.update(file.file_name().unwrap().as_encoded_bytes());
+            self.written.update(fs::read(file).unwrap());
+        }
+        if let Some(program) = &self.program {
+            self.answers.push(printed(Command::new(program).args([what, &base.display().to_string(), "shop"])));
+        }
+    }
+
+    /// The answers: given now, or kept for what was read.
+    fn answers(self) -> Vec<Value> {
+        let digest: String = self.written.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let kept = root().join(READ_BY_TRPC);
+        if self.program.is_some() {
+            let read = json!({ "written": digest, "answers": self.answers });
+            if std::env::var_os("EVAL_JOB_TEST_BLESS").is_some() {
+                fs::write(&kept, format!("{read}\n")).unwrap();
+            }
+            let known: Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
+            assert_eq!(known, read, "EVAL_JOB_TEST_BLESS=1 cargo test --test all readers, then look at {READ_BY_TRPC}");
+            return self.answers;
+        }
+        let known: Value = serde_json::from_slice(&fs::read(&kept).unwrap()).unwrap();
+        assert_eq!(
+            known["written"], digest,
+            "what is written is not what trpc-agent-go's reader read for {READ_BY_TRPC}, and target/peers/trpc/reader is not \
+             built: run scripts/peers (it needs Go and a proxy that serves trpc.group), then EVAL_JOB_TEST_BLESS=1 cargo test --test all readers"
+        );
+        known["answers"].as_array().unwrap().clone()
+    }
 }
 
 #[test]
 fn trpc_reads_results_and_cases() {
-    let Some(program) = trpc() else { return };
+    let mut reader = TrpcReader::new();
     let folder = folder();
     fs::create_dir_all(folder.path().join("results/shop")).unwrap();
     export(folder.path(), &["--format", "trpc", "-o", "results/shop/"]);
-    let read = printed(Command::new(&program).args(["results", "results", "shop"]).current_dir(folder.path()));
-    let (_, result) = read.as_object().unwrap().iter().next().unwrap();
+    reader.read("results", &folder.path().join("results"));
+    for (number, written) in exported("trpc", folder.path()).into_iter().enumerate() {
+        let app = folder.path().join(format!("sets{number}"));
+        fs::create_dir_all(&app).unwrap();
+        fs::rename(&written, app.join("shop")).unwrap();
+        reader.read("cases", &app);
+    }
+    let answers = reader.answers();
+    let (_, result) = answers[0].as_object().unwrap().iter().next().unwrap();
     let summary = &result["summary"];
     assert_eq!((&summary["overallStatus"], &summary["numRuns"]), (&json!("failed"), &json!(2)), "{summary}");
     assert_eq!(result["evalCaseResults"].as_array().unwrap().len(), 10);
     assert_eq!(result["evalCaseResults"][0]["finalEvalStatus"], "passed");
     assert!(!result.to_string().contains("\"unknown\""));
-    for (number, written) in exported("trpc", folder.path()).into_iter().enumerate() {
-        let app = folder.path().join(format!("sets{number}"));
-        fs::create_dir_all(&app).unwrap();
-        fs::rename(&written, app.join("shop")).unwrap();
-        let read = printed(Command::new(&program).args(["cases", &app.display().to_string(), "shop"]));
+    assert!(answers.len() > 8, "{}", answers.len());
+    for read in &answers[1..] {
         let sets = read.as_object().unwrap();
         assert!(!sets.is_empty() && sets.values().all(|set| !set["set"]["evalCases"].as_array().unwrap().is_empty()));
     }
