@@ -202,7 +202,7 @@ cases:
 fn what_a_jobs_metrics_ask_for_is_written_or_told() {
     let metrics = |metric: &str| {
         let text = format!(
-            "name: shop\ntarget: {{user: ann, chatbot: agent}}\ncases: [{{id: a, script: [Hi]}}]\nmetrics: [{metric}]\n"
+            "name: shop\ntarget: {{user: ann, chatbot: agent}}\ngreetings: []\ncases: [{{id: a, script: [Hi]}}]\nmetrics: [{metric}]\n"
         );
         let (dataset, warnings) = from_job(&job::load("job.yml", &text, &AnyTemplate).unwrap());
         let written: Value = serde_json::from_str(&write(&dataset, System::Trpc).files[1].text).unwrap();
