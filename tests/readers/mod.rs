@@ -197,10 +197,14 @@ impl TrpcReader {
         files.sort();
         for file in files {
             self.written.update(file.file_name().unwrap().as_encoded_bytes());
-            self.written.update(fs::read(file).unwrap());
+            // Names of sets are the paths of their files, wherever this is checked out.
+            let text = fs::read_to_string(file).unwrap().replace(root().to_str().unwrap(), "");
+            self.written.update(text);
         }
         if let Some(program) = &self.program {
-            self.answers.push(printed(Command::new(program).args([what, &base.display().to_string(), "shop"])));
+            let answer = printed(Command::new(program).args([what, &base.display().to_string(), "shop"]));
+            let answer = answer.to_string().replace(root().to_str().unwrap(), "");
+            self.answers.push(serde_json::from_str(&answer).unwrap());
         }
     }
 
