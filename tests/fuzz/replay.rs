@@ -5,129 +5,41 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eval_job::clock::Clock;
-use eval_job::dataset::{self, Beside, Files, NamedText, OpenOptions};
 use eval_job::graph::bolt::fuzz_bolt_reader;
-use eval_job::job::{self, Problems, PromptRole, TemplateCheck, TemplateProblem};
-use eval_job::metric;
-use eval_job::prompt::Templates;
-use eval_job::record::Fold;
-use eval_job::report::{Gathered, Ink, Screen};
-use eval_job::store::folder::read_journal;
 
 use crate::house::{files, root};
+
+#[path = "targets.rs"]
+mod targets;
 
 type Target = (&'static str, fn(&[u8]), fn() -> Vec<PathBuf>);
 
 /// What is fuzzed, and where its corpus lies.
-const TARGETS: [Target; 5] = [
-    ("bolt_reader", fuzz_bolt_reader, || all(&root().join("tests/fuzz/corpus/bolt_reader"))),
-    ("job_file", job_file, || [files(&root().join("data/eval"), "yml"), files(&root().join("tests"), "yml")].concat()),
-    ("model_reply", model_reply, || all(&root().join("tests/fuzz/corpus/model_reply"))),
-    ("dataset", dataset, || {
-        let own =
-            ["json", "yml", "yaml", "csv", "tsv"].map(|ending| files(&root().join("tests/fixtures/datasets"), ending));
-        [own.concat(), all(&root().join("tests/fuzz/corpus/dataset"))].concat()
-    }),
-    ("journal", journal, || all(&root().join("tests/fuzz/corpus/journal"))),
+const TARGETS: [Target; 9] = [
+    ("bolt_reader", fuzz_bolt_reader, || of("bolt_reader")),
+    ("job_file", targets::job_file, jobs),
+    ("model_reply", targets::model_reply, || of("model_reply")),
+    ("dataset", targets::dataset, || [data_files(), of("dataset")].concat()),
+    ("recorded", targets::recorded, || [data_files(), of("recorded")].concat()),
+    ("case_file", targets::case_file, || [data_files(), jobs(), of("case_file")].concat()),
+    ("trajectory", targets::trajectory, || of("trajectory")),
+    ("tools", targets::tools, || of("tools")),
+    ("journal", targets::journal, || of("journal")),
 ];
 
-struct AnyTemplate;
-
-impl TemplateCheck for AnyTemplate {
-    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
-        None
-    }
+fn jobs() -> Vec<PathBuf> {
+    [files(&root().join("data/eval"), "yml"), files(&root().join("tests"), "yml")].concat()
 }
 
-/// A job file: read, or its problems shown.
-fn job_file(bytes: &[u8]) {
-    if let Err(problems) = job::load("job.yml", &String::from_utf8_lossy(bytes), &AnyTemplate) {
-        assert!(!job::render_problems(&problems).is_empty());
-    }
+/// Other systems' files.
+fn data_files() -> Vec<PathBuf> {
+    let endings = ["json", "jsonl", "yml", "yaml", "csv", "tsv"];
+    endings.map(|ending| files(&root().join("tests/fixtures/datasets"), ending)).concat()
 }
 
-/// A folder in which every file has the same text.
-struct Everywhere(String);
-
-impl Files for Everywhere {
-    fn read(&self, _: &Path) -> std::io::Result<String> {
-        Ok(self.0.clone())
-    }
-
-    fn list(&self, folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-        Ok(vec![folder.join("f.json")])
-    }
-
-    fn is_file(&self, path: &Path) -> bool {
-        path.extension().is_some()
-    }
-
-    fn is_folder(&self, path: &Path) -> bool {
-        path.extension().is_none() && path.components().count() < 4
-    }
-}
-
-/// An evaluation file of another system: with itself beside it, as what stands beside others, and as a record.
-fn dataset(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes).into_owned();
-    let shown = |problems: &Problems| assert!(!job::render_problems(problems).is_empty());
-    let config = NamedText { name: "config.json".to_owned(), text: text.clone() };
-    let beside = Beside { config: Some(config.clone()), session: Some(config), ..Beside::default() };
-    for cases in [text.as_str(), r#"[{"query": "a"}]"#, r#"{"evalSetId": "s"}"#] {
-        let _ = dataset::load("f.json", cases, &beside).inspect_err(shown);
-    }
-    let _ = dataset::load("f.json", &text, &Beside::default()).inspect_err(shown);
-    let _ = dataset::load_recorded("f.json", &text).inspect_err(shown);
-    let files = Everywhere(text);
-    for path in ["f.json", "folder"] {
-        let _ = dataset::open(path, &OpenOptions::default(), &files).inspect_err(shown);
-    }
-}
-
-/// Whatever the persona's or the judge's model may say.
-fn model_reply(bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
-    let _ = eval_job::llm::repair(&text);
-    let _ = eval_job::conversation::read_persona_reply(&text, "So Long, and Thanks for All the Fish");
-    let turns = vec![eval_job::evidence::Turn {
-        agent: Some("Hello".to_owned()),
-        ..eval_job::evidence::Turn::begun(1, String::new())
-    }];
-    let transcript = eval_job::evidence::Transcript { turns };
-    for metric in metric::metrics(&metric::MetricEntry::defaults(), &metric::Weights::default()) {
-        let input = metric::MetricInput {
-            state: None,
-            clock: eval_job::clock::Clock::system(),
-            expected: None,
-            lines: Vec::new(),
-            agent_ended_it: false,
-            tasks: vec![metric::InputTask { kind: "task", task: "t", acceptance_criteria: "a" }],
-            facts: &[],
-            condition: eval_job::evidence::Condition::WithFacts,
-            transcript: &transcript,
-            judge: metric::JudgeInput { prompt: "eval/score", temperature: 0.0, is_there: true, has_embeddings: false },
-            times_first_token: false,
-            aspirational_average_ms: None,
-        };
-        for question in metric.questions(&input, &Templates::embedded()).unwrap_or_default() {
-            let _ = metric.read(&input, &question, &text);
-        }
-    }
-}
-
-/// A journal, whole, cut off or damaged: read, summed up, and shown.
-fn journal(bytes: &[u8]) {
-    let mut entries = read_journal(bytes).entries.into_iter();
-    let Some(mut fold) = entries.next().and_then(Fold::begin) else { return };
-    let mut trials: Vec<_> = entries.filter_map(|entry| fold.take(entry)).collect();
-    let overview = fold.end(|group, trial| trials.push((group, trial)));
-    let mut gathered = Gathered::default();
-    for (group, trial) in &trials {
-        gathered.add(*group, trial);
-        let _ = eval_job::report::conversation(&overview, trial, Ink::None);
-    }
-    let screen = Screen { ink: Ink::None, width: 60, is_unfolded: true };
-    assert!(!eval_job::report::terminal(&overview, &gathered, screen).is_empty());
+/// What lies in a target's own corpus.
+fn of(target: &str) -> Vec<PathBuf> {
+    all(&root().join("tests/fuzz/corpus").join(target))
 }
 
 fn all(folder: &Path) -> Vec<PathBuf> {

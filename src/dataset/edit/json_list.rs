@@ -3,14 +3,33 @@
 use std::ops::Range;
 
 /// The text without an item, and without the comma that it had.
-pub(super) fn without(text: &str, items: &[Range<usize>], place: usize) -> String {
+pub(super) fn without(text: &str, list: &Range<usize>, items: &[Range<usize>], place: usize) -> String {
     let Some(item) = items.get(place) else { return text.to_owned() };
     let cut = match (place.checked_sub(1).map(|before| &items[before]), items.get(place + 1)) {
         (_, Some(next)) => item.start..next.start,
         (Some(before), None) => before.end..item.end,
-        (None, None) => item.clone(),
+        (None, None) => {
+            let behind = &text[item.end..list.end];
+            let (before_comma, rest) = comma(behind).map_or((behind, ""), |at| (&behind[..at], &behind[at + 1..]));
+            return format!("{}{before_comma}{rest}{}", &text[..item.start], &text[list.end..]);
+        }
     };
     format!("{}{}", &text[..cut.start], &text[cut.end..])
+}
+
+/// Where the comma stands behind an item, after white space and comments.
+fn comma(behind: &str) -> Option<usize> {
+    let mut rest = behind;
+    loop {
+        rest = rest.trim_start();
+        rest = if let Some(comment) = rest.strip_prefix("//").or_else(|| rest.strip_prefix('#')) {
+            comment.split_once('\n')?.1
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/")?.1
+        } else {
+            return rest.starts_with(',').then(|| behind.len() - rest.len());
+        };
+    }
 }
 
 /// The text with another item behind the last one, written like it: on lines of its own where the others are.

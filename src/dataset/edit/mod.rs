@@ -117,7 +117,7 @@ impl<'a> CaseFile<'a> {
     /// It is the only case of a job.
     pub fn without(&self, place: usize) -> Result<String, Problems> {
         match &self.shape {
-            Shape::Json { items, .. } => Ok(json_list::without(self.text, items, place)),
+            Shape::Json { list, items } => Ok(json_list::without(self.text, list, items, place)),
             Shape::Yaml { items, .. } if items.len() < 2 => {
                 let help = "a job needs a case: add another one first, or delete the file";
                 Err(single(about_file(self.name, "this is the only case of the job", Some(help))))

@@ -72,6 +72,18 @@ fn a_case_of_an_eval_set_is_taken_out_or_put_in_and_all_else_stays() {
 }
 
 #[test]
+fn the_only_case_goes_with_the_comma_behind_it() {
+    for (behind, left) in
+        [("", ""), (", ", " "), (" // a, b\n # c\n, /* d */", " // a, b\n # c\n /* d */"), (" /* , */", " /* , */")]
+    {
+        let text = format!("{{\"eval_set_id\": \"s\", \"eval_cases\": [{{\"eval_id\": \"a\"}}{behind}]}}");
+        let none = CaseFile::of_data("f.json", &text).unwrap().without(0).unwrap();
+        assert_eq!(none, format!("{{\"eval_set_id\": \"s\", \"eval_cases\": [{left}]}}"));
+        assert!(CaseFile::of_data("f.json", &none).unwrap().is_empty(), "{none}");
+    }
+}
+
+#[test]
 fn a_file_that_is_a_single_case_is_refused() {
     let problems =
         CaseFile::of_data("f.json", r#"{"story": "s", "agent": "a", "goals": {}, "goal_details": []}"#).unwrap_err();

@@ -1,0 +1,7 @@
+//! Job files.
+#![no_main]
+
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::job_file(bytes));

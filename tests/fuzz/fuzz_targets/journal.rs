@@ -1,0 +1,7 @@
+//! Journals of runs.
+#![no_main]
+
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::journal(bytes));

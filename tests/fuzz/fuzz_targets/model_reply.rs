@@ -1,0 +1,7 @@
+//! Replies of persona and judge.
+#![no_main]
+
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::model_reply(bytes));

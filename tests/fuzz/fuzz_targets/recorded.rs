@@ -1,0 +1,7 @@
+//! Recorded conversations of all systems.
+#![no_main]
+
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::recorded(bytes));

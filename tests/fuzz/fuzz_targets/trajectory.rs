@@ -1,0 +1,7 @@
+//! Calls compared with expected ones.
+#![no_main]
+
+#[path = "../targets.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::trajectory(bytes));
