@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
+use super::SettingError;
 use crate::secret::Variables;
 
 /// The variables of eval-job's own environment that every program gets: paths, the user, the language, the time zone, the
@@ -84,33 +85,34 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// The problems of its settings, each in a sentence that names its key.
-    pub(super) fn problems(&self) -> Vec<String> {
+    /// The problems of its settings, each with its key.
+    pub(super) fn problems(&self) -> Vec<SettingError> {
         let (key, mut problems) = (self.key, Vec::new());
+        let mut add = |below: &str, problem: String| problems.push(SettingError::new(format!("{key}{below}"), problem));
         if self.command.contains('\0') || self.args.iter().any(|arg| arg.contains('\0')) {
-            problems.push(format!("{key}: a command can't hold a NUL character"));
+            add("", "a command can't hold a NUL character".to_owned());
         }
         for (name, value) in self.env {
             // The part behind the `=` was intended as a value, and may be secret.
             let own = name.split('=').next().unwrap_or_default();
             if own.is_empty() {
-                problems.push(format!("{key}.env: a variable needs a name"));
+                add(".env", "a variable needs a name".to_owned());
             } else if name.contains('=') {
-                problems.push(format!("{key}.env: a name can't hold a `=`; write `{own}: VALUE`, not `{own}=VALUE`"));
+                add(".env", format!("a name can't hold a `=`; write `{own}: VALUE`, not `{own}=VALUE`"));
             } else if name.contains('\0') || value.contains('\0') {
-                problems.push(format!("{key}.env: `{}` holds a NUL character", own.replace('\0', "")));
+                add(".env", format!("`{}` holds a NUL character", own.replace('\0', "")));
             }
         }
         for name in self.inherit_env {
             let own = name.split('=').next().unwrap_or_default();
             if own.trim() != own || own.contains('\0') {
-                problems.push(format!("{key}.inheritEnv: `{}` is no variable's name", name.replace('\0', "")));
+                add(".inheritEnv", format!("`{}` is no variable's name", name.replace('\0', "")));
             } else if own.is_empty() || name.contains('=') {
                 let set = if own.is_empty() { "NAME: VALUE".to_owned() } else { format!("{own}: VALUE") };
-                problems.push(format!(
-                    "{key}.inheritEnv: it holds names of eval-job's own variables, without a `=`; to set one write {key}.env: \
-                     {{{set}}}"
-                ));
+                let problem = format!(
+                    "it holds names of eval-job's own variables, without a `=`; to set one write {key}.env: {{{set}}}"
+                );
+                add(".inheritEnv", problem);
             }
         }
         problems

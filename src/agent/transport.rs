@@ -19,8 +19,8 @@ pub trait Transport: Send + Sync {
     /// Its abilities as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
-    /// The problems of its configuration, each in a sentence that names its key. It contacts nobody.
-    fn check(&self) -> Vec<String>;
+    /// The problems of its configuration, each with its key. It contacts nobody.
+    fn check(&self) -> Vec<SettingError>;
 
     /// The values of its configuration that may be secret, by their names.
     fn secrets(&self) -> Vec<(&str, &str)>;
@@ -234,9 +234,10 @@ pub(super) fn abilities_where(abilities: &[(bool, Ability)]) -> Vec<Ability> {
 }
 
 /// The problems of these headers, each in a sentence.
-pub(super) fn header_problems(key: &str, headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+pub(super) fn header_problems(key: &str, headers: &BTreeMap<String, String>) -> impl Iterator<Item = SettingError> {
     headers.iter().filter_map(move |(name, value)| {
-        header_problem(name, value).map(|what| format!("target.{key}.headers: `{name}` {what}"))
+        let what = header_problem(name, value)?;
+        Some(SettingError::new(format!("target.{key}.headers"), format!("`{name}` {what}")))
     })
 }
 

@@ -182,7 +182,7 @@ pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<()
     }
     let what = format!("{}: there are no cases in this file: it is {}", plain(typed), dataset.kind.name());
     let help = "eval-job cases add FILE --from OTHER, or --from-trace RECORDED".to_owned();
-    Err(CliError::Unprepared(Refusal { what, help }))
+    Err(CliError::Unprepared(Refusal::new(what, help)))
 }
 
 /// The target of a job that names none.

@@ -37,7 +37,7 @@ pub(super) fn demo_agent(args: &DemoAgentArgs, context: &Context, printer: &Arc<
 }
 
 fn database(context: &Context) -> Result<Neo4jGraph, CliError> {
-    let refused = |what: String, help: &str| CliError::Unprepared(Refusal { what, help: help.to_owned() });
+    let refused = |what: String, help: &str| CliError::Unprepared(Refusal::new(what, help));
     let Some(uri) = &context.credentials.neo4j_uri else {
         return Err(refused(
             "there is no NEO_URI, and the demo agent needs a Neo4j to write to".to_owned(),

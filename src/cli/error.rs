@@ -9,7 +9,7 @@ use super::args::DEFAULT_JOB;
 use super::job_files::is_yaml;
 use crate::coverage::ToolsError;
 use crate::graph::GraphError;
-use crate::job::{Problems, RefusalPlace, place_of_refusal, render_problems};
+use crate::job::{Problems, render_problems};
 use crate::plan::Refusal;
 use crate::report::{AMBIGUOUS_ENDING, Ink, one_line, plain};
 use crate::run::PreflightFailure;
@@ -35,12 +35,13 @@ impl RefusedJob {
 
     fn words(&self, error: &str) -> String {
         let line = |refusal: &Refusal| {
-            let place = self.text.as_deref().and_then(|text| place_of_refusal(text, &refusal.what));
-            let (at, what) = match place {
-                Some(RefusalPlace { line, column, what }) => (format!(":{line}:{column}"), what),
-                None => (String::new(), refusal.what.clone()),
-            };
-            format!("{error} {}{at}: {}\n  try: {}", plain(&self.file), plain(&what), refusal.help)
+            let place = refusal.place.as_ref();
+            let found = place.zip(self.text.as_deref()).and_then(|(place, text)| place.find(text));
+            let at = found.map_or_else(String::new, |found| format!(":{}:{}", found.at.line, found.at.column));
+            // A character that the file's own place does not show.
+            let within = place.and_then(|place| place.within).filter(|_| !found.is_some_and(|found| found.is_within));
+            let within = within.map_or_else(String::new, |within| format!(" ({within})"));
+            format!("{error} {}{at}: {}{within}\n  try: {}", plain(&self.file), plain(&refusal.what), refusal.help)
         };
         self.refusals.iter().map(line).collect::<Vec<_>>().join("\n")
     }

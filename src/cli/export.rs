@@ -96,10 +96,10 @@ fn system(format: Format) -> Result<System, CliError> {
         Format::Trpc => Ok(System::Trpc),
         Format::Watsonx => Ok(System::Watsonx),
         Format::Redhat => Ok(System::Redhat),
-        other => Err(CliError::Unprepared(Refusal {
-            what: format!("cases can't be written as {}: that is a format of runs", other.name()),
-            help: "--format adk, trpc, watsonx or redhat".to_owned(),
-        })),
+        other => Err(CliError::Unprepared(Refusal::new(
+            format!("cases can't be written as {}: that is a format of runs", other.name()),
+            "--format adk, trpc, watsonx or redhat",
+        ))),
     }
 }
 
@@ -162,10 +162,10 @@ fn print_cases(written: &[WrittenDataset], printer: &Printer) -> Result<(), CliE
 }
 
 fn several(count: usize) -> CliError {
-    CliError::Unprepared(Refusal {
-        what: format!("these cases are {count} files, which can't be printed"),
-        help: "a folder with -o FOLDER".to_owned(),
-    })
+    CliError::Unprepared(Refusal::new(
+        format!("these cases are {count} files, which can't be printed"),
+        "a folder with -o FOLDER",
+    ))
 }
 
 /// Writes the files: into a folder, or where the path has an ending the one file with cases there and what stands beside it
@@ -178,10 +178,10 @@ fn write_cases(path: &Path, written: &[WrittenDataset], printer: &Printer) -> Re
     }
     let folder = if is_file { path.parent().map(Path::to_path_buf).unwrap_or_default() } else { path.to_path_buf() };
     if !is_file && path.exists() && !path.is_dir() {
-        return Err(CliError::Unprepared(Refusal {
-            what: format!("{} can't be written: it is a file, not a folder", path.display()),
-            help: "another path with -o PATH".to_owned(),
-        }));
+        return Err(CliError::Unprepared(Refusal::new(
+            format!("{} can't be written: it is a file, not a folder", path.display()),
+            "another path with -o PATH",
+        )));
     }
     for file in written.iter().flat_map(|set| &set.files) {
         let path = if is_file && !file.is_companion { path.to_path_buf() } else { folder.join(&file.name) };

@@ -154,10 +154,10 @@ impl Held {
             conversations.extend(recorded.filter(|it| it.turns.iter().any(|turn| !turn.is_greeting())));
         }
         if conversations.is_empty() {
-            return Err(CliError::Unprepared(Refusal {
-                what: format!("no message of a user is recorded in {}", plain(&self.files.join(" and "))),
-                help: "another recording: a case needs what its user says".to_owned(),
-            }));
+            return Err(CliError::Unprepared(Refusal::new(
+                format!("no message of a user is recorded in {}", plain(&self.files.join(" and "))),
+                "another recording: a case needs what its user says",
+            )));
         }
         Ok(conversations)
     }
@@ -225,8 +225,8 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
 }
 
 fn no_such(typed: &str, runs: &Path) -> CliError {
-    CliError::Unprepared(Refusal {
-        what: format!("there is no file {}, and no run of that id in {}", plain(typed), runs.display()),
-        help: "the path of a file or a folder, or the id of a run: eval-job list".to_owned(),
-    })
+    CliError::Unprepared(Refusal::new(
+        format!("there is no file {}, and no run of that id in {}", plain(typed), runs.display()),
+        "the path of a file or a folder, or the id of a run: eval-job list",
+    ))
 }

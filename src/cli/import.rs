@@ -34,23 +34,23 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
         text.push_str(&job.text);
         match &args.output {
             None if several => {
-                return Err(CliError::Unprepared(Refusal {
-                    what: format!("{} holds {} sets of cases, and each is a job", plain(from), imported.len()),
-                    help: "-o FILE, which writes FILE-1.yml, FILE-2.yml and so on".to_owned(),
-                }));
+                return Err(CliError::Unprepared(Refusal::new(
+                    format!("{} holds {} sets of cases, and each is a job", plain(from), imported.len()),
+                    "-o FILE, which writes FILE-1.yml, FILE-2.yml and so on",
+                )));
             }
             None => printer.data(&text)?,
             Some(path) => {
                 let path = if several { numbered(path, number + 1) } else { path.clone() };
                 let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
                 written.map_err(|source| match source.kind() {
-                    ErrorKind::AlreadyExists => CliError::Unprepared(Refusal {
-                        what: format!(
+                    ErrorKind::AlreadyExists => CliError::Unprepared(Refusal::new(
+                        format!(
                             "{} is there already, and an import overwrites nothing",
                             plain(&path.display().to_string())
                         ),
-                        help: "another path with -o PATH, or delete the file first".to_owned(),
-                    }),
+                        "another path with -o PATH, or delete the file first",
+                    )),
                     _ => CliError::Unwritable { path: path.clone(), source, help: None },
                 })?;
                 printer.note(&format!("wrote {}", path.display()));

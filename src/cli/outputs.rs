@@ -85,19 +85,19 @@ fn prefixed(typed: &Path) -> Result<(Option<Format>, PathBuf), CliError> {
     let split = typed.to_str().and_then(|text| text.split_once('='));
     match split.and_then(|(name, path)| Some((name.parse::<Format>().ok()?, path))) {
         Some((format, path)) if !path.is_empty() => Ok((Some(format), PathBuf::from(path))),
-        Some((format, _)) => Err(CliError::Unprepared(Refusal {
-            what: format!("-o {}= has no path behind it", format.name()),
-            help: format!("-o {}=PATH", format.name()),
-        })),
+        Some((format, _)) => Err(CliError::Unprepared(Refusal::new(
+            format!("-o {}= has no path behind it", format.name()),
+            format!("-o {}=PATH", format.name()),
+        ))),
         None => match split.and_then(|(name, path)| Some((name, Format::nearest(name)?, path))) {
-            Some((name, near, path)) => Err(CliError::Unprepared(Refusal {
-                what: format!("there is no format `{}` for -o", plain(name)),
-                help: format!(
+            Some((name, near, path)) => Err(CliError::Unprepared(Refusal::new(
+                format!("there is no format `{}` for -o", plain(name)),
+                format!(
                     "-o {near}={}, or -o ./{} for a file of that name",
                     plain(path),
                     plain(&typed.display().to_string())
                 ),
-            })),
+            ))),
             None => Ok((None, typed.to_path_buf())),
         },
     }
@@ -105,10 +105,10 @@ fn prefixed(typed: &Path) -> Result<(Option<Format>, PathBuf), CliError> {
 
 /// A format that is a folder, where one file is asked for.
 pub(super) fn no_folder(format: Format) -> CliError {
-    CliError::Unprepared(Refusal {
-        what: format!("{} is a folder of files: it can't be printed", format.name()),
-        help: "a folder with -o FOLDER".to_owned(),
-    })
+    CliError::Unprepared(Refusal::new(
+        format!("{} is a folder of files: it can't be printed", format.name()),
+        "a folder with -o FOLDER",
+    ))
 }
 
 /// Whether files can be written into a folder, which is made where there is none.
@@ -143,10 +143,10 @@ fn check_place(path: &Path) -> Result<(), CliError> {
 }
 
 fn unwritable(path: &Path, what: &str, help: &str) -> CliError {
-    CliError::Unprepared(Refusal {
-        what: format!("{} can't be written: {what}", path.display()),
-        help: format!("{help}another path with -o PATH"),
-    })
+    CliError::Unprepared(Refusal::new(
+        format!("{} can't be written: {what}", path.display()),
+        format!("{help}another path with -o PATH"),
+    ))
 }
 
 /// Whether a file can be written, without a change to it: one that is there keeps its content, and none is left behind. A

@@ -10,7 +10,7 @@ use super::job_files::job_files;
 use super::jobs::{self, Loaded};
 use super::selection::{self, Selected};
 use crate::grade;
-use crate::job::{Case, Job, RunLimits};
+use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, StatementPlace};
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
@@ -111,7 +111,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     }
     run::check_clients(&plan, &context.credentials, context.clock).map_err(|error| {
         let help = "correct it in the job file or in the environment".to_owned();
-        vec![Refusal { what: error.to_string(), help }]
+        vec![Refusal::new(error.to_string(), help)]
     })?;
     Ok(Planned { file, templates, selection, plan })
 }
@@ -119,9 +119,16 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
 /// The assertions of a case that can't be evaluated, found by trying them on empty evidence.
 fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
     let of_case = if job.cases.len() > 1 { format!("case `{}`: ", case.id) } else { String::new() };
-    let refusal = |problem: String| Refusal {
-        what: format!("{of_case}{problem}"),
-        help: "correct it in the job file".to_owned(),
+    let refusal = |(number, problem): (usize, String)| {
+        let place = StatementPlace {
+            list: StatementList::Assertions,
+            number,
+            case: case.id.clone(),
+            is_one_of_several: job.cases.len() > 1,
+        };
+        let place = JobPlace { part: JobPart::Statement(place), within: None };
+        let refusal = Refusal::new(format!("{of_case}{problem}"), "correct it in the job file");
+        Refusal { place: Some(place), ..refusal }
     };
     grade::unusable_on_nothing(job, case, context.clock).into_iter().map(refusal).collect()
 }

@@ -181,7 +181,7 @@ fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) 
     let DescriptorLimit { most, each, limit, needed } = limited;
     if most == 0 {
         let what = format!("a conversation takes about {each} file descriptors, and this process may have {limit}");
-        let refusals = vec![Refusal { what, help: format!("ulimit -n {needed}, or more") }];
+        let refusals = vec![Refusal::new(what, format!("ulimit -n {needed}, or more"))];
         return Err(CliError::Refused(vec![RefusedJob::new(file.to_owned(), None, refusals)]));
     }
     printer.note(&format!(

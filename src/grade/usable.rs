@@ -19,8 +19,9 @@ pub fn why_unusable(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Stri
     assertion.check.unusable(&assertion.id, &trial.job.name, &silent, trial.clock)
 }
 
-/// The assertions of a case that can't be evaluated on an empty graph and an empty object context, a sentence each.
-pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<String> {
+/// The assertions of a case that can't be evaluated on an empty graph and an empty object context, each with its number and a
+/// sentence.
+pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<(usize, String)> {
     let condition = case.conditions.first().copied().unwrap_or(Condition::WithoutFacts);
     let id = TrialId { number: 1, case: case.id.clone(), model: String::new(), condition, repeat: 1 };
     let object_context = Some(Observed::Seen(ObjectContext::default()));
@@ -30,7 +31,7 @@ pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<String> 
     );
     let problem = |assertion: &Assertion| assertion.check.unusable(&assertion.id, &job.name, &nothing, clock);
     let assertions = case.assertions.iter().zip(1..);
-    assertions.filter_map(|numbered| Some(sentence(numbered, &problem(numbered.0)?))).collect()
+    assertions.filter_map(|numbered| Some((numbered.1, sentence(numbered, &problem(numbered.0)?)))).collect()
 }
 
 fn sentence((assertion, number): (&Assertion, usize), problem: &str) -> String {

@@ -23,10 +23,12 @@ pub mod neo4j;
 #[path = "neo4j/absent.rs"]
 pub mod neo4j;
 pub mod snapshot;
+mod statement_problem;
 
 pub use crate::cypher::{CypherProblem, assertion_problem, setup_problem, unscoped_problem};
 pub use config::GraphConfig;
 pub use snapshot::WatchConfig;
+pub use statement_problem::StatementProblem;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

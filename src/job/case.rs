@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Assertion, ContextText, Line, Opening, ReferencePart, User, rules};
+use super::{Assertion, ContextText, Line, Opening, ReferencePart, StatementList, User, rules};
 use crate::agent::tools::ToolMockConfig;
 use crate::evidence::{Condition, Message, Role};
 use crate::metric::trajectory::Expectation;
@@ -106,13 +106,15 @@ impl Case {
         }
     }
 
-    /// The Cypher of its setups and assertions, each with its place: `setup 1`.
-    pub fn statements(&self) -> impl Iterator<Item = (String, &str)> {
-        let setups =
-            self.setups.iter().zip(1..).map(|(setup, number)| (format!("setup {number}"), setup.cypher.as_str()));
-        let assertions = self.assertions.iter().zip(1..).filter_map(|(assertion, number)| {
-            assertion.check.cypher().map(|cypher| (format!("assertion {number}"), cypher))
-        });
+    /// The Cypher of its setups and assertions, each with its list and its number there, from 1.
+    pub fn statements(&self) -> impl Iterator<Item = (StatementList, usize, &str)> {
+        let setups = self.setups.iter().zip(1..);
+        let setups = setups.map(|(setup, number)| (StatementList::Setups, number, setup.cypher.as_str()));
+        let assertions = self
+            .assertions
+            .iter()
+            .zip(1..)
+            .filter_map(|(assertion, number)| Some((StatementList::Assertions, number, assertion.check.cypher()?)));
         setups.chain(assertions)
     }
 

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::assertion::tell_apart;
 use super::{
-    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, ModelName, Persona, Seed, Setup, Target, Task,
-    TimingConfig, User, rules,
+    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, ModelName, Persona, Seed, Setup, StatementPlace,
+    Target, Task, TimingConfig, User, rules,
 };
 use crate::evidence::Condition;
 use crate::metric::trajectory::Expectation;
@@ -252,13 +252,12 @@ impl Job {
         self.cases.iter().flat_map(|case| &case.assertions)
     }
 
-    /// The Cypher of all cases' setups and assertions, each with its place: `setup 1`, with several cases `setup 1 of case
-    /// booking`.
-    pub fn statements(&self) -> impl Iterator<Item = (String, &str)> {
-        let several = self.cases.len() > 1;
+    /// The Cypher of all cases' setups and assertions, each with its place.
+    pub fn statements(&self) -> impl Iterator<Item = (StatementPlace, &str)> {
+        let is_one_of_several = self.cases.len() > 1;
         self.cases.iter().flat_map(move |case| {
-            case.statements().map(move |(place, cypher)| {
-                (if several { format!("{place} of case `{}`", case.id) } else { place }, cypher)
+            case.statements().map(move |(list, number, cypher)| {
+                (StatementPlace { list, number, case: case.id.clone(), is_one_of_several }, cypher)
             })
         })
     }

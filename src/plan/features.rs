@@ -7,7 +7,7 @@ use crate::job::Job;
 /// The refusal of whatever needs a part that isn't there; `None` where it is.
 pub fn refusal(absent: Option<&str>) -> Option<Refusal> {
     let help = "build it with its default features: cargo build --release";
-    absent.map(|what| Refusal { what: what.to_owned(), help: help.to_owned() })
+    absent.map(|what| Refusal::new(what, help))
 }
 
 /// The parts that the job needs and that aren't there.

@@ -247,10 +247,10 @@ fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
 /// That no case is held in any of the conditions that are asked for.
 fn no_trials(conditions: &[Condition]) -> Refusal {
     let asked: Vec<&str> = conditions.iter().map(|condition| condition.label()).collect();
-    Refusal {
-        what: format!("no conversation of this job is held {}", asked.join(" or ")),
-        help: "a case without facts is held without facts only; write `facts`, or leave --condition out".to_owned(),
-    }
+    Refusal::new(
+        format!("no conversation of this job is held {}", asked.join(" or ")),
+        "a case without facts is held without facts only; write `facts`, or leave --condition out",
+    )
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{Overrides, Refusal};
-use crate::job::{Job, Model, ModelName, ModelNameError, Provider, User};
+use crate::job::{Job, JobPlace, Model, ModelName, ModelNameError, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -36,7 +36,9 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
     let mut refusals = Vec::new();
     let mut read = |name: &str, parse: fn(&str) -> Result<ModelName, ModelNameError>| {
         let parsed = parse(variables.text(name)?);
-        parsed.map_err(|error| refusals.push(refusal(format!("{name}: {error}"), "correct it in the environment"))).ok()
+        parsed
+            .map_err(|error| refusals.push(Refusal::new(format!("{name}: {error}"), "correct it in the environment")))
+            .ok()
     };
     let forced = read("MODEL_OVERRIDE", ModelName::parse_override);
     // Whatever the endpoint calls its model: the name may hold slashes.
@@ -89,9 +91,11 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
         ];
         for (address, from) in addresses {
             let problem = address.and_then(|address| check_address(address, from).err());
-            let help = if from.contains('.') { "correct it in the job file" } else { "correct it in the environment" };
-            let new = problem.map(|problem| refusal(problem.to_string(), help)).filter(|new| !refusals.contains(new));
-            refusals.extend(new);
+            let is_in_job = from.contains('.');
+            let help = if is_in_job { "correct it in the job file" } else { "correct it in the environment" };
+            let place = is_in_job.then(|| JobPlace::key(from));
+            let new = problem.map(|problem| Refusal { place, ..Refusal::new(problem.to_string(), help) });
+            refusals.extend(new.filter(|new| !refusals.contains(new)));
         }
     }
     let missing = lacking.into_iter().map(|(what, provider, roles)| {
@@ -103,13 +107,9 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
             "set {what}{elsewhere}, or name the rules that stand in for a model: --evaluator-model scripted \
              --scorer-model scripted"
         );
-        refusal(format!("{what} is not set, but needed for {}", roles.join(" and ")), &help)
+        Refusal::new(format!("{what} is not set, but needed for {}", roles.join(" and ")), &help)
     });
     missing.chain(refusals).collect()
-}
-
-fn refusal(what: String, help: &str) -> Refusal {
-    Refusal { what, help: help.to_owned() }
 }
 
 /// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer` or

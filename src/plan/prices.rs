@@ -30,16 +30,18 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
             None => unknown.push((model, vec![role])),
         }
     }
-    let refusal = |(model, roles): (String, Vec<&str>)| Refusal {
-        what: format!(
-            "limits.cost can't be kept: what {model} costs{} is not known, the model of {}",
-            if prices.is_elsewhere(&model) { " there" } else { "" },
-            roles.join(" and ")
-        ),
-        help: format!(
-            "say it in a file, in dollars a million tokens: --prices FILE with models: {{\"{model}\": {{input: 0.4, output: \
+    let refusal = |(model, roles): (String, Vec<&str>)| {
+        Refusal::new(
+            format!(
+                "limits.cost can't be kept: what {model} costs{} is not known, the model of {}",
+                if prices.is_elsewhere(&model) { " there" } else { "" },
+                roles.join(" and ")
+            ),
+            format!(
+                "say it in a file, in dollars a million tokens: --prices FILE with models: {{\"{model}\": {{input: 0.4, output: \
              1.6}}}}; or limit the tokens: limits: {{tokens: 200000}}"
-        ),
+            ),
+        )
     };
     unknown.into_iter().map(refusal).collect()
 }

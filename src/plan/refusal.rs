@@ -1,22 +1,58 @@
 //! Refuses jobs that cannot work.
 
+use std::fmt::Display;
+
 use super::Environment;
-use crate::agent::Ability;
+use crate::agent::{Ability, SettingError};
 use crate::evidence::Condition;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
-use crate::graph::{GraphConfig, assertion_problem};
-use crate::job::{Assertion, Job, TimingOn};
+use crate::graph::{CypherProblem, GraphConfig, StatementProblem, assertion_problem};
+use crate::job::{Assertion, Job, JobPart, JobPlace, StatementPlace, TimingOn};
 use crate::metric::{MetricEntry, MetricKind, looks_at_calls};
 use crate::score::Weight;
+use crate::text::Position;
 
 /// A reason why a job cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
+    /// Where in the job, if it is about a part of it.
+    pub place: Option<JobPlace>,
     /// The problem, in a sentence.
     pub what: String,
     /// A suggestion.
     pub help: String,
+}
+
+const CORRECT_IT: &str = "correct it in the job file";
+
+impl Refusal {
+    /// A reason that is about the job as a whole, or about what is around it.
+    pub fn new(what: impl Into<String>, help: impl Into<String>) -> Refusal {
+        Refusal { place: None, what: what.into(), help: help.into() }
+    }
+
+    /// A value in the job, by the path of its keys.
+    pub(super) fn of_key(key: &str, problem: impl Display, help: impl Into<String>) -> Refusal {
+        Refusal { place: Some(JobPlace::key(key)), ..Refusal::new(format!("{key}: {problem}"), help) }
+    }
+
+    /// A setting of `target`, or of the part that has the same settings.
+    pub(super) fn of_setting(error: &SettingError, part: &str) -> Refusal {
+        let key = format!("{part}{}", error.key().trim_start_matches("target"));
+        let mut refusal = Refusal::of_key(&key, error.problem(), CORRECT_IT);
+        if let Some(place) = &mut refusal.place {
+            place.within = error.position();
+        }
+        refusal
+    }
+
+    /// A statement that can't run.
+    fn of_statement(place: StatementPlace, problem: &StatementProblem, help: &str) -> Refusal {
+        let what = format!("{place} can't run: {}", problem.message);
+        let place = JobPlace { part: JobPart::Statement(place), within: problem.at };
+        Refusal { place: Some(place), ..Refusal::new(what, help) }
+    }
 }
 
 /// The parameters that every statement is given.
@@ -25,27 +61,22 @@ const PARAMETERS: [&str; 4] = ["user", "sessionId", "trial", "model"];
 /// The prefix with which a predicate of `graph.watch.where` is a statement that can be checked.
 const WATCHED: &str = "MATCH (n) WHERE (";
 
-/// A problem of the statement that a predicate is checked in, with the predicate's own column.
-fn of_predicate(problem: &str) -> String {
-    const PLACE: &str = "line 1, column ";
-    let Some((before, after)) = problem.split_once(PLACE) else { return problem.to_owned() };
-    let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-    match after[..end].parse::<usize>().ok().and_then(|column| column.checked_sub(WATCHED.len())) {
-        Some(column) => format!("{before}{PLACE}{column}{}", &after[end..]),
-        None => problem.to_owned(),
-    }
+/// A position in the statement that a predicate is checked in, as one in the predicate.
+fn in_predicate(at: Position) -> Option<Position> {
+    let column = if at.line == 1 { at.column.checked_sub(WATCHED.len())? } else { at.column };
+    Some(Position { column, ..at })
 }
 
 /// The assertions that are checked in a condition only in which their case is never held.
-fn refusals_of_conditions(job: &Job, refuse: &mut impl FnMut(String, &str)) {
+fn refusals_of_conditions(job: &Job, refusals: &mut Vec<Refusal>) {
     for case in &job.cases {
         let never = |assertion: &&Assertion| !case.conditions.iter().any(|condition| assertion.applies_in(*condition));
         for assertion in case.assertions.iter().filter(never) {
             let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::label));
-            refuse(
+            refusals.push(Refusal::new(
                 format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id),
                 "leave `when` out, give the case facts, or name the condition in `conditions`",
-            );
+            ));
         }
     }
 }
@@ -58,7 +89,6 @@ pub(super) fn refusals(
     surroundings: &Environment,
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    let mut refuse = |what: String, help: &str| refusals.push(Refusal { what, help: help.to_owned() });
 
     if let Some(GraphConfig::Neo4j(config)) = graph {
         let (address, name, help) = match (&config.uri, &surroundings.neo4j_uri) {
@@ -67,7 +97,7 @@ pub(super) fn refusals(
             (None, None) => (Neo4jConfig::DEFAULT_URI, "", ""),
         };
         if let Err(problem) = check_database(address) {
-            refuse(format!("{name}: {problem}"), help);
+            refusals.push(Refusal::of_key(name, problem, help));
         }
     }
     let transport = &job.target.transport;
@@ -129,114 +159,107 @@ pub(super) fn refusals(
     ];
     for (needed, ability, why, help) in needs {
         if needed && !job.target.transport.can(ability) {
-            refuse(format!("{why}, and target.{} can't {}", transport.key(), ability.as_phrase()), help);
+            refusals.push(Refusal::new(
+                format!("{why}, and target.{} can't {}", transport.key(), ability.as_phrase()),
+                help,
+            ));
         }
     }
     if let Some(known) = transport.models() {
         for model in models.iter().filter(|model| !known.contains(&model.as_str())) {
-            refuse(
+            refusals.push(Refusal::new(
                 format!("the {} agent has no model `{model}`", transport.key()),
                 &format!("its models are {}: choose with --model", known.join(" and ")),
-            );
+            ));
         }
     }
-    for problem in transport.check() {
-        refuse(problem, "correct it in the job file");
-    }
+    refusals.extend(transport.check().iter().map(|error| Refusal::of_setting(error, "target")));
     if let Some(reference) = &job.reference {
-        let of_reference = |problem: String| problem.replacen("target.", "reference.", 1);
-        for problem in reference.transport.check() {
-            refuse(of_reference(problem), "correct it in the job file");
-        }
+        refusals.extend(reference.transport.check().iter().map(|error| Refusal::of_setting(error, "reference")));
         let key = reference.transport.key();
         if reference.start.is_some() || reference.transport.hosting().is_in_process() {
-            refuse(
-                format!("reference.{key}: eval-job starts no reference agent"),
-                "start it yourself, and name its address",
-            );
+            let (key, problem) = (format!("reference.{key}"), "eval-job starts no reference agent");
+            refusals.push(Refusal::of_key(&key, problem, "start it yourself, and name its address"));
         }
         let is_compared = job.cases.iter().any(|case| case.reference.is_some()) && compares_calls;
         if is_compared && !reference.transport.can(Ability::ReportsTools) {
             let why = "the metric trajectory compares tool calls, and";
-            refuse(
+            refusals.push(Refusal::new(
                 format!("{why} reference.{key} can't report function calls"),
                 reference.transport.how_to_report_calls(),
-            );
+            ));
         }
     }
     if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
-        refuse(
-            format!(
-                "{key}: {{{{ baseUrl }}}} is where an agent listens that eval-job starts, and there is no target.start"
-            ),
+        refusals.push(Refusal::of_key(
+            key,
+            "{{ baseUrl }} is where an agent listens that eval-job starts, and there is no target.start",
             "write the address itself, like http://localhost:8080; or say how the agent is started: target: {start: {command: \
              …}}",
-        );
+        ));
     }
     let is_apart = !transport.hosting().is_in_process() && job.target.start.is_none();
     if matches!(graph, Some(GraphConfig::Embedded(_))) && is_apart && job.uses_graph() {
-        refuse(
+        refusals.push(Refusal::new(
             "the job's Cypher would look at an embedded graph that its agent can't write to".to_owned(),
             "name the agent's own database: graph: {neo4j: {uri: …}}; or say how the agent is started (target.start): it is \
              then told where the graph is; or serve one to it: eval-job graph serve",
-        );
+        ));
     }
     if matches!(graph, Some(GraphConfig::Embedded(_))) {
         let problem = |(place, cypher)| Some((place, compile_problem(cypher, &PARAMETERS)?));
         for (place, problem) in job.statements().filter_map(problem) {
-            refuse(
-                format!("{place} can't run: {problem}"),
-                "correct it in the job file; or name a Neo4j: graph: {neo4j: {uri: …}}",
-            );
+            let help = "correct it in the job file; or name a Neo4j: graph: {neo4j: {uri: …}}";
+            refusals.push(Refusal::of_statement(place, &problem, help));
         }
     }
     if let Some(GraphConfig::Neo4j(_)) = graph {
         let problem = |(place, cypher)| Some((place, certain_problem(cypher, &PARAMETERS)?));
         for (place, problem) in job.statements().filter_map(problem) {
-            refuse(format!("{place} can't run: {problem}"), "correct it in the job file");
+            refusals.push(Refusal::of_statement(place, &problem, CORRECT_IT));
         }
     }
     let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());
     let watched = predicate.map(|predicate| format!("{WATCHED}{predicate}\n) RETURN n"));
     let problem = watched.and_then(|cypher| match (assertion_problem(&cypher), graph) {
-        (Some(problem), _) => Some(match problem.help {
-            Some(help) => format!("{}; {help}", problem.message),
-            None => problem.message,
-        }),
+        (Some(CypherProblem { line, column, message, help }), _) => {
+            let message = help.map_or(message.clone(), |help| format!("{message}; {help}"));
+            Some(StatementProblem { at: Some(Position { line, column }), message })
+        }
         (None, Some(GraphConfig::Neo4j(_))) => certain_problem(&cypher, &PARAMETERS),
         (None, _) => compile_problem(&cypher, &PARAMETERS),
     });
     if let Some(problem) = problem {
-        refuse(
-            format!("graph.watch.where can't run: {}", of_predicate(&problem)),
-            "write a condition on n, like n.user = $user",
-        );
+        let place = JobPlace { within: problem.at.and_then(in_predicate), ..JobPlace::key("graph.watch.where") };
+        let what = format!("graph.watch.where can't run: {}", problem.message);
+        let refusal = Refusal::new(what, "write a condition on n, like n.user = $user");
+        refusals.push(Refusal { place: Some(place), ..refusal });
     }
-    refusals_of_conditions(job, &mut refuse);
+    refusals_of_conditions(job, &mut refusals);
     if !job.graph.watch.is_on() && job.assertions().any(|assertion| assertion.check.needs_changes()) {
-        refuse(
+        refusals.push(Refusal::new(
             "an assertion looks at what has changed in the graph, but graph.watch.maxNodes is 0: nothing is watched"
                 .to_owned(),
             "leave maxNodes out, or raise it",
-        );
+        ));
     }
     let mut labels = std::collections::BTreeSet::new();
     for label in job.metrics.iter().map(MetricEntry::label).filter(|label| !labels.insert(*label)) {
-        refuse(
+        refusals.push(Refusal::new(
             format!("two of the job's metrics are called `{label}`"),
             "give one of them a name of its own: {tasks: {}, name: strict tasks}",
-        );
+        ));
     }
     let counts = |metric: &MetricEntry| metric.weight(&job.weights) > Weight::ZERO;
     if !job.metrics.iter().any(counts) {
-        refuse(
+        refusals.push(Refusal::new(
             "none of the job's metrics counts: no conversation would have a score".to_owned(),
             "give one a weight above 0: weights: {tasks: 2}",
-        );
+        ));
     }
     let mut seen = std::collections::BTreeSet::new();
     for model in models.iter().filter(|model| !seen.insert(model.as_str())) {
-        refuse(format!("the model `{model}` is named twice"), "name each model once in --model");
+        refusals.push(Refusal::new(format!("the model `{model}` is named twice"), "name each model once in --model"));
     }
     refusals
 }

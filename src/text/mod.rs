@@ -4,6 +4,7 @@
 mod contradiction;
 mod file_name;
 mod nearest;
+mod position;
 mod sentences;
 mod stem;
 mod tokens;
@@ -11,6 +12,7 @@ mod tokens;
 pub use contradiction::contradiction;
 pub use file_name::file_name;
 pub use nearest::nearest;
+pub use position::Position;
 pub use sentences::{lines, sentences};
 pub use stem::stem;
 pub use tokens::{Tokenizer, folded, is_of_word, is_unspaced, tokens};

@@ -79,5 +79,5 @@ async fn what_can_not_be_started_is_told() {
         assert!(error.message.contains(words), "{error}");
     }
     let problems = settings("", json!({"env": {"A=B": "s3cret"}, "resetConversation": true})).config.check();
-    assert!(problems.len() == 2 && !problems[0].contains("s3cret"), "{problems:?}");
+    assert!(problems.len() == 2 && !problems[0].to_string().contains("s3cret"), "{problems:?}");
 }

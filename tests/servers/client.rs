@@ -20,7 +20,7 @@ impl<T: Transport + DeserializeOwned> Client<T> {
     /// With this configuration, which must be one that can work, four attempts and hardly a wait between them.
     pub fn new(config: Value) -> Client<T> {
         let config: T = serde_json::from_value(config).unwrap();
-        assert_eq!(config.check(), Vec::<String>::new());
+        assert_eq!(config.check(), []);
         Client::unchecked(config)
     }
 

@@ -11,7 +11,7 @@ use crate::secret::Variables;
 
 use super::CommandAgent;
 use crate::agent::transport::abilities_where;
-use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Hosting, Transport};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, Hosting, SettingError, Transport};
 
 /// `target.command`: a command that reads a line for each message and prints `agent: …`, more lines, and a terminator.
 /// Each conversation has a process of its own. `oc exec`, `kubectl exec`, `docker exec` and `ssh` are commands too.
@@ -74,14 +74,14 @@ impl Transport for CommandConfig {
         abilities_where(&[(sends_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
     }
 
-    fn check(&self) -> Vec<String> {
+    fn check(&self) -> Vec<SettingError> {
         let mut problems = self.program().problems();
         if self.terminator.contains(['\n', '\r', '\0']) {
-            problems.push("target.command.terminator: it must be a part of one line".to_owned());
+            problems.push(SettingError::new("target.command.terminator", "it must be a part of one line"));
         }
         if self.reset_conversation && !self.greeting {
-            problems
-                .push("target.command: resetConversation needs an agent that speaks first (greeting: true)".to_owned());
+            let problem = "resetConversation needs an agent that speaks first (greeting: true)";
+            problems.push(SettingError::new("target.command", problem));
         }
         problems
     }

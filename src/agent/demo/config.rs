@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::embabel::EmbabelConfig;
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Transport};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, SettingError, Transport};
 
 /// `target.demo`: the agent that is built into eval-job. It has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ impl Transport for DemoConfig {
         EmbabelConfig::default().abilities()
     }
 
-    fn check(&self) -> Vec<String> {
+    fn check(&self) -> Vec<SettingError> {
         Vec::new()
     }
 

@@ -97,9 +97,9 @@ impl RestTransport for EmbabelConfig {
         }
     }
 
-    fn own_problems(&self) -> Vec<String> {
+    fn own_problems(&self) -> Vec<SettingError> {
         let knowledge = self.knowledge.as_ref().and_then(|knowledge| knowledge.address().err());
-        self.path_problem().into_iter().chain(knowledge).map(|error| error.to_string()).collect()
+        self.path_problem().into_iter().chain(knowledge).collect()
     }
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_defaults_are_embabels() {
         let config = EmbabelConfig::default();
-        assert_eq!(config.check(), Vec::<String>::new());
+        assert_eq!(config.check(), []);
         let url = chat_url(&config, config.address().unwrap(), "sessions");
         assert_eq!(url, "http://localhost:8081/api/v1/chat/sessions");
     }
@@ -156,7 +156,7 @@ mod tests {
         let keys = ["target.embabel.baseUrl: ", "target.embabel.path: ", "target.embabel.knowledge.baseUrl: "];
         assert_eq!(problems.len(), 3, "{problems:?}");
         for (problem, key) in problems.iter().zip(keys) {
-            assert!(problem.starts_with(key), "{problem}");
+            assert!(problem.to_string().starts_with(key), "{problem}");
         }
     }
 }

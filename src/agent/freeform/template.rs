@@ -11,7 +11,7 @@ use super::off_thread::{LIMIT, off_thread};
 use crate::agent::SettingError;
 use crate::http::{Url, address_problem, header_problem};
 use crate::secret::Secret;
-use crate::text::nearest;
+use crate::text::{Position, nearest};
 
 /// The names of the values that templates may use.
 pub(in crate::agent) const NAMES: [&str; 8] =
@@ -30,7 +30,6 @@ pub(in crate::agent) fn address(
     schemes: &[&str],
     example: &str,
 ) -> Result<Url, SettingError> {
-    let problem = |problem: String| SettingError::new("url", problem);
     let mut values = values.clone();
     let base = values.as_object_mut().and_then(|values| values.remove("baseUrl")).unwrap_or_default();
     let mut filling = Filling::from(Serde(&values));
@@ -38,10 +37,13 @@ pub(in crate::agent) fn address(
         let base = Filling::from_safe_string(base.to_owned());
         filling = minijinja::context! { baseUrl => base, ..filling };
     }
-    let url = environment(true).render_str(text, filling).map_err(|error| problem(explain(&error, text)))?;
+    let url = environment(true).render_str(text, filling).map_err(|error| unfilled("url", &error, text))?;
     match address_problem(url.trim(), schemes) {
-        None => Url::parse(url.trim()).map_err(|_| problem(format!("that is no address; write it like {example}"))),
-        Some(why) => Err(problem(format!("that is no address: {why}; write it like {example}"))),
+        None => {
+            let problem = || format!("that is no address; write it like {example}");
+            Url::parse(url.trim()).map_err(|_| SettingError::new("url", problem()))
+        }
+        Some(why) => Err(SettingError::new("url", format!("that is no address: {why}; write it like {example}"))),
     }
 }
 
@@ -56,7 +58,7 @@ pub(in crate::agent) fn headers_of(
             None => Ok((name.clone(), Secret::new(value))),
             Some(what) => Err(SettingError::new("headers", format!("`{name}` {what}"))),
         },
-        Err(error) => Err(SettingError::new(format!("headers.{name}"), explain(&error, value))),
+        Err(error) => Err(unfilled(&format!("headers.{name}"), &error, value)),
     };
     headers.iter().map(fill).collect()
 }
@@ -137,9 +139,7 @@ fn percent_encoded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Fill
 
 fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, SettingError> {
     Ok(match body {
-        Value::String(text) => {
-            fill_text(environment, text, values).map_err(|error| SettingError::new(key, explain(&error, text)))?
-        }
+        Value::String(text) => fill_text(environment, text, values).map_err(|error| unfilled(key, &error, text))?,
         Value::Array(list) => {
             let items = list.iter().enumerate();
             let filled = items.map(|(index, item)| fill(environment, &format!("{key}[{index}]"), item, values));
@@ -170,7 +170,7 @@ fn lone(text: &str) -> Option<&str> {
 }
 
 /// The place of an error in a template and its kind. minijinja's own message could quote the template, which may hold a key.
-fn explain(error: &Error, template: &str) -> String {
+fn unfilled(key: &str, error: &Error, template: &str) -> SettingError {
     use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
         UndefinedError => {
@@ -188,20 +188,16 @@ fn explain(error: &Error, template: &str) -> String {
         ),
         kind => format!("it can't be filled in ({kind})"),
     };
-    match place(error, template) {
-        Some((line, column)) => format!("line {line}, column {column}: {what}"),
-        None => what,
-    }
+    SettingError::within(key, position(error, template), what)
 }
 
-/// Line and column of an error, both counted from 1.
-fn place(error: &Error, template: &str) -> Option<(usize, usize)> {
+fn position(error: &Error, template: &str) -> Option<Position> {
     let line = error.line()?;
     let start = error.range().map(|range| range.start).and_then(|start| template.get(..start));
     // Without its place in the line, the line's first braces are the nearest.
     let before = start.map(|before| before.rsplit('\n').next().unwrap_or_default());
     let braces = || template.lines().nth(line - 1).and_then(|line| line.split("{{").next());
-    Some((line, before.or_else(braces)?.chars().count() + 1))
+    Some(Position { line, column: before.or_else(braces)?.chars().count() + 1 })
 }
 
 #[cfg(test)]

@@ -167,20 +167,20 @@ impl Transport for HttpConfig {
         ])
     }
 
-    fn check(&self) -> Vec<String> {
-        let mut problems: Vec<String> = self.say.paths().err().iter().map(ToString::to_string).collect();
+    fn check(&self) -> Vec<SettingError> {
+        let mut problems: Vec<SettingError> = self.say.paths().err().into_iter().collect();
         for (key, template) in self.templates() {
-            problems.extend(template.problem().map(|error| error.below(&format!("target.http.{key}")).to_string()));
+            problems.extend(template.problem().map(|error| error.below(&format!("target.http.{key}"))));
         }
         if !self.say.template().depends_on_message() && problems.is_empty() {
             let problem = never_hears(&format!("{} {}", self.say.url, self.say.body));
-            problems.push(format!("target.http.say: {problem}"));
+            problems.push(SettingError::new("target.http.say", problem));
         }
         if let Some(open) = &self.open {
             let path = path("target.http.open.sessionId", &open.session_id);
-            problems.extend(path.err().map(|error| error.to_string()));
+            problems.extend(path.err());
         }
-        problems.extend(self.state_paths().err().map(|error| error.to_string()));
+        problems.extend(self.state_paths().err());
         problems
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::SettingError;
 use crate::agent::program::{Missing, Program};
 use crate::http::PortConfig;
 use crate::secret::Variables;
@@ -136,11 +137,11 @@ pub fn address_problem(http: &str) -> Option<String> {
     Some(format!("{problem}, or only its path, like /health"))
 }
 
-/// The problems of the configuration, each in a sentence that names its key.
-pub fn check(config: &StartConfig) -> Vec<String> {
+/// The problems of the configuration, each with its key.
+pub fn check(config: &StartConfig) -> Vec<SettingError> {
     let mut problems = Vec::new();
     if let Some(problem) = config.ready.http.as_deref().and_then(address_problem) {
-        problems.push(format!("target.start.ready.http: {problem}"));
+        problems.push(SettingError::new("target.start.ready.http", problem));
     }
     problems.extend(config.program().problems());
     problems
@@ -166,20 +167,19 @@ mod tests {
     fn what_can_not_be_asked_is_named_with_its_key() {
         let http = |text: &str| ReadyConfig { http: Some(text.to_owned()), ..ReadyConfig::default() };
         for good in ["/health", "/", "http://127.0.0.1:9/ready"] {
-            assert_eq!(check(&start(http(good))), Vec::<String>::new(), "{good}");
+            assert_eq!(check(&start(http(good))), [], "{good}");
         }
         for bad in ["health", "ftp://x", ""] {
             let problems = check(&start(http(bad)));
-            assert!(problems.len() == 1 && problems[0].starts_with("target.start.ready.http: "), "{bad}: {problems:?}");
+            assert!(problems.len() == 1 && problems[0].key() == "target.start.ready.http", "{bad}: {problems:?}");
         }
         let mut nameless = start(ReadyConfig::default());
         nameless.env.insert("A=B".to_owned(), "secret-value".to_owned());
-        let problems = check(&nameless);
-        assert_eq!(problems, ["target.start.env: a name can't hold a `=`; write `A: VALUE`, not `A=VALUE`"]);
+        let problems = |config: &StartConfig| check(config).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(problems(&nameless), ["target.start.env: a name can't hold a `=`; write `A: VALUE`, not `A=VALUE`"]);
         nameless.env = BTreeMap::from([(String::new(), "x".to_owned()), ("B".to_owned(), "secret\0value".to_owned())]);
-        let problems = check(&nameless);
         let expected = ["target.start.env: a variable needs a name", "target.start.env: `B` holds a NUL character"];
-        assert_eq!(problems, expected);
+        assert_eq!(problems(&nameless), expected);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl RestTransport for OpenAiConfig {
         }
     }
 
-    fn own_problems(&self) -> Vec<String> {
+    fn own_problems(&self) -> Vec<SettingError> {
         tool_problems("target.openai.tools", &self.tools)
     }
 

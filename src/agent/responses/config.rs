@@ -90,7 +90,7 @@ impl RestTransport for ResponsesConfig {
         }
     }
 
-    fn own_problems(&self) -> Vec<String> {
+    fn own_problems(&self) -> Vec<SettingError> {
         tool_problems("target.responses.tools", &self.tools)
     }
 

@@ -13,7 +13,7 @@ pub trait RestTransport: Send + Sync {
     fn settings(&self) -> RestSettings<'_>;
 
     /// Problems of its configuration, beside those of the base URL and the headers.
-    fn own_problems(&self) -> Vec<String> {
+    fn own_problems(&self) -> Vec<SettingError> {
         Vec::new()
     }
 
@@ -81,11 +81,10 @@ impl<T: RestTransport> Transport for T {
         self.settings().abilities
     }
 
-    fn check(&self) -> Vec<String> {
+    fn check(&self) -> Vec<SettingError> {
         let settings = self.settings();
         let address = settings.base_url(settings.base_url.unwrap_or(settings.default_url)).err();
         let headers = settings.headers.into_iter().flat_map(|headers| header_problems(settings.key, headers));
-        let address = address.map(|error| error.to_string());
         let key = settings.api_key.and_then(|key| {
             let problem = match key_problem(key) {
                 None if key.starts_with('$') => {
@@ -93,7 +92,7 @@ impl<T: RestTransport> Transport for T {
                 }
                 problem => problem?,
             };
-            Some(format!("target.{}.apiKey: {problem}", settings.key))
+            Some(SettingError::new(format!("target.{}.apiKey", settings.key), problem))
         });
         address.into_iter().chain(key).chain(self.own_problems()).chain(headers).collect()
     }

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::Ability;
 use crate::agent::rest::RestSettings;
 use crate::agent::transport::abilities_where;
+use crate::agent::{Ability, SettingError};
 
 /// A function that the model may call, and its results. Nothing is ever really called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,24 +60,24 @@ pub(in crate::agent) fn with_mocked(tools: &[ToolConfig], mocks: &[Vec<ToolMockC
     all
 }
 
-/// The problems of a list of functions, each in a sentence that names its key.
-pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<String> {
+/// The problems of a list of functions, each with its key.
+pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<SettingError> {
     let (mut problems, mut names) = (Vec::new(), BTreeSet::new());
     for tool in tools {
         let name = &tool.name;
         // As OpenAI's API reference has it: letters, digits, underscores and dashes, at most 64.
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if !name.chars().all(fits) || name.len() > 64 {
-            problems
-                .push(format!("{key}: a function can't be called `{name}`: only letters, digits, _ and -, at most 64"));
+            let problem = format!("a function can't be called `{name}`: only letters, digits, _ and -, at most 64");
+            problems.push(SettingError::new(key, problem));
         }
         if !names.insert(name) {
-            problems.push(format!("{key}: there are two functions `{name}`"));
+            problems.push(SettingError::new(key, format!("there are two functions `{name}`")));
         }
         if !matches!(tool.parameters, Value::Null | Value::Object(_)) {
-            problems.push(format!(
-                "{key}: the parameters of `{name}` are no JSON Schema; write {{type: object, properties: …}}"
-            ));
+            let problem =
+                format!("the parameters of `{name}` are no JSON Schema; write {{type: object, properties: …}}");
+            problems.push(SettingError::new(key, problem));
         }
     }
     problems

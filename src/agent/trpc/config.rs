@@ -72,17 +72,17 @@ impl RestTransport for TrpcConfig {
         }
     }
 
-    fn own_problems(&self) -> Vec<String> {
-        let problem = match self.server {
+    fn own_problems(&self) -> Vec<SettingError> {
+        let (key, problem) = match self.server {
             ServerConfig::Agent if self.streaming => {
-                "target.trpc.streaming: the agent server answers in one piece; only `server: debug` can stream"
+                ("streaming", "the agent server answers in one piece; only `server: debug` can stream")
             }
             ServerConfig::Debug if !self.runtime_state.is_empty() => {
-                "target.trpc.runtimeState: the debug server takes no state; only `server: agent` does"
+                ("runtimeState", "the debug server takes no state; only `server: agent` does")
             }
             ServerConfig::Agent | ServerConfig::Debug => return Vec::new(),
         };
-        vec![problem.to_owned()]
+        vec![SettingError::new(format!("target.trpc.{key}"), problem)]
     }
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
@@ -116,7 +116,10 @@ mod tests {
         ] {
             let problems = config(json.clone()).check();
             assert_eq!(problems.len(), usize::from(start.is_some()), "{json}: {problems:?}");
-            assert!(problems.iter().all(|problem| problem.starts_with(start.unwrap_or_default())), "{problems:?}");
+            assert!(
+                problems.iter().all(|problem| problem.to_string().starts_with(start.unwrap_or_default())),
+                "{problems:?}"
+            );
         }
     }
 }

@@ -142,16 +142,15 @@ impl RestTransport for WatsonxConfig {
         }
     }
 
-    fn own_problems(&self) -> Vec<String> {
-        let mut problems: Vec<String> = self.iam_address().err().iter().map(ToString::to_string).collect();
+    fn own_problems(&self) -> Vec<SettingError> {
+        let mut problems: Vec<SettingError> = self.iam_address().err().into_iter().collect();
         if self.auth == AuthConfig::Bearer && self.iam_url.is_some() {
-            problems.push("target.watsonx.iamUrl: keys are exchanged only with `auth: iam`".to_owned());
+            let problem = "keys are exchanged only with `auth: iam`";
+            problems.push(SettingError::new("target.watsonx.iamUrl", problem));
         }
         if self.published().is_some_and(|environment| !is_uuid(environment)) {
-            problems.push(
-                "target.watsonx.environment: a published environment is named by its id, a UUID; the one being edited is `draft`"
-                    .to_owned(),
-            );
+            let problem = "a published environment is named by its id, a UUID; the one being edited is `draft`";
+            problems.push(SettingError::new("target.watsonx.environment", problem));
         }
         let only_v2 = [
             ("environment", self.published().is_some()),
@@ -161,7 +160,9 @@ impl RestTransport for WatsonxConfig {
         ];
         if self.api == ApiConfig::V1 {
             let named = only_v2.iter().filter(|(_, is_there)| *is_there);
-            problems.extend(named.map(|(key, _)| format!("target.watsonx.{key}: only `api: v2` takes it")));
+            problems.extend(
+                named.map(|(key, _)| SettingError::new(format!("target.watsonx.{key}"), "only `api: v2` takes it")),
+            );
         }
         problems
     }
@@ -206,7 +207,10 @@ mod tests {
         ] {
             let problems = config(json.clone()).check();
             assert_eq!(problems.len(), expected.len(), "{json}: {problems:?}");
-            assert!(problems.iter().zip(&expected).all(|(problem, start)| problem.starts_with(start)), "{problems:?}");
+            assert!(
+                problems.iter().zip(&expected).all(|(problem, start)| problem.to_string().starts_with(start)),
+                "{problems:?}"
+            );
         }
     }
 }

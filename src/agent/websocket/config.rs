@@ -100,7 +100,7 @@ impl WebSocketConfig {
     }
 }
 
-fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
+fn problems(config: &WebSocketConfig, values: &Value) -> Vec<SettingError> {
     let url = address(&config.url, values, &WebSocketConfig::SCHEMES, WebSocketConfig::EXAMPLE);
     let messages = config.open.iter().map(|message| ("open", message)).chain([("say", &config.say)]);
     let messages = messages.filter_map(|(key, message)| fill_all(key, message, values).err());
@@ -117,7 +117,7 @@ fn problems(config: &WebSocketConfig, values: &Value) -> Vec<String> {
         problems.push(SettingError::new("say", never_hears(&config.say.to_string())));
     }
     let problems = problems.into_iter().map(|error| error.below("target.websocket"));
-    problems.chain(FrameReader::new(config).err()).map(|error| error.to_string()).collect()
+    problems.chain(FrameReader::new(config).err()).collect()
 }
 
 impl Transport for WebSocketConfig {
@@ -131,7 +131,7 @@ impl Transport for WebSocketConfig {
         ])
     }
 
-    fn check(&self) -> Vec<String> {
+    fn check(&self) -> Vec<SettingError> {
         problems(self, &example_values())
     }
 

@@ -67,7 +67,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
 }
 
 fn refused(what: String, help: &str) -> CliError {
-    CliError::Unprepared(Refusal { what, help: help.to_owned() })
+    CliError::Unprepared(Refusal::new(what, help))
 }
 
 /// The cases of `FILE`, or of `FILE:case1,case2`.

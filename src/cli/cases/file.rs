@@ -64,7 +64,7 @@ pub(super) fn no_case(file: &str, id: &str, ids: &[String]) -> CliError {
         Some(near) => plain(near),
         None => format!("one of {}", one_line(&ids.join(", "), 300)),
     };
-    CliError::Unprepared(Refusal { what: format!("{} has no case `{}`", plain(file), plain(id)), help })
+    CliError::Unprepared(Refusal::new(format!("{} has no case `{}`", plain(file), plain(id)), help))
 }
 
 /// Whether nothing is there, and no colon parts a path from ids.
@@ -122,7 +122,7 @@ impl Edited {
         let _lock = there.parent().and_then(|folder| File::open(folder).ok()).filter(|folder| folder.lock().is_ok());
         if jobs::text(&self.path).ok().as_ref() != Some(&self.read) {
             let what = format!("{} was changed meanwhile; nothing was written", plain(&self.name));
-            return Err(CliError::Unprepared(Refusal { what, help: "the same command again".to_owned() }));
+            return Err(CliError::Unprepared(Refusal::new(what, "the same command again")));
         }
         write(&self.path, text).map_err(|source| CliError::Unwritable { path: self.path.clone(), source, help: None })
     }

@@ -129,7 +129,7 @@ impl Asking<'_> {
         if again.templates.is_none() {
             let what =
                 "an earlier version kept the run without the judge's template, and that of today is another".to_owned();
-            return Err(refused(vec![Refusal { what, help: "say the job with --job FILE".to_owned() }]));
+            return Err(refused(vec![Refusal::new(what, "say the job with --job FILE")]));
         }
         Ok(plan)
     }

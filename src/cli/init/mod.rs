@@ -77,10 +77,10 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
     let there: Vec<String> =
         files.iter().filter(|(path, _)| path.exists()).map(|(path, _)| path.display().to_string()).collect();
     if !there.is_empty() && !args.force {
-        return Err(CliError::Unprepared(Refusal {
-            what: format!("there already: {}; nothing was written", there.join(", ")),
-            help: "write to another folder, or --force to replace".to_owned(),
-        }));
+        return Err(CliError::Unprepared(Refusal::new(
+            format!("there already: {}; nothing was written", there.join(", ")),
+            "write to another folder, or --force to replace",
+        )));
     }
     for (path, text) in &files {
         write(path, text, args.force).map_err(|source| unwritten(path, source))?;
@@ -106,11 +106,9 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
 fn unwritten(path: &Path, source: io::Error) -> CliError {
     let help = "eval-job init FOLDER, with a folder that can be written to".to_owned();
     match path.parent().and_then(file_in_place_of) {
-        Some(file) => {
-            CliError::Unprepared(Refusal { what: format!("{} is a file, not a folder", file.display()), help })
-        }
+        Some(file) => CliError::Unprepared(Refusal::new(format!("{} is a file, not a folder", file.display()), help)),
         None if is_mistake(&source) => {
-            CliError::Unprepared(Refusal { what: format!("{} can't be written: {source}", path.display()), help })
+            CliError::Unprepared(Refusal::new(format!("{} can't be written: {source}", path.display()), help))
         }
         None => CliError::Unwritable { path: path.to_path_buf(), source, help: Some(help) },
     }

@@ -5,7 +5,7 @@ mod limits;
 
 use crate::graph::absent::Absent;
 pub use crate::graph::absent::Absent as EmbeddedGraph;
-use crate::graph::{GraphError, GraphErrorKind};
+use crate::graph::{GraphError, GraphErrorKind, StatementProblem};
 
 pub use config::{EmbeddedConfig, Megabytes};
 pub use limits::EmbeddedLimits;
@@ -23,11 +23,11 @@ impl Absent {
 }
 
 /// Nothing is known without the graph's compiler.
-pub fn certain_problem(_: &str, _: &[&str]) -> Option<String> {
+pub fn certain_problem(_: &str, _: &[&str]) -> Option<StatementProblem> {
     None
 }
 
 /// Nothing is known without the graph's compiler.
-pub fn compile_problem(_: &str, _: &[&str]) -> Option<String> {
+pub fn compile_problem(_: &str, _: &[&str]) -> Option<StatementProblem> {
     None
 }

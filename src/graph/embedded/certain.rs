@@ -11,11 +11,11 @@ use super::engine::OpenDatabase;
 use super::gap;
 use super::wire;
 use crate::cypher::{Statement, TokenKind, is_one_of, split};
-use crate::graph::{GraphErrorKind, Parameters, Value};
+use crate::graph::{GraphErrorKind, Parameters, StatementProblem, Value};
 
 /// The first error of a text, which may be several statements, that every backend would report; `None` where there is
 /// none, or where only the backend itself can decide.
-pub fn certain_problem(text: &str, parameters: &[&str]) -> Option<String> {
+pub fn certain_problem(text: &str, parameters: &[&str]) -> Option<StatementProblem> {
     first_problem(text, parameters, problem)
 }
 
@@ -24,15 +24,18 @@ pub(super) fn first_problem(
     text: &str,
     parameters: &[&str],
     problem: impl Fn(&mut OpenDatabase, &str, &Parameters) -> Option<String>,
-) -> Option<String> {
+) -> Option<StatementProblem> {
     // Where the engine can't even be opened, the error comes when it is needed.
     let mut store = OpenDatabase::open(EmbeddedLimits::default()).ok()?;
     let given: Parameters = parameters.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     let statements = split(text);
     statements.iter().enumerate().find_map(|(at, statement)| {
         let problem = problem(&mut store, statement, &given)?;
-        let which = if statements.len() > 1 { format!("Statement {}: ", at + 1) } else { String::new() };
-        Some(format!("{which}{problem}"))
+        // The place is one in the statement, and not in the whole text.
+        Some(match statements.len() {
+            1 => StatementProblem::from_message(&problem),
+            _ => StatementProblem { at: None, message: format!("Statement {}: {problem}", at + 1) },
+        })
     })
 }
 

@@ -1,10 +1,11 @@
 //! Whether the embedded graph understands a text of Cypher, known without a graph.
 
 use super::certain::first_problem;
+use crate::graph::StatementProblem;
 
 /// The first thing that the embedded graph does not understand of a text, which may be several statements; `None` if it
 /// can run. `parameters` are the names of those that it will be given.
-pub fn compile_problem(text: &str, parameters: &[&str]) -> Option<String> {
+pub fn compile_problem(text: &str, parameters: &[&str]) -> Option<StatementProblem> {
     first_problem(text, parameters, |store, statement, given| {
         Some(store.compile(statement, given).err()?.error.message)
     })
@@ -16,7 +17,7 @@ mod tests {
 
     #[test]
     fn what_can_not_run_is_told_without_running_it() {
-        let problem = |text: &str| compile_problem(text, &["user"]);
+        let problem = |text: &str| compile_problem(text, &["user"]).map(|problem| problem.to_string());
         for text in [
             "RETURN 1",
             "MATCH (u:User {id: $user})-[r]->(n) WHERE n.x > 1 RETURN u, count(n) AS c ORDER BY c DESC LIMIT 3",

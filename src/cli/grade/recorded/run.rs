@@ -49,7 +49,7 @@ pub(super) fn keep(
     if large.is_some() && !held.is_of_files() {
         let what = format!("{} is too large to be compared with a run of eval-job's", loaded.file);
         let help = "some of its cases: FILE:case1,case2; or the recordings that the run was made of".to_owned();
-        return Err(CliError::Unprepared(Refusal { what, help }));
+        return Err(CliError::Unprepared(Refusal::new(what, help)));
     }
     loaded.job.gate.min_score = args.recorded.min_score.or(loaded.job.gate.min_score);
     let greetings = match held.keys.iter().any(|held| held.own.is_some()) {
