@@ -50,7 +50,7 @@ pub use place::{FilePlace, JobPart, JobPlace, StatementList, StatementPlace};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;
-pub use secrets::secrets;
+pub use secrets::{secrets, secrets_of_document};
 pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};

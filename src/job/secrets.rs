@@ -30,18 +30,28 @@ pub(super) const MOST: usize = 2_000;
 /// The keys and passwords of a job file: what the redactor has to know before anything of the file is used or shown. None
 /// where the text can't be read as YAML.
 pub fn secrets(text: &str) -> Vec<Secret> {
+    secrets_of(&read_leniently(text))
+}
+
+/// Those of a job that is at hand as JSON.
+pub fn secrets_of_document(document: &Value) -> Vec<Secret> {
+    secrets_of(&[YamlNode::from(document)])
+}
+
+fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
     let mut found = Found::default();
     let mut prompts = Vec::new();
-    for root in read_leniently(text) {
-        found.add(&root);
-        collect_prompts(&root, false, &mut prompts);
+    for root in roots {
+        found.add(root);
+        collect_prompts(root, false, &mut prompts);
     }
     // What the job itself tells the persona and the judge, or calls a model, is no secret by its looks.
     let is_in_prompt = |guess: &String| prompts.iter().any(|prompt| prompt.contains(guess.as_str()));
     let guessed = std::mem::take(&mut found.guessed);
     found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
     // What somebody is called is no secret, whichever header says it.
-    let names = ["user", "chatbot"].map(|name| found.of_target(text, name));
+    let target = roots.last().and_then(|root| root.get("target"));
+    let names = ["user", "chatbot"].map(|name| target?.get(name)?.text());
     found.texts.retain(|text| !names.iter().flatten().any(|name| name == text));
     found.texts.sort_unstable();
     found.texts.dedup();
@@ -70,11 +80,6 @@ impl Found {
     /// Adds what is secret in a tree.
     pub(super) fn add(&mut self, root: &YamlNode) {
         walk(self, schema::shared(), root, &SecretContext::default());
-    }
-
-    fn of_target(&self, text: &str, name: &str) -> Option<String> {
-        let root = read_leniently(text).pop()?;
-        root.get("target")?.get(name)?.text().map(str::to_owned)
     }
 
     /// Hides everything under a node.

@@ -1,7 +1,7 @@
 //! The text, line by line, and places in it.
 
 /// A place in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceSpan {
     /// The line, from 1.
     pub line: usize,

@@ -111,6 +111,28 @@ pub fn as_json(node: &YamlNode) -> Value {
     }
 }
 
+impl From<&Value> for YamlNode {
+    /// A tree that is written nowhere.
+    fn from(value: &Value) -> YamlNode {
+        let content = match value {
+            Value::Null => YamlContent::Null,
+            Value::Bool(truth) => YamlContent::Bool(*truth),
+            Value::Number(number) if number.is_f64() => YamlContent::Float(number.as_f64().unwrap_or_default()),
+            Value::Number(number) => YamlContent::Int(number.clone()),
+            Value::String(text) => YamlContent::String(text.clone()),
+            Value::Array(items) => YamlContent::List(items.iter().map(YamlNode::from).collect()),
+            Value::Object(entries) => YamlContent::Mapping(entries.iter().map(YamlEntry::from).collect()),
+        };
+        YamlNode { content, span: SourceSpan::default() }
+    }
+}
+
+impl From<(&String, &Value)> for YamlEntry {
+    fn from((key, value): (&String, &Value)) -> YamlEntry {
+        YamlEntry { key: Key { text: key.clone(), span: SourceSpan::default() }, value: YamlNode::from(value) }
+    }
+}
+
 /// The policy for a key that comes twice in a mapping.
 #[derive(Clone, Copy)]
 pub(super) enum Duplicates {

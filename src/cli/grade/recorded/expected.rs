@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
@@ -93,7 +93,7 @@ fn of_dataset(
     let text = serde_json::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
     let text = readable_as_yaml(text);
-    context.redactor().learn_all(job::secrets(&text).iter().map(Secret::expose));
+    context.redactor().learn_all(job::secrets_of_document(&lowered.document).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
     let job = load_job(typed, (&lowered.document, &text), &templates)?;
     let key = |((id, session), case): ((String, Option<String>), &std::sync::Arc<job::Case>)| CaseKey {
@@ -153,8 +153,9 @@ fn load_job(typed: &str, (document, text): (&Value, &str), templates: &PromptFil
     if text.len() <= CHECKED || cases.len() < 2 {
         return load(text);
     }
-    let mut head = document.as_object().cloned().unwrap_or_default();
-    let smallest = cases.iter().take(100).min_by_key(|case| case.to_string().len());
+    let smallest = cases.iter().take(10).min_by_key(|case| case.to_string().len());
+    let entries = document.as_object().into_iter().flatten().filter(|(key, _)| *key != "cases");
+    let mut head: Map<String, Value> = entries.map(|(key, value)| (key.clone(), value.clone())).collect();
     head.insert("cases".to_owned(), smallest.cloned().into_iter().collect());
     let checked = load(&Value::Object(head).to_string())?;
     let mut job = Job::restored(document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
