@@ -20,7 +20,7 @@ use super::load::{read_tree, single, stem};
 use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
 use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
-use crate::evidence::{Ending, Event, Evidence, Transcript, TrialId, Turn};
+use crate::evidence::{Ending, Event, EventKind, Evidence, ToolCall, Transcript, TrialId, Turn};
 use crate::job::{Problem, Problems};
 
 pub use matching::{CaseKey, Matching, match_cases};
@@ -85,15 +85,15 @@ impl RecordedTurn {
         turn.agent.clone_from(&self.reply);
         for call in &self.calls {
             let args = call.args.clone().unwrap_or_else(|| json!({}));
-            let raw = |result: Option<&Value>| match (result, &call.id) {
-                (None, Some(id)) => json!({"id": id, "name": call.tool, "args": args}),
-                (None, None) => json!({"name": call.tool, "args": args}),
-                (Some(result), Some(id)) => json!({"tool_call_id": id, "name": call.tool, "content": result}),
-                (Some(result), None) => json!({"name": call.tool, "content": result}),
-            };
-            turn.events.push(Event::call(call.tool.clone(), args.clone(), raw(None)));
+            let event = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
+            turn.events.push(Event { kind: event, raw: call.id.as_ref().map(|id| json!({"id": id})) });
             if let Some(result) = &call.result {
-                turn.events.push(Event::response(result.clone(), raw(Some(result))));
+                let raw = match &call.id {
+                    Some(id) => json!({"tool_call_id": id, "name": call.tool}),
+                    None => json!({"name": call.tool}),
+                };
+                turn.events
+                    .push(Event { kind: EventKind::FunctionResponse { output: result.clone() }, raw: Some(raw) });
             }
         }
         for said in &self.intermediate {

@@ -46,6 +46,8 @@ fn results_of_both_generations_of_trpc_are_read() {
     );
     assert_eq!(turn.tool_uses()[0].id.as_deref(), Some("call_00_J7WhW8PJurYtWji3J5H7ITN9"));
     assert!(turn.tool_uses()[0].result.is_some());
+    let stored = serde_json::to_string(turn).unwrap();
+    assert_eq!(stored.matches("\"operation\"").count(), 2, "arguments and result are stored once each: {stored}");
     assert_eq!(recording.conversations[0].expected[0].expected.reply.as_deref(), Some("calc result: 5"));
     assert_eq!(recording.conversations[0].session.user.as_deref(), Some("user"));
     let new = text(
