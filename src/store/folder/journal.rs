@@ -144,6 +144,11 @@ impl Journal {
         self.file.clone()
     }
 
+    /// How many lines there are.
+    pub(super) fn lines(&self) -> usize {
+        self.queue().appended as usize
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -47,7 +47,7 @@ impl JournalFile {
 
     /// The journal that was just written, by its open descriptor: the folder may have been moved since.
     pub fn from_journal(folder: &Path, journal: &Journal) -> JournalFile {
-        JournalFile::new(folder, journal.file())
+        JournalFile { lines: journal.lines(), ..JournalFile::new(folder, journal.file()) }
     }
 
     fn new(folder: &Path, file: Arc<File>) -> JournalFile {

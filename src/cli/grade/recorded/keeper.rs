@@ -13,6 +13,7 @@ use super::super::super::jobs::Loaded;
 use super::super::super::run::runtime;
 use super::super::again::{render, without_reply};
 use super::expected::cases_of;
+use super::kept::Kept;
 use super::trials::Trials;
 use crate::dataset::{LargeDataset, Recorded};
 use crate::evidence::{Evidence, Judgement, TrialId, Turn};
@@ -21,7 +22,6 @@ use crate::job::{Case, Problems, User};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::score::Outcome;
-use crate::store::folder::Journal;
 
 /// So many conversations are written at once.
 const AT_ONCE: usize = 64;
@@ -50,7 +50,7 @@ const CASES_AT_ONCE: usize = 100;
 
 /// Grades and keeps.
 pub(super) struct Keeper<'a> {
-    pub(super) journal: Journal,
+    pub(super) kept: Kept,
     pub(super) args: &'a GradeArgs,
     pub(super) context: &'a Context,
     pub(super) loaded: &'a Loaded,
@@ -61,7 +61,7 @@ pub(super) struct Keeper<'a> {
 impl Keeper<'_> {
     /// Keeps a whole run.
     pub(super) fn keep(
-        &self,
+        &mut self,
         id: &str,
         held: &Held,
         (trials, large): (&Trials, Option<&Large<'_>>),
@@ -69,7 +69,7 @@ impl Keeper<'_> {
         let runtime = runtime().map_err(KeepError::Cli)?;
         let clock = self.context.clock;
         let Loaded { templates, .. } = self.loaded;
-        self.journal.append(&Entry::RunStarted {
+        self.kept.append(Entry::RunStarted {
             version: FORMAT_VERSION,
             id: id.to_owned(),
             at: clock.wall(),
@@ -88,8 +88,8 @@ impl Keeper<'_> {
             self.begin(id, None)?;
             self.finish(id, Outcome::Broken { error }, None)?;
         }
-        self.journal.append(&Entry::RunFinished { at: clock.wall(), interrupted: false })?;
-        Ok(runtime.block_on(self.journal.synced())?)
+        self.kept.append(Entry::RunFinished { at: clock.wall(), interrupted: false })?;
+        Ok(runtime.block_on(self.kept.journal().synced())?)
     }
 
     /// The job as the journal's first line has it: without cases that are kept with their trials.
@@ -103,7 +103,7 @@ impl Keeper<'_> {
 
     /// Reads some cases at a time, and the conversations about them.
     fn keep_large(
-        &self,
+        &mut self,
         held: &Held,
         (trials, Large { large, ids }): (&Trials, &Large<'_>),
         (runtime, is_held): (&Runtime, &mut [bool]),
@@ -127,14 +127,14 @@ impl Keeper<'_> {
                     self.keep_one((&trials.list[*trial], kept.clone()), &case, conversation)?;
                 }
             }
-            runtime.block_on(self.journal.written())?;
+            runtime.block_on(self.kept.journal().written())?;
         }
         Ok(())
     }
 
     /// Reads one conversation at a time; the cases are there.
     fn keep_all(
-        &self,
+        &mut self,
         held: &Held,
         trials: &Trials,
         (runtime, is_held): (&Runtime, &mut [bool]),
@@ -148,7 +148,7 @@ impl Keeper<'_> {
             is_held[trial] = true;
             self.keep_one((id, None), case, conversation)?;
             if number % AT_ONCE == AT_ONCE - 1 {
-                runtime.block_on(self.journal.written())?;
+                runtime.block_on(self.kept.journal().written())?;
             }
         }
         Ok(())
@@ -179,24 +179,24 @@ impl Keeper<'_> {
         }
     }
 
-    fn begin(&self, id: &TrialId, case: Option<Box<serde_json::Value>>) -> std::io::Result<()> {
+    fn begin(&mut self, id: &TrialId, case: Option<Box<serde_json::Value>>) -> std::io::Result<()> {
         let at = self.context.clock.wall();
-        self.journal.append(&Entry::TrialStarted { trial: id.number, at, case }).map(drop)
+        self.kept.append(Entry::TrialStarted { trial: id.number, at, case })
     }
 
     fn finish(
-        &self,
+        &mut self,
         id: &TrialId,
         outcome: Outcome,
         scorecard: Option<crate::score::Scorecard>,
     ) -> std::io::Result<()> {
         let at = self.context.clock.wall();
-        self.journal.append(&Entry::TrialFinished { trial: id.number, at, outcome, scorecard }).map(drop)
+        self.kept.append(Entry::TrialFinished { trial: id.number, at, outcome, scorecard })
     }
 
     /// Grades and keeps a conversation; its case too, where the job does not hold it.
     fn keep_one(
-        &self,
+        &mut self,
         (id, kept): (&TrialId, Option<Box<serde_json::Value>>),
         case: &Case,
         conversation: Conversation,
@@ -243,16 +243,16 @@ impl Keeper<'_> {
         }
     }
 
-    fn keep_evidence(&self, trial: u32, evidence: Evidence) -> std::io::Result<()> {
+    fn keep_evidence(&mut self, trial: u32, evidence: Evidence) -> std::io::Result<()> {
         let Evidence { session_id, user, transcript, .. } = evidence;
-        self.journal.append(&Entry::SessionOpened { trial, session_id, user })?;
+        self.kept.append(Entry::SessionOpened { trial, session_id, user })?;
         if let (Some(before), Some(empty)) = (evidence.before, evidence.empty) {
-            self.journal.append(&Entry::LookedBefore { trial, before, empty })?;
+            self.kept.append(Entry::LookedBefore { trial, before, empty })?;
         }
         for turn in transcript.turns {
-            self.journal.append(&Entry::TurnFinished { trial, turn })?;
+            self.kept.append(Entry::TurnFinished { trial, turn })?;
         }
-        self.journal.append(&Entry::ConversationEnded {
+        self.kept.append(Entry::ConversationEnded {
             trial,
             ending: evidence.ending,
             object_context: evidence.object_context,

@@ -2,6 +2,7 @@
 
 mod expected;
 mod keeper;
+mod kept;
 mod run;
 mod trials;
 

@@ -11,6 +11,7 @@ use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
 use super::super::super::stored::StoredPrompts;
 use super::keeper::{KeepError, Keeper, Large};
+use super::kept::Kept;
 use super::trials::Trials;
 use crate::dataset::LargeDataset;
 use crate::plan::Refusal;
@@ -32,7 +33,7 @@ pub(super) struct Matched {
 
 /// A run that was kept.
 pub(super) struct RecordedRun {
-    /// As it was read back; `None` once it was handed on.
+    /// Where its conversations are read from; `None` once it was handed on.
     pub(super) stored: Option<JournalFile>,
     id: String,
     folder: PathBuf,
@@ -63,7 +64,7 @@ pub(super) fn keep(
     let created = runs.create(&loaded.job.name, context.clock.wall(), &mut chance);
     let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
     let journal = journal.with_redactor(context.redactor().clone());
-    let keeper = Keeper { journal, args, context, loaded: &loaded, greetings };
+    let mut keeper = Keeper { kept: Kept::new(journal), args, context, loaded: &loaded, greetings };
     let places = large.map(|large| Large { large, ids: &ids });
     let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
     kept.map_err(|error| match error {
@@ -72,10 +73,13 @@ pub(super) fn keep(
         }
         KeepError::Cli(error) => error,
     })?;
-    let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
-    let mut gathered = Gathered::default();
-    let overview = stored.read(|group, trial| gathered.add(group, trial))?;
+    let mut stored = JournalFile::from_journal(&folder, keeper.kept.journal());
+    let (overview, gathered) = keeper.kept.end().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     stored.write_summary(&overview.summary)?;
+    if !args.output.is_empty() {
+        // What is written to files are its conversations.
+        stored.read(|_, _| {})?;
+    }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
     Ok(RecordedRun { stored: Some(stored), id, folder, read: Some((overview, gathered, prompts)) })
 }
