@@ -1,21 +1,22 @@
 //! The agent's reports about its own work.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 /// One thing that the agent reported about its work in a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredEvent")]
 pub struct Event {
     /// The event, as far as its kind is known.
     #[serde(flatten)]
     pub kind: EventKind,
-    /// As the agent reported it; `None` where `kind` says all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// As the agent reported it, or of that what `kind` does not say; `None` where `kind` says all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
 }
 
 /// The kinds of events.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EventKind {
     /// The system prompt that the agent's model was given.
@@ -43,6 +44,64 @@ pub enum EventKind {
         /// As it came.
         data: Value,
     },
+}
+
+/// An event as it is stored: the fields of all kinds. Serde's own reading of a tagged enum within a struct holds each event
+/// twice before it is one.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredEvent {
+    kind: StoredKind,
+    raw: Option<Value>,
+    text: Option<String>,
+    content: Option<String>,
+    summary_direction: Option<String>,
+    function: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    args: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    output: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    data: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum StoredKind {
+    SystemPrompt,
+    GraphRequest,
+    FunctionCall,
+    FunctionResponse,
+    Other,
+}
+
+/// A value that is null is a value.
+pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<StoredEvent> for Event {
+    type Error = String;
+
+    fn try_from(stored: StoredEvent) -> Result<Event, String> {
+        let missing = |field: &str| format!("missing field `{field}`");
+        let kind = match stored.kind {
+            StoredKind::SystemPrompt => EventKind::SystemPrompt { text: stored.text.ok_or_else(|| missing("text"))? },
+            StoredKind::GraphRequest => EventKind::GraphRequest {
+                content: stored.content.ok_or_else(|| missing("content"))?,
+                summary_direction: stored.summary_direction,
+            },
+            StoredKind::FunctionCall => EventKind::FunctionCall(ToolCall {
+                function: stored.function.ok_or_else(|| missing("function"))?,
+                args: stored.args.ok_or_else(|| missing("args"))?,
+            }),
+            StoredKind::FunctionResponse => {
+                EventKind::FunctionResponse { output: stored.output.ok_or_else(|| missing("output"))? }
+            }
+            StoredKind::Other => EventKind::Other { data: stored.data.ok_or_else(|| missing("data"))? },
+        };
+        Ok(Event { kind, raw: stored.raw })
+    }
 }
 
 impl Event {
@@ -167,6 +226,22 @@ mod tests {
             let event = Event::with_raw(kind, json!({"kind": "own", "id": 7}));
             let text = serde_json::to_string(&event).unwrap();
             assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_event_that_lacks_what_its_kind_needs_says_so() {
+        for (stored, why) in [
+            (json!({"kind": "functionCall", "function": "f"}), "missing field `args`"),
+            (json!({"kind": "functionCall", "args": null}), "missing field `function`"),
+            (json!({"kind": "functionResponse"}), "missing field `output`"),
+            (json!({"kind": "systemPrompt"}), "missing field `text`"),
+            (json!({"kind": "other"}), "missing field `data`"),
+            (json!({"kind": "new"}), "unknown variant `new`"),
+            (json!({"text": "t"}), "missing field `kind`"),
+        ] {
+            let error = serde_json::from_value::<Event>(stored.clone()).unwrap_err().to_string();
+            assert!(error.contains(why), "{stored}: {error}");
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::event::present;
 use super::{Event, EventKind, Transcript, Turn};
 
 /// One call of a tool by the agent, with its result where one was reported.
@@ -20,11 +21,6 @@ pub struct ToolUse {
     /// Its result; `None` where none was reported.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Value>,
-}
-
-/// A result that is null is a result.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 impl ToolUse {
@@ -155,7 +151,16 @@ const RESPONSE_NAMES: &[&str] = &[
 ];
 
 fn text_at<'a>(raw: &'a Value, places: &[&str]) -> Option<&'a str> {
-    places.iter().find_map(|place| raw.pointer(place)?.as_str().filter(|text| !text.is_empty()))
+    places.iter().find_map(|place| value_at(raw, place)?.as_str().filter(|text| !text.is_empty()))
+}
+
+/// The value at a JSON pointer without escapes. Serde's own makes a text of each of its steps.
+fn value_at<'a>(raw: &'a Value, place: &str) -> Option<&'a Value> {
+    place.split('/').skip(1).try_fold(raw, |value, step| match value {
+        Value::Object(entries) => entries.get(step),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        _ => None,
+    })
 }
 
 /// Whether the endpoint ran the tool itself, as the Responses API has it: its result is in the same item.
