@@ -10,6 +10,9 @@ use super::{JsonContent, JsonEntry, JsonNode, JsonNote};
 /// Brackets within brackets, at most.
 const DEEPEST: usize = 128;
 
+/// So many keys are compared with each other sooner than they are hashed.
+const FEW: usize = 16;
+
 /// A document, and what in it is no JSON.
 #[derive(Debug)]
 pub(in crate::dataset) struct JsonText {
@@ -245,6 +248,14 @@ impl Reader<'_> {
     }
 
     fn note_twice(&mut self, entries: &[JsonEntry]) {
+        if entries.len() <= FEW {
+            for (at, entry) in entries.iter().enumerate() {
+                if entries[..at].iter().any(|former| former.key == entry.key) {
+                    self.deviations.add_twice(&entry.key, entry.start, entry.end);
+                }
+            }
+            return;
+        }
         let mut seen = HashSet::new();
         for entry in entries {
             if !seen.insert(entry.key.as_str()) {

@@ -12,7 +12,7 @@ impl Reader<'_> {
         let mut text = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let Some(stop) = rest.find(|c: char| c == '"' || c == '\\' || c < ' ') else {
+            let Some(stop) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) else {
                 let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
                 return Err(self.error_at(
                     start,
