@@ -1,5 +1,7 @@
 //! The scores as a table: the dimensions of one model by its conditions, those of several models by model, or cases.
 
+use std::collections::HashSet;
+
 use unicode_width::UnicodeWidthStr;
 
 use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_decimals};
@@ -177,7 +179,10 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
 fn by_case(page: &mut Page, run: &Run<'_>) {
     let figures = &run.overview.summary.figures;
     let cases: Vec<&str> = run.overview.cases().collect();
-    let is_shown = |case: &&&str| cases.len() <= FEW_CASES || run.screen.is_unfolded || has_failed(run, case);
+    let unscored = figures.iter().flat_map(|figure| &figure.cases).filter(|it| it.figure.score().is_none());
+    let unscored: HashSet<&str> = unscored.map(|it| it.case.as_str()).collect();
+    let is_troubled = |case: &str| unscored.contains(case) || has_failed(run, case);
+    let is_shown = |case: &&&str| cases.len() <= FEW_CASES || run.screen.is_unfolded || is_troubled(case);
     let mut shown: Vec<&str> = cases.iter().filter(is_shown).copied().collect();
     if !run.screen.is_unfolded {
         shown.truncate(MOST_CASES.max(FEW_CASES));
@@ -246,12 +251,9 @@ fn of_case(figure: &ModelFigure, case: &str) -> Cell {
     }
 }
 
-/// Whether something failed in a case, or is missing.
+/// Whether something failed in a case, or a part of its score is missing.
 fn has_failed(run: &Run<'_>, case: &str) -> bool {
     let parts = run.gathered.measured.iter().flat_map(|dimension| run.gathered.parts(case, &dimension.name));
     let mut made = parts.flat_map(|part| part.groups.values());
-    let figures = run.overview.summary.figures.iter().flat_map(|figure| &figure.cases);
-    run.gathered.is_troubled(case)
-        || made.any(|made| made.failed.is_some() || made.tally.missing > 0)
-        || figures.into_iter().any(|figure| figure.case == case && figure.figure.score().is_none())
+    run.gathered.is_troubled(case) || made.any(|made| made.failed.is_some() || made.tally.missing > 0)
 }
