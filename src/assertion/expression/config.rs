@@ -22,6 +22,8 @@ struct Script {
 pub(super) struct Compiled {
     pub(super) ast: AST,
     pub(super) uses_object_context: bool,
+    /// The parts of the object context that it may look at.
+    pub(super) context_parts: Vec<&'static str>,
     pub(super) uses_evaluation: bool,
     pub(super) uses_changes: bool,
 }
@@ -47,6 +49,7 @@ impl ExpressionCheck {
             Ok(Compiled {
                 ast: checked(text, &EXPRESSION)?,
                 uses_object_context: usage::uses_object_context(text),
+                context_parts: usage::possible_context_parts(text),
                 uses_evaluation: usage::uses_evaluation(text),
                 uses_changes: usage::uses_changes(text),
             })

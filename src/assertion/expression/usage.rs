@@ -74,6 +74,12 @@ pub fn context_parts(script: &str) -> Vec<&'static str> {
     PARTS.into_iter().filter(|part| named.contains(part)).collect()
 }
 
+/// The parts of the object context that a script may look at.
+pub(super) fn possible_context_parts(script: &str) -> Vec<&'static str> {
+    let named = parts(script);
+    PARTS.into_iter().filter(|part| named.as_ref().is_none_or(|named| named.contains(part))).collect()
+}
+
 /// The parts of the object context that a script names; `None` where it can look at all of them.
 fn parts(script: &str) -> Option<Vec<&str>> {
     let tokens = tokens(script);
@@ -118,8 +124,13 @@ mod tests {
         assert!(same_context("objectContext?.resources.size == 1", &before, &context(&["b", "a"], &[], "y")));
         assert!(!same_context(entities, &before, &context(&["a"], &["DomainNode"], "x")));
         assert!(!same_context("objectContext.context == 'x'", &before, &context(&["a", "b"], &[], "y")));
+        assert_eq!(
+            possible_context_parts("objectContext.entities.size == objectContext?.context"),
+            ["context", "entities"]
+        );
         for all in ["let c = objectContext; c.size == 1", "`${objectContext}` == ''", "objectContext[what] == 1"] {
             assert!(!same_context(all, &before, &context(&["a", "b"], &[], "y")), "{all}");
+            assert_eq!(possible_context_parts(all), PARTS, "{all}");
         }
     }
 }

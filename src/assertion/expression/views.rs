@@ -23,20 +23,27 @@ pub(super) fn scope(
     let context = context.filter(|_| script.uses_object_context);
     let changes = changes.filter(|_| script.uses_changes);
     let evaluation = if script.uses_evaluation { evaluation(job, evidence) } else { Dynamic::UNIT };
-    scope.push_constant_dynamic(EXPRESSION.variables[0].0, context.map_or(Dynamic::UNIT, object_context));
+    scope.push_constant_dynamic(
+        EXPRESSION.variables[0].0,
+        context.map_or(Dynamic::UNIT, |context| object_context(context, &script.context_parts)),
+    );
     scope.push_constant_dynamic(EXPRESSION.variables[1].0, evaluation);
     scope.push_constant_dynamic(EXPRESSION.variables[2].0, changes.map_or(Dynamic::UNIT, self::changes));
     scope
 }
 
-fn object_context(context: &ObjectContext) -> Dynamic {
+/// The object context, with the parts that a script may look at: an agent's functions alone may be long.
+fn object_context(context: &ObjectContext, parts: &[&str]) -> Dynamic {
+    let part = |name: &'static str, made: &dyn Fn() -> Dynamic| {
+        (name, if parts.contains(&name) { made() } else { Dynamic::UNIT })
+    };
     Record::dynamic(
         ApiType::ObjectContext,
         [
-            ("context", data(&context.context)),
-            ("resources", list(context.resources.iter().map(resource))),
-            ("functions", list(context.functions.iter().map(function))),
-            ("entities", list(context.entities().map(resource))),
+            part("context", &|| data(&context.context)),
+            part("resources", &|| list(context.resources.iter().map(resource))),
+            part("functions", &|| list(context.functions.iter().map(function))),
+            part("entities", &|| list(context.entities().map(resource))),
         ],
     )
 }
