@@ -91,10 +91,10 @@ pub(super) fn unreadable(file: &str, lines: &SourceLines<'_>, error: JsonError) 
     Problems { list: vec![problem], untold: 0 }
 }
 
-/// A problem with a file as a whole, of which no line needs to be shown.
+/// A problem with a file as a whole, of which no line is shown.
 pub(super) fn about_file(file: &str, message: impl Into<String>, help: Option<&str>) -> Problem {
     let lines = SourceLines::new("");
-    problem(file, &lines, 0, 0, message.into(), help.map(str::to_owned))
+    Problem { line: 0, ..problem(file, &lines, 0, 0, message.into(), help.map(str::to_owned)) }
 }
 
 /// A problem with a file as a whole, shown at the first line that says something.

@@ -86,16 +86,19 @@ pub(super) fn lost(dataset: &Dataset, written: &WrittenDataset, system: System) 
     for (what, cases) in found {
         let shown = cases.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         let more = if cases.len() > 3 { format!(" and {} more", cases.len() - 3) } else { String::new() };
-        sentences.push(format!("{} can't say {what}: {shown}{more}", system.name()));
+        sentences.push(format!("{}'s files have no place for {what}: {shown}{more}", system.name()));
     }
     if dataset.kind.system() == system {
         sentences.extend(metrics(dataset, &back));
     }
     if let (Some(description), None) = (&dataset.description, &back.description) {
-        sentences.push(format!("{} can't say the set's description: {description}", system.name()));
+        sentences.push(format!("{}'s files have no place for the description of a set: {description}", system.name()));
     }
     if let Some(runs) = dataset.runs.filter(|runs| *runs > 1 && back.runs != dataset.runs) {
-        sentences.push(format!("{} can't say in the file that each case is run {runs} times", system.name()));
+        sentences.push(format!(
+            "{}'s files have no place for a number of runs: each case is run {runs} times",
+            system.name()
+        ));
     }
     sentences
 }

@@ -10,7 +10,7 @@ use crate::secret::is_misplaced_in_key;
 pub struct Problem {
     /// The file, as it was named to us.
     pub file: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 where the problem is about the file as a whole.
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,

@@ -38,9 +38,10 @@ fn render(problem: &Problem) -> String {
     let number = problem.line.to_string();
     let gutter = " ".repeat(number.len());
     let (source, caret) = source_and_caret(problem);
-    let mut text = format!("{}:{number}:{}: {}\n", visible(&problem.file), problem.column, visible(&problem.message));
+    let place = if problem.line == 0 { String::new() } else { format!(":{number}:{}", problem.column) };
+    let mut text = format!("{}{place}: {}\n", visible(&problem.file), visible(&problem.message));
     // Nothing can be shown of an empty file, or of one that is not there.
-    let is_nothing = problem.line == 1 && problem.source_line.trim().is_empty();
+    let is_nothing = problem.line <= 1 && problem.source_line.trim().is_empty();
     if !is_all_hidden(&problem.source_line) && !is_nothing {
         let _ = writeln!(text, "{gutter} |\n{}\n{gutter} | {caret}", format!("{number} | {source}").trim_end());
     }

@@ -143,7 +143,10 @@ fn a_case_of_another_system_keeps_what_the_file_can_say_and_the_rest_is_told() {
     fs::write(desk.path().join("trpc.json"), set.to_string()).unwrap();
     let (status, _, words) = typed(desk.path(), &["cases", "add", "set.json", "--from", "trpc.json:found"]);
     assert_eq!(status, Some(0), "{words}");
-    assert!(words.contains("ADK can't say answers of tools that are not to be called: found"), "{words}");
+    assert!(
+        words.contains("ADK's files have no place for answers of tools that are not to be called: found"),
+        "{words}"
+    );
     let (_, shown, _) = typed(desk.path(), &["cases", "show", "set.json", "found"]);
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let data = &shown["conversation"][0]["intermediate_data"];

@@ -136,7 +136,7 @@ fn mistakes_are_told_in_the_words_of_what_was_typed() {
         ("run adk.evalset.json --target adk=localhost:8000", "as in adk=http://localhost:8000"),
         ("run none.json --target demo", "there are no cases in this file"),
         ("grade --dataset none.json --actual log.jsonl", "there are no cases in this file"),
-        ("run gone.json --target demo", "gone.json:1:1: there is no such file and no such folder\nerror:"),
+        ("run gone.json --target demo", "gone.json: there is no such file and no such folder\nerror:"),
         ("run adk.evalset.json --target demo -o adx=out.json", "try: -o adk=out.json, or -o ./adx=out.json"),
         ("run adk.evalset.json --target demo -o adk=", "-o adk= has no path behind it"),
         ("import adk.evalset.json -o there.yml", "there.yml is there already"),

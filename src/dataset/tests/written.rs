@@ -53,7 +53,7 @@ fn each_systems_own_cases_are_the_same_when_they_are_written_and_read_again() {
         let after = read_again(&written);
         let ids = |cases: &[DatasetCase]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&after), ids(&before), "{path}");
-        let is_warned = written.warnings.iter().any(|it| it.contains("can't say") || it.contains("may refuse"));
+        let is_warned = written.warnings.iter().any(|it| it.contains("have no place for") || it.contains("may refuse"));
         // Either it is the same, or what is not was told.
         assert!(is_warned || after == before, "{path}: {:?}", written.warnings);
         whole += usize::from(after == before);
@@ -131,7 +131,7 @@ cases:
         config["criteria"],
         json!({"tool_trajectory_avg_score": {"threshold": 0.9, "match_type": "IN_ORDER"}, "response_match_score": 0.7})
     );
-    assert_eq!(adk.warnings, ["ADK can't say goals: wish"]);
+    assert_eq!(adk.warnings, ["ADK's files have no place for goals: wish"]);
     let trpc = write(&dataset, System::Trpc);
     assert_eq!(
         trpc.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
@@ -159,7 +159,9 @@ cases:
     let conversation: Value = serde_json::from_str(&redhat.files[0].text).unwrap();
     assert_eq!(conversation["conversation"][1], json!({"role": "user", "content": "Refund 7"}));
     assert!(
-        redhat.warnings.contains(&"Red Hat can't say expected calls of single turns: refund/1".to_owned()),
+        redhat
+            .warnings
+            .contains(&"Red Hat's files have no place for expected calls of single turns: refund/1".to_owned()),
         "{:?}",
         redhat.warnings
     );
@@ -192,7 +194,11 @@ cases:
     let set: Value = serde_json::from_str(&adk.files[0].text).unwrap();
     assert_eq!(set["eval_cases"][0]["rubrics"][0]["rubric_id"], "c");
     assert_eq!(set["eval_cases"][0]["conversation"][1]["rubrics"][0]["rubric_id"], "t");
-    assert!(adk.warnings.contains(&"ADK can't say texts for judges: one".to_owned()), "{:?}", adk.warnings);
+    assert!(
+        adk.warnings.contains(&"ADK's files have no place for texts for judges: one".to_owned()),
+        "{:?}",
+        adk.warnings
+    );
     let redhat = write(&dataset, System::Redhat);
     assert!(redhat.files.iter().any(|file| file.name == "context/own.txt"), "{:?}", redhat.warnings);
     assert!(redhat.warnings.iter().any(|it| it.contains("rubrics of cases")), "{:?}", redhat.warnings);
