@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::assertion::tell_apart;
 use super::{
-    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, ModelName, Persona, Seed, Setup, StatementPlace,
-    Target, Task, TimingConfig, User, rules,
+    Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, StatementPlace, Target, Task,
+    TimingConfig, User, rules,
 };
 use crate::evidence::Condition;
 use crate::metric::trajectory::Expectation;
@@ -260,50 +260,6 @@ impl Job {
                 (StatementPlace { list, number, case: case.id.clone(), is_one_of_several }, cypher)
             })
         })
-    }
-
-    /// The judge's model; `None` where no metric asks it.
-    pub fn judge_model(&self) -> Option<&super::Model> {
-        let is_asked = self.asks_judge() || (self.has_judge() && self.compares_meanings(true));
-        is_asked.then_some(&self.judge.model)
-    }
-
-    fn asks_judge(&self) -> bool {
-        self.metrics.iter().any(|metric| metric.kind().asks_judge())
-    }
-
-    /// Whether a model judges: one that is named, or that a metric asks.
-    pub fn has_judge(&self) -> bool {
-        self.judge.model.name != ModelName::Scripted && (self.judge.model.is_named || self.asks_judge())
-    }
-
-    /// The model of embeddings; `None` where none is named, or nothing is left to it.
-    pub fn embeddings_model(&self) -> Option<&super::Model> {
-        let is_strict = |entry: &MetricEntry| match &entry.metric {
-            MetricConfig::Trajectory(check) => check.config().is_strict_watsonx(),
-            _ => false,
-        };
-        let is_left = || !self.has_judge() || self.metrics.iter().any(is_strict);
-        self.judge.embeddings.as_ref().filter(|_| is_left() && self.compares_meanings(false))
-    }
-
-    /// Whether a rule of the metric `trajectory` asks which texts mean the same. `by_judge` leaves out what only embeddings or
-    /// letters answer.
-    fn compares_meanings(&self, by_judge: bool) -> bool {
-        let is_one = |entry: &MetricEntry| match &entry.metric {
-            MetricConfig::Trajectory(check) if by_judge && check.config().is_strict_watsonx() => None,
-            MetricConfig::Trajectory(check) => Some(check.config().is_fuzzy()),
-            _ => None,
-        };
-        let mut of_metrics = self.metrics.iter().filter_map(is_one).peekable();
-        of_metrics.peek().is_some()
-            && (of_metrics.any(|is_fuzzy| is_fuzzy)
-                || self.cases.iter().any(|case| case.expectations().any(Expectation::is_fuzzy)))
-    }
-
-    /// The persona's model; `None` where all its lines are fixed.
-    pub fn persona_model(&self) -> Option<&super::Model> {
-        self.cases.iter().any(|case| case.user.is_persona()).then_some(&self.persona.model)
     }
 }
 

@@ -3,8 +3,9 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
-use super::{Line, Model, rules};
+use super::{Embeddings, Line, Model, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,10 +73,10 @@ pub struct Judge {
     #[schemars(with = "ModelFile")]
     pub model: Model,
     /// The model whose embeddings compare texts that may mean the same (`fuzzy`) where no model judges: `openai/MODEL`, of
-    /// any endpoint that speaks OpenAI's embeddings. Default: their letters are compared
+    /// any endpoint that speaks OpenAI's embeddings, or `{folder: PATH}`, on this machine. Default: their letters are compared
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<ModelFile>")]
-    pub embeddings: Option<Model>,
+    #[schemars(with = "Option<EmbeddingsFile>")]
+    pub embeddings: Option<Embeddings>,
 }
 
 impl Default for Judge {

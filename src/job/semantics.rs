@@ -89,7 +89,7 @@ fn model(report: &mut Report<'_>, node: &YamlNode) {
     }
 }
 
-/// The model of embeddings: one that speaks OpenAI's.
+/// The model of embeddings: one that speaks OpenAI's, or a folder.
 fn embeddings(report: &mut Report<'_>, node: &YamlNode) {
     let name = node.get("name").unwrap_or(node);
     let is_other = |text: &str| {
@@ -97,7 +97,7 @@ fn embeddings(report: &mut Report<'_>, node: &YamlNode) {
     };
     match name.text() {
         Some(text) if is_other(text) => {
-            let help = "any OpenAI-compatible endpoint: `{name: openai/MODEL, baseUrl: …}`";
+            let help = "any OpenAI-compatible endpoint: `{name: openai/MODEL, baseUrl: …}`; or a model on this machine: `{folder: PATH}`";
             report.add(name.span, "only OpenAI's embeddings are spoken".to_owned()).try_this(help.to_owned());
         }
         _ => model(report, node),

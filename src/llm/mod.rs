@@ -15,9 +15,15 @@ mod api_error;
 mod chat;
 mod provider;
 mod failure;
+mod cosine;
 pub mod gemini;
 mod features;
 mod key_check;
+#[cfg(feature = "local-embeddings")]
+pub mod local_embeddings;
+#[cfg(not(feature = "local-embeddings"))]
+#[path = "local_embeddings/absent.rs"]
+pub mod local_embeddings;
 mod meter;
 pub mod openai;
 mod repair;

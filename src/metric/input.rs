@@ -66,7 +66,7 @@ pub struct JudgeInput<'a> {
     pub temperature: f64,
     /// Whether a model judges, which can say whether texts mean the same.
     pub is_there: bool,
-    /// Whether an endpoint of embeddings can compare texts.
+    /// Whether embeddings can compare texts.
     pub has_embeddings: bool,
 }
 

@@ -1,11 +1,13 @@
 //! The clients of persona and judge.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::budget::Budget;
 use crate::http::{HttpClient, key_problem};
 use crate::job::{Job, Model, Provider, ReasoningEffort};
+use crate::llm::local_embeddings::{LocalEmbeddings, LocalEmbeddingsConfig};
 use crate::llm::scripted::Scripted;
 use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
@@ -76,9 +78,19 @@ impl Models {
             // It is never asked.
             None => Arc::new(Scripted),
         };
-        let embeddings = job.embeddings_model().map(|model| make(model, "scorer.embeddings")).transpose()?;
+        let endpoint = job.embeddings_model().map(|model| make(model, "scorer.embeddings")).transpose()?;
+        let embeddings = match job.embeddings_folder() {
+            Some((written, folder)) => Some(local_embeddings(written, folder)?),
+            None => endpoint,
+        };
         Ok(Models { persona, judge, embeddings, addresses, endpoints, keys })
     }
+}
+
+/// The model of embeddings in a folder.
+fn local_embeddings(written: &str, folder: PathBuf) -> Result<Arc<dyn Llm>, LlmError> {
+    let config = LocalEmbeddingsConfig { name: written.to_owned(), folder };
+    Ok(Arc::new(LocalEmbeddings::load(config)?))
 }
 
 /// The provider's own address.

@@ -16,6 +16,7 @@ mod init;
 mod jobs;
 mod junit;
 mod kill;
+mod local_embeddings;
 mod memory;
 mod mistakes;
 mod mistakes_with_data;

@@ -131,6 +131,11 @@ impl Asking<'_> {
                 "an earlier version kept the run without the judge's template, and that of today is another".to_owned();
             return Err(refused(vec![Refusal::new(what, "say the job with --job FILE")]));
         }
+        let _inside = self.runtime.enter();
+        run::check_clients(&plan, &self.context.credentials, self.context.clock).map_err(|error| {
+            let help = "correct it in the job (--job FILE) or in the environment".to_owned();
+            refused(vec![Refusal { what: error.to_string(), help }])
+        })?;
         Ok(plan)
     }
 

@@ -134,3 +134,34 @@ fn a_secret_in_a_key_is_shown_nowhere() {
         assert!(!shown.contains("hT5kWq9") && !shown.contains("hunter") && shown.contains("***"), "{shown}");
     }
 }
+
+#[test]
+fn a_model_of_embeddings_is_behind_an_endpoint_or_in_a_folder() {
+    let with = |embeddings: &str| rendered(&least_and(&format!("scorer: {{embeddings: {embeddings}}}\n")));
+    for (embeddings, expected) in [
+        ("{}", "this model of embeddings needs one of the keys `name` and `folder`"),
+        ("{folder: ' '}", "`folder` is blank"),
+        ("{name: openai/m, folder: f}", "`folder` is another kind of model of embeddings than `name` in line 6"),
+        ("{folder: f, baseUrl: 'http://localhost:1'}", "`baseUrl` excludes `folder` in line 6"),
+        ("{foldr: f}", "did you mean `folder`?"),
+        ("{name: openai/m, rngSeed: 1}", "expected one of: name, folder, baseUrl, apiKeyEnv"),
+        ("[f]", "`embeddings`: expected"),
+    ] {
+        let text = with(embeddings);
+        assert!(text.contains(expected), "{embeddings}: {text}");
+    }
+}
+
+#[test]
+fn a_model_of_embeddings_is_written_as_it_is_read() {
+    for (embeddings, expected) in [
+        ("openai/m", Embeddings::Endpoint(Model::new(ModelName::openai("m")))),
+        ("{folder: models/m}", Embeddings::Folder("models/m".to_owned())),
+    ] {
+        let text = least_and(&format!("scorer: {{embeddings: {embeddings}}}\n"));
+        let job = load("jobs/job.yml", &text, &AllTemplates).unwrap();
+        assert_eq!(job.judge.embeddings, Some(expected));
+        let judge: Judge = serde_json::from_value(serde_json::to_value(&job.judge).unwrap()).unwrap();
+        assert_eq!(judge, job.judge);
+    }
+}

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::Usage;
 use crate::http::{BaseUrl, HttpClient, Url};
+use crate::llm::cosine::cosine;
 use crate::llm::{
     Client, LlmError, LlmRequest, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest, ReplyBody,
     RequestFeatures,
@@ -59,16 +60,6 @@ impl ProviderApi for Embeddings {
     fn always_bounds(&self) -> bool {
         true
     }
-}
-
-/// The cosine of two vectors; `None` where they have none.
-fn cosine(one: &[f64], other: &[f64]) -> Option<f64> {
-    if one.is_empty() || one.len() != other.len() {
-        return None;
-    }
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let cosine = product(one, other) / (product(one, one).sqrt() * product(other, other).sqrt());
-    cosine.is_finite().then(|| cosine.clamp(-1.0, 1.0))
 }
 
 #[cfg(test)]
