@@ -60,12 +60,24 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
 /// The lines of whose turns something is expected. The first line is the first turn, or the one after the opening.
 fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let User::Lines(lines) = &case.user else { return Vec::new() };
-    let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty())) as u32;
+    let opening = opening_turns(job, case);
     let turn = |(line, number): (&'a Line, u32)| {
         let expected = line.expected.as_deref()?;
         Some(ExpectedTurn { turn: number + opening, say: &line.say, expected: Cow::Borrowed(expected) })
     };
     lines.iter().zip(1..).filter_map(turn).collect()
+}
+
+/// How many turns come before the first line.
+fn opening_turns(job: &Job, case: &Case) -> u32 {
+    case.opening.0.len().max(usize::from(!job.greetings.is_empty())) as u32
+}
+
+/// The user's messages with the numbers of their turns, as far as the case says them: its opening, and its lines.
+pub fn script<'a>(job: &Job, case: &'a Case) -> Vec<(u32, &'a str)> {
+    let User::Lines(lines) = &case.user else { return Vec::new() };
+    let opening = (1..).zip(case.opening.0.iter().map(String::as_str));
+    opening.chain((opening_turns(job, case) + 1..).zip(lines.iter().map(|line| line.say.as_str()))).collect()
 }
 
 /// What the reference agent said and did, turn by turn.

@@ -169,7 +169,7 @@ pub(super) fn refusals(
         for model in models.iter().filter(|model| !known.contains(&model.as_str())) {
             refusals.push(Refusal::new(
                 format!("the {} agent has no model `{model}`", transport.key()),
-                &format!("its models are {}: choose with --model", known.join(" and ")),
+                format!("its models are {}: choose with --model", known.join(" and ")),
             ));
         }
     }

@@ -157,11 +157,11 @@ pub fn case_file(bytes: &[u8]) {
         for place in 0..file.len().min(3) {
             let case = file.written(place);
             if let Ok(less) = file.without(place) {
-                let less = read(&less, is_job).expect("it is still a file");
+                let less = read(&less, is_job).unwrap();
                 assert_eq!(less.len(), file.len() - 1);
             }
             let more = file.with(&case);
-            let more = read(&more, is_job).expect("it is still a file");
+            let more = read(&more, is_job).unwrap();
             assert_eq!(more.len(), file.len() + 1);
             assert_eq!(more.written(place), case, "what was there stays");
         }
@@ -170,17 +170,12 @@ pub fn case_file(bytes: &[u8]) {
 
 /// Calls that are compared: `{config, expected, actual}`.
 pub fn trajectory(bytes: &[u8]) {
-    #[derive(serde::Deserialize)]
+    #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Compared {
         config: TrajectoryConfig,
         expected: Expectation,
         actual: Vec<ToolUse>,
-    }
-    impl Default for Compared {
-        fn default() -> Self {
-            Self { config: TrajectoryConfig::default(), expected: Expectation::default(), actual: Vec::new() }
-        }
     }
     let Ok(compared) = serde_json::from_slice::<Compared>(bytes) else { return };
     let Ok(matcher) = TrajectoryMatcher::new(&compared.config) else { return };

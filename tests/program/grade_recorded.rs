@@ -114,7 +114,42 @@ fn several_recordings_of_a_case_are_repeats_and_nameless_ones_are_taken_in_order
     assert_eq!(status, Some(0), "{words}");
     assert!(words.contains("each is taken for the case in its place"), "{words}");
     let other_way = desk(&lines(&[nameless(hello()), nameless(chat("", 2))]));
-    assert_eq!(typed(other_way.path(), &GRADE).0, Some(100));
+    let (status, words) = typed(other_way.path(), &GRADE);
+    assert_eq!(status, Some(102), "the agent is not blamed for another order: {words}");
+    assert!(words.contains("the recording is of another conversation"), "{words}");
+}
+
+#[test]
+fn a_recording_whose_user_says_other_things_is_graded_with_a_note_or_not_at_all() {
+    let two = |first: &str, second: &str| {
+        let messages = [first, second]
+            .map(|text| [json!({"role": "user", "content": text}), json!({"role": "assistant", "content": "Yes."})]);
+        json!({"id": "both", "messages": messages.concat()})
+    };
+    let job = "target: {user: u, chatbot: c}\nmetrics: [text]\n\
+               cases: [{id: both, script: [{say: Hello, expected: {reply: Yes.}}, {say: Order two pens, expected: {reply: Yes.}}]}]\n";
+    let short = json!({"id": "both", "messages": two("Hello", "")["messages"].as_array().unwrap()[..2]});
+    for (recorded, expected, told) in [
+        (two(" Hello", "Order  two\npens"), 0, ""),
+        (
+            two("Hello", "Order a pen"),
+            0,
+            "note: both: in turn 2 the recording's user says \"Order a pen\", and the case's \"Order two pens\"",
+        ),
+        (
+            two("Good day", "Good night"),
+            102,
+            "note: both: the recording is of another conversation: in turn 1 the recording's user says \"Good day\", and the case's \"Hello\"; try",
+        ),
+        (short, 102, "the recording has 1 of the 2 messages of the case's user"),
+    ] {
+        let desk = desk(&lines(&[recorded]));
+        fs::write(desk.path().join("job.yml"), job).unwrap();
+        let (status, words) = typed(desk.path(), &["grade", "--dataset", "job.yml", "--actual", "log.jsonl"]);
+        assert_eq!(status, Some(expected), "{words}");
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(told) && words.contains("says") == told.contains("in turn"), "{told}: {words}");
+    }
 }
 
 #[test]

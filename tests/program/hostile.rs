@@ -69,7 +69,10 @@ fn pipes_and_devices_are_refused_wherever_cases_or_recordings_are_read() {
 
 #[test]
 fn a_set_with_control_characters_in_its_texts_is_graded_as_it_is_run() {
-    let desk = desk("Hello \u{7f}\u{9b}31m\u{85}\u{feff}\u{ffff}");
+    let said = "Hello \u{7f}\u{9b}31m\u{85}\u{feff}\u{ffff}";
+    let desk = desk(said);
+    let messages = json!([{"role": "user", "content": said}, {"role": "assistant", "content": "Hi"}]);
+    fs::write(desk.path().join("log.jsonl"), json!({"id": "a", "messages": messages}).to_string()).unwrap();
     let (status, told) = typed(desk.path(), &["grade", "--dataset", "set.json", "--actual", "log.jsonl"]);
     assert_eq!(status, Some(0), "{told}");
 }

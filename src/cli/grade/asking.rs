@@ -134,7 +134,7 @@ impl Asking<'_> {
         let _inside = self.runtime.enter();
         run::check_clients(&plan, &self.context.credentials, self.context.clock).map_err(|error| {
             let help = "correct it in the job (--job FILE) or in the environment".to_owned();
-            refused(vec![Refusal { what: error.to_string(), help }])
+            refused(vec![Refusal::new(error.to_string(), help)])
         })?;
         Ok(plan)
     }

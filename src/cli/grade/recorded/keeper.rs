@@ -1,5 +1,6 @@
 //! Grades recorded conversations one by one, and keeps them in a journal.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::super::super::run::runtime;
 use super::super::again::{render, without_reply};
 use super::expected::cases_of;
 use super::kept::Kept;
+use super::script_match::broken;
 use super::trials::Trials;
 use crate::dataset::{LargeDataset, Recorded};
 use crate::evidence::{Evidence, Judgement, TrialId, Turn};
@@ -56,6 +58,10 @@ pub(super) struct Keeper<'a> {
     pub(super) loaded: &'a Loaded,
     /// The job's greetings, where the conversations are somebody else's.
     pub(super) greetings: Vec<String>,
+    /// Where users say other things than their cases.
+    pub(super) notes: RefCell<Vec<String>>,
+    /// Whether the conversations are those of a run of eval-job's.
+    pub(super) is_own: bool,
 }
 
 impl Keeper<'_> {
@@ -213,6 +219,10 @@ impl Keeper<'_> {
                 (trial.evidence.map(renamed), outcome)
             }
         };
+        let outcome = match &evidence {
+            Some(evidence) if outcome.counts() => self.outcome_by_script(evidence, id, case).unwrap_or(outcome),
+            _ => outcome,
+        };
         let scorecard = evidence.as_ref().filter(|_| outcome.counts()).map(|evidence| {
             let input = GradeInput { job: &self.loaded.job, case, evidence, clock: self.context.clock };
             grade::grade(input, &unasked(input, &self.loaded.templates))
@@ -263,10 +273,6 @@ impl Keeper<'_> {
         })?;
         Ok(())
     }
-}
-
-fn broken(error: String) -> Outcome {
-    Outcome::Broken { error }
 }
 
 /// The first of these problems, with its place.

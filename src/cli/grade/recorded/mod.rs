@@ -4,6 +4,7 @@ mod expected;
 mod keeper;
 mod kept;
 mod run;
+mod script_match;
 mod trials;
 
 use std::collections::BTreeSet;
@@ -39,6 +40,7 @@ pub(super) fn grade(
     let (mut ended, mut regraded, mut worst) = (Vec::new(), Vec::new(), Verdict::Passed);
     for job in matched {
         let mut run = keep(job, &held, (args, context))?;
+        few(&run.notes).iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
         let verdict = match &asking {
             Some(asking) => {
                 let stored = run.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;

@@ -1,5 +1,6 @@
 //! Recorded conversations of a job as a run, kept like any other.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use super::super::super::args::GradeArgs;
@@ -35,6 +36,8 @@ pub(super) struct Matched {
 pub(super) struct RecordedRun {
     /// Where its conversations are read from; `None` once it was handed on.
     pub(super) stored: Option<JournalFile>,
+    /// Where users say other things than their cases.
+    pub(super) notes: Vec<String>,
     id: String,
     folder: PathBuf,
     read: Option<(Overview, Gathered, StoredPrompts)>,
@@ -53,7 +56,8 @@ pub(super) fn keep(
         return Err(CliError::Unprepared(Refusal::new(what, help)));
     }
     loaded.job.gate.min_score = args.recorded.min_score.or(loaded.job.gate.min_score);
-    let greetings = match held.keys.iter().any(|held| held.own.is_some()) {
+    let is_own = held.keys.iter().any(|held| held.own.is_some());
+    let greetings = match is_own {
         true => Vec::new(),
         // Nobody knows of our greetings elsewhere: the first message is the first line.
         false => std::mem::take(&mut loaded.job.greetings),
@@ -64,7 +68,8 @@ pub(super) fn keep(
     let created = runs.create(&loaded.job.name, context.clock.wall(), &mut chance);
     let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
     let journal = journal.with_redactor(context.redactor().clone());
-    let mut keeper = Keeper { kept: Kept::new(journal), args, context, loaded: &loaded, greetings };
+    let notes = RefCell::default();
+    let mut keeper = Keeper { kept: Kept::new(journal), args, context, loaded: &loaded, greetings, notes, is_own };
     let places = large.map(|large| Large { large, ids: &ids });
     let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
     kept.map_err(|error| match error {
@@ -81,7 +86,8 @@ pub(super) fn keep(
         stored.read(|_, _| {})?;
     }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
-    Ok(RecordedRun { stored: Some(stored), id, folder, read: Some((overview, gathered, prompts)) })
+    let notes = keeper.notes.into_inner();
+    Ok(RecordedRun { stored: Some(stored), notes, id, folder, read: Some((overview, gathered, prompts)) })
 }
 
 impl RecordedRun {
