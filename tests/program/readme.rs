@@ -210,7 +210,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
         if word.starts_with("--")
             && word.len() > 3
-            && !["--release", "--path", "--bench", "--locked", "--git"].contains(&word)
+            && !["--release", "--path", "--bench", "--locked", "--git", "--features"].contains(&word)
         {
             assert!(help.contains(word), "`{word}` is not a flag");
         }
