@@ -79,26 +79,26 @@ impl CallComparer<'_> {
         if !same {
             return Verdict::Differs;
         }
-        let mut verdict = Verdict::Same;
-        if let Some((path, why)) = comparison.unknown.first() {
-            self.doubts(path, why);
-            verdict = Verdict::Unknown;
-        }
+        let mut doubt = comparison.unknown.into_iter().next();
         if !comparison.fuzzy.is_empty() {
             self.has_fuzzy.set(true);
         }
-        for (path, pair) in &comparison.fuzzy {
-            let decision = self.decide(pair);
+        for (path, pair) in comparison.fuzzy {
+            let decision = self.decide(&pair);
             match decision.same {
                 Some(true) => {}
                 Some(false) => return Verdict::Differs,
-                None => {
-                    self.doubts(path, &decision.who);
-                    verdict = Verdict::Unknown;
-                }
+                None if doubt.is_none() => doubt = Some((path, decision.who)),
+                None => {}
             }
         }
-        verdict
+        match doubt {
+            Some((path, why)) => {
+                self.doubts(&path, &why);
+                Verdict::Unknown
+            }
+            None => Verdict::Same,
+        }
     }
 
     fn doubts(&self, path: &str, why: &str) {
@@ -297,11 +297,18 @@ impl CallComparer<'_> {
                 comparison = comparison.at_path(key);
             }
             let same = comparison.value(rule, &matcher.mode, expected, actual);
-            let alike = |(_, pair): &(String, FuzzyPair)| self.decide(pair).same == Some(true);
-            if let Some((_, why)) = comparison.unknown.first() {
+            let mut alike = true;
+            for (_, pair) in comparison.fuzzy.iter().filter(|_| same) {
+                let decision = self.decide(pair);
+                if decision.same.is_none() {
+                    self.doubts(key, &decision.who);
+                }
+                alike &= decision.same == Some(true);
+            }
+            if let Some((_, why)) = comparison.unknown.first().filter(|_| same) {
                 self.doubts(key, why);
             }
-            credit.matched += usize::from(same && comparison.unknown.is_empty() && comparison.fuzzy.iter().all(alike));
+            credit.matched += usize::from(same && alike && comparison.unknown.is_empty());
         }
         credit.extra = actual.keys().filter(|key| !expected.contains_key(*key) && !layers.may_differ(key)).count();
         Some(credit)

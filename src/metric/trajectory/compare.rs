@@ -165,15 +165,13 @@ impl TrajectoryMatcher {
 impl Session<'_> {
     fn run(&self) -> Trajectory {
         let found = self.holds(false);
-        let mut missing = None;
         let is_match = match &found {
+            _ if self.is_greedy() && self.has_unknown() => self.holds_every_way(),
             Some(_) => Some(true),
-            None if self.has_unknown() && self.holds(true).is_some() => {
-                missing = Some(self.why_missing());
-                None
-            }
+            None if self.has_unknown() && self.holds(true).is_some() => None,
             None => Some(false),
         };
+        let missing = is_match.is_none().then(|| self.why_missing());
         let is_whole = |pairs: &Pairs| pairs.iter().all(Option::is_some);
         let pairs = match found.filter(is_whole) {
             Some(pairs) => pairs,

@@ -28,12 +28,54 @@ impl Session<'_> {
 
     /// Whether it matches, if what is not known were so. The pairs are whole where it does.
     pub(super) fn holds(&self, unknown: bool) -> Option<Pairs> {
-        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
-        let mut edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
+        let edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
             Verdict::Same => true,
             Verdict::Differs => false,
             Verdict::Unknown => unknown,
         };
+        self.holds_by(edge, unknown)
+    }
+
+    /// Whether watsonx' journey succeeds, whatever the unknown is; `None` where it depends on that. Each call is credited to the
+    /// first goal that is free, so that one more pair can also make it fail: each way is tried.
+    pub(super) fn holds_every_way(&self) -> Option<bool> {
+        /// Beyond this many ways it is taken as not known.
+        const MOST: usize = 1_000;
+        let mut way: Vec<((usize, usize), bool)> = Vec::new();
+        let mut all = None;
+        for _ in 0..MOST {
+            let mut edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
+                Verdict::Same => true,
+                Verdict::Differs => false,
+                Verdict::Unknown => match way.iter().find(|(pair, _)| *pair == (wanted, made)) {
+                    Some((_, same)) => *same,
+                    None => {
+                        way.push(((wanted, made), false));
+                        false
+                    }
+                },
+            };
+            let holds = [false, true].map(|unknown| self.holds_by(&mut edge, unknown).is_some());
+            if holds[0] != holds[1] || all.is_some_and(|all| all != holds[0]) {
+                return None;
+            }
+            all = Some(holds[0]);
+            while way.pop_if(|(_, same)| *same).is_some() {}
+            match way.last_mut() {
+                Some((_, same)) => *same = true,
+                None => return all,
+            }
+        }
+        None
+    }
+
+    /// Whether credit goes to the first goal that is free, as watsonx gives it.
+    pub(super) fn is_greedy(&self) -> bool {
+        self.matcher.order == CallOrder::Goals && self.matcher.mode.equality == Equality::Watsonx
+    }
+
+    fn holds_by(&self, mut edge: impl FnMut(usize, usize) -> bool, unknown: bool) -> Option<Pairs> {
+        let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         if self.matcher.count == CallCount::Equal && expected != actual {
             return None;
         }

@@ -270,6 +270,38 @@ fn texts_that_may_mean_the_same_are_asked_only_where_everything_else_is_the_same
 }
 
 #[test]
+fn what_is_not_known_of_a_call_that_differs_anyway_is_a_doubt_about_its_parts() {
+    let expected = json!([{"tool": "f", "args": {"a": "x", "b": 1}, "match": {"a": "fuzzy"}}]);
+    let unknown = |_: &FuzzyPair| FuzzyAnswer::Missing("not asked".to_owned());
+    let run =
+        |a: &str| compare_with(json!({}), expected.clone(), json!([{"tool": "f", "args": {"a": a, "b": 2}}]), &unknown);
+    assert_eq!((run("y").is_match, run("y").doubt.as_deref()), (Some(false), Some("a: not asked")));
+    assert_eq!((run("x").is_match, run("x").doubt), (Some(false), None));
+}
+
+#[test]
+fn what_is_not_known_decides_a_journey_only_where_each_way_ends_the_same() {
+    let options = json!({"dialect": "watsonx", "strict": true});
+    let call = |name: &str, text: &str, rules: Value| json!({"name": name, "tool": "get", "args": {"a": text}, "match": rules});
+    let run = |expected: Value, actual: Value| {
+        let answers = |pair: &FuzzyPair| match pair.actual.as_str() {
+            "p" | "q" => FuzzyAnswer::Missing("not asked".to_owned()),
+            _ => FuzzyAnswer::Judged(pair.expected == pair.actual),
+        };
+        compare_with(options.clone(), expected, actual, &answers).is_match
+    };
+    let get = |text: &str| json!({"tool": "get", "args": {"a": text}});
+    let (open, only) = (call("one", "open", json!({"a": "fuzzy"})), call("two", "p", json!({})));
+    let both = json!([open.clone(), only.clone()]);
+    assert_eq!(run(both.clone(), json!([get("open"), get("p")])), Some(true));
+    assert_eq!(run(both.clone(), json!([get("q"), get("p")])), None);
+    // Credited to the first goal, the first call leaves the second goal without one.
+    assert_eq!(run(both.clone(), json!([get("p"), get("open")])), None);
+    assert_eq!(run(both, json!([get("q"), get("q")])), Some(false), "whatever it means");
+    assert_eq!(run(json!([open, only]), json!([get("p")])), Some(false), "too few");
+}
+
+#[test]
 fn a_judge_is_asked_about_fifty_pairs_at_most() {
     let expected: Vec<ExpectedCall> = (0..9)
         .map(|at| wanted(json!({"tool": "f", "args": {"a": format!("text no {at} of them")}, "match": {"a": "fuzzy"}})))

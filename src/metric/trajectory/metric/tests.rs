@@ -52,6 +52,25 @@ fn what_a_script_cannot_tell_is_missing_unless_the_calls_differ_anyway() {
 }
 
 #[test]
+fn what_a_script_cannot_tell_in_a_list_without_order_is_missing_where_it_could_decide() {
+    let options = json!({"listOrder": false});
+    let wanted = json!({"tool": "book", "args": {"of": [{"n": 1, "p": 10}, {"n": 2, "p": 10}]}, "match": {"of.p": {"compare": "actual < expected"}}});
+    let got = |first: Value, second: Value| score(options.clone(), wanted.clone(), json!({"of": [first, second]}));
+    assert_eq!(got(json!({"n": 2, "p": 9}), json!({"n": 1, "p": 9})).score(), Some(Score::ONE));
+    assert_eq!(got(json!({"n": 2, "p": 9}), json!({"n": 1, "p": 11})).score(), Some(Score::ZERO));
+    let unknown = got(json!({"n": 2, "p": "ten"}), json!({"n": 1, "p": 9}));
+    let why = "of.p: its script could not tell: `<` can't compare the text \"ten\" with the number 10";
+    assert_eq!(unknown, Component::missing(why));
+    // No way of pairing them is as expected, whatever the script would say.
+    assert_eq!(got(json!({"n": 3, "p": "ten"}), json!({"n": 1, "p": 9})).score(), Some(Score::ZERO));
+    assert_eq!(got(json!({"n": 2, "p": "ten"}), json!({"n": 1, "p": 11})).score(), Some(Score::ZERO));
+    // Equal in everything that decides: another pairing holds without the one that is not known.
+    let same = json!({"tool": "book", "args": {"of": [{"p": 10}, {"p": "x"}]}, "match": {"of.p": {"compare": "actual <= expected"}}});
+    let held = score(options.clone(), same, json!({"of": [{"p": "x"}, {"p": 10}]}));
+    assert_eq!(held.score(), Some(Score::ONE), "{held:?}");
+}
+
+#[test]
 fn scripts_of_all_calls_together_have_one_time_limit() {
     let endless = "let n = 0; for i in 0..100000 { n += 1; } n < actual";
     let call = |at: usize| json!({"tool": "book", "args": {"n": at}, "match": {"n": {"compare": endless}}});

@@ -1,11 +1,12 @@
 //! Compares two values by rules: the arguments of two calls, or their results.
 
+mod lists;
 mod texts;
 
 use serde_json::{Map, Value};
 
 use super::compiled::{Compiled, Layers, STRICT};
-use super::equality::{self, Equality, Mode, text_of};
+use super::equality::{self, Equality, Mode};
 use super::fuzzy::FuzzyPair;
 use super::normal::{IGNORE_WORD, normalised};
 use super::rule::{PathTree, RuleKind};
@@ -259,54 +260,6 @@ impl<'a> Comparison<'a> {
             return self.parts(rule, mode, expected, &Value::Null);
         }
         may || is_any || self.differs(Some(expected), None, None)
-    }
-
-    fn lists(
-        &mut self,
-        rule: &Compiled,
-        ignore: Option<&PathTree>,
-        mode: &Mode,
-        wanted: &[Value],
-        made: &[Value],
-        whole: (&Value, &Value),
-    ) -> bool {
-        if wanted.len() != made.len() {
-            let why = format!("{} elements, {} expected", made.len(), wanted.len());
-            return self.differs(Some(whole.0), Some(whole.1), Some(why));
-        }
-        let inherited = rule.inherited();
-        let ignore = ignore.filter(|_| mode.into_lists);
-        if mode.list_order || wanted.len() < 2 {
-            let mut same = true;
-            for (index, (expected, actual)) in wanted.iter().zip(made).enumerate() {
-                same &= self.at_index(index, |it| match ignore {
-                    Some(tree) => it.equal(inherited, Some(tree), mode, expected, actual),
-                    None => it.value(inherited, mode, expected, actual),
-                });
-                if !same && !self.goes_on() {
-                    return false;
-                }
-            }
-            return same;
-        }
-        // Whatever is fuzzy within must be equal here: which elements belong together is not known.
-        let inherited = Compiled::of(if rule.kind == RuleKind::Fuzzy { RuleKind::Strict } else { rule.kind });
-        let mut edges = |expected: usize, actual: usize| {
-            let mut probe = Comparison::new(self.layers, false);
-            (probe.has_ignore_word, probe.strict) = (self.has_ignore_word, self.strict);
-            probe.deadline = self.deadline;
-            probe.path.clone_from(&self.path);
-            let same = probe.equal(inherited, ignore, mode, &wanted[expected], &made[actual]);
-            same && probe.fuzzy.is_empty() && probe.unknown.is_empty()
-        };
-        let pairs = super::align::any_order(wanted.len(), made.len(), &mut edges);
-        match pairs.iter().position(Option::is_none) {
-            None => true,
-            Some(first) => {
-                let why = format!("no element is {}", text_of(&wanted[first]));
-                self.differs(Some(whole.0), Some(whole.1), Some(why))
-            }
-        }
     }
 
     /// Compares the selected parts. Each must be in both.
