@@ -1,6 +1,6 @@
 //! `eval-job export [RUN|FILE]`
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use super::jobs;
 use super::outputs::{self, OutputRun, no_folder, output_at};
 use super::printer::Printer;
 use super::stored::StoredPrompts;
+use super::whole_file;
 use crate::dataset::{self, Dataset, DiskFiles, OpenOptions, System, WrittenDataset};
 use crate::plan::Refusal;
 use crate::report::{Format, plain, terminal_json};
@@ -106,12 +107,10 @@ fn system(format: Format) -> Result<System, CliError> {
 fn export_cases(file: &str, args: &ExportArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let system = system(args.format)?;
     let (datasets, mut warnings) = datasets(file, args, context)?;
-    let written: Vec<WrittenDataset> = datasets.iter().map(|dataset| dataset::write(dataset, system)).collect();
-    let mut known = HashSet::new();
-    let mut names = written.iter().flat_map(|set| &set.files).map(|file| &file.name);
-    if let Some(name) = names.find(|name| !known.insert(name.to_lowercase())) {
-        // Several sets in one folder: a later one would replace an earlier one.
-        warnings.push(format!("several sets have a file {name}: the last one is kept"));
+    let mut written: Vec<WrittenDataset> = datasets.iter().map(|dataset| dataset::write(dataset, system)).collect();
+    if has_clash(&written) {
+        let folders = datasets.iter().map(|dataset| dataset.name.as_str());
+        part(&mut written, folders);
     }
     match &args.output {
         None => print_cases(&written, printer)?,
@@ -122,6 +121,27 @@ fn export_cases(file: &str, args: &ExportArgs, context: &Context, printer: &Prin
         printer.note(&format!("warning · {}", plain(&warning)));
     }
     Ok(0)
+}
+
+/// Whether two sets would write different texts to one file.
+fn has_clash(written: &[WrittenDataset]) -> bool {
+    let mut known = HashMap::new();
+    let files = written.iter().flat_map(|set| &set.files);
+    files.into_iter().any(|file| *known.entry(file.name.to_lowercase()).or_insert(&file.text) != &file.text)
+}
+
+/// Gives each set a folder of its own: a set's metrics are looked for beside it.
+fn part<'a>(written: &mut [WrittenDataset], names: impl Iterator<Item = &'a str>) {
+    let mut known = HashSet::new();
+    for (set, name) in written.iter_mut().zip(names) {
+        let name = crate::text::file_name(name);
+        let mut numbers = (2..).map(|number| format!("{name}-{number}"));
+        let mut folder = name.clone();
+        while !known.insert(folder.to_lowercase()) {
+            folder = numbers.next().unwrap_or_default();
+        }
+        set.files.iter_mut().for_each(|file| file.name = format!("{folder}/{}", file.name));
+    }
 }
 
 /// The cases of a job file, or of another system's file or folder.
@@ -189,7 +209,8 @@ fn write_cases(path: &Path, written: &[WrittenDataset], printer: &Printer) -> Re
             Some(folder) => fs::create_dir_all(folder),
             None => Ok(()),
         };
-        made.and_then(|()| fs::write(&path, &file.text)).map_err(|source| unwritable(&path, source))?;
+        made.and_then(|()| whole_file::write(&path, file.text.as_bytes()))
+            .map_err(|source| unwritable(&path, source))?;
         printer.note(&format!("wrote {}", path.display()));
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! `eval-job import FILE`: other systems' cases, or recorded conversations, written as a job file.
 
-use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use super::datasets::{Imported, NOBODY, import_all};
 use super::error::CliError;
 use super::held::Held;
 use super::printer::Printer;
+use super::whole_file;
 use crate::dataset::{self, Dataset};
 use crate::plan::Refusal;
 use crate::report::plain;
@@ -42,8 +42,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
             None => printer.data(&text)?,
             Some(path) => {
                 let path = if several { numbered(path, number + 1) } else { path.clone() };
-                let written = fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|source| match source.kind() {
+                whole_file::write_new(&path, text.as_bytes()).map_err(|source| match source.kind() {
                     ErrorKind::AlreadyExists => CliError::Unprepared(Refusal::new(
                         format!(
                             "{} is there already, and an import overwrites nothing",

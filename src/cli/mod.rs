@@ -40,6 +40,7 @@ mod show;
 mod signals;
 mod stored;
 mod validate;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

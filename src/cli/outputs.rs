@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{CliError, file_in_place_of, is_mistake};
 use super::stored::StoredPrompts;
+use super::whole_file::{self, WholeFile};
 use crate::plan::Refusal;
 use crate::record::{DocumentError, Overview};
 use crate::report::{Format, ResultFolder, Screen, WrittenRun, plain, terminal_json};
@@ -190,13 +191,15 @@ pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>
             write_folder(file, runs)?;
             continue;
         }
-        let mut options = File::options();
-        let options = match file.is_appended {
-            true => options.append(true).create(true),
-            false => options.write(true).create(true).truncate(true),
-        };
-        let opened = options.open(&file.path).map_err(|source| unwritten(file, source))?;
-        write_one(file, runs, BufWriter::new(opened))?;
+        let refused = |source| unwritten(file, source);
+        if file.is_appended {
+            let opened = File::options().append(true).create(true).open(&file.path).map_err(refused)?;
+            write_one(file, runs, BufWriter::new(opened))?;
+            continue;
+        }
+        let mut whole = WholeFile::open(&file.path).map_err(refused)?;
+        write_one(file, runs, BufWriter::new(&mut whole))?;
+        whole.finish().map_err(refused)?;
     }
     Ok(())
 }
@@ -212,7 +215,7 @@ pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[OutputRu
         write_one(file, runs, &mut text)?;
         let written = match file.is_appended {
             true => File::options().append(true).create(true).open(&file.path).and_then(|mut it| it.write_all(&text)),
-            false => fs::write(&file.path, text),
+            false => whole_file::write(&file.path, &text),
         };
         written.map_err(|source| unwritten(file, source))?;
     }

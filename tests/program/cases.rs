@@ -153,3 +153,73 @@ fn a_case_of_another_system_keeps_what_the_file_can_say_and_the_rest_is_told() {
     assert_eq!(data["tool_uses"], json!([{"id": "1", "name": "find", "args": {"q": 1}}]));
     assert_eq!(data["tool_responses"], json!([{"id": "1", "name": "find", "response": {"rows": 2}}]));
 }
+
+#[test]
+fn a_case_brings_what_its_job_says_for_all_cases() {
+    let desk = desk();
+    let other = "target: {user: u, chatbot: c, demo: {}}\nfacts: [The shop is closed]\ncases:\n  - id: aliased # kept\n    script: &lines [Hello, Bye]\n  - id: own\n    script: *lines\n";
+    fs::write(desk.path().join("other.yml"), other).unwrap();
+    let (status, _, words) = typed(desk.path(), &["cases", "add", "job.yml", "--from", "other.yml:own"]);
+    assert_eq!(status, Some(0), "{words}");
+    let told = "own has in it now what its job says for all cases: `facts`";
+    assert!(words.contains(told), "{words}");
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", "job.yml", "own", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(
+        (&shown["facts"], shown["script"].as_array().unwrap().len()),
+        (&json!(["The shop is closed"]), 2),
+        "{shown}"
+    );
+    // A job that says the same for all its cases needs no word in the case.
+    fs::write(desk.path().join("same.yml"), other.replace("aliased", "a").replace("own", "b")).unwrap();
+    let (status, _, words) = typed(desk.path(), &["cases", "add", "same.yml", "--from", "other.yml:aliased"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(!words.contains("for all cases"), "{words}");
+    assert_eq!(typed(desk.path(), &["validate", "job.yml"]).0, Some(0));
+}
+
+#[test]
+fn sets_with_different_metrics_are_exported_into_folders_of_their_own() {
+    let desk = desk();
+    for (folder, config) in [
+        ("a", r#"{"criteria": {"tool_trajectory_avg_score": 1.0}}"#),
+        ("b", r#"{"criteria": {"response_match_score": 0.5}}"#),
+    ] {
+        fs::create_dir_all(desk.path().join("sets").join(folder)).unwrap();
+        let set = SET.replace("\"s\"", &format!("\"{folder}\""));
+        fs::write(desk.path().join(format!("sets/{folder}/{folder}.evalset.json")), set).unwrap();
+        fs::write(desk.path().join(format!("sets/{folder}/test_config.json")), config).unwrap();
+    }
+    let (status, _, words) = typed(desk.path(), &["export", "sets", "--format", "adk", "-o", "out"]);
+    assert_eq!(status, Some(0), "{words}");
+    let config = |set: &str| fs::read_to_string(desk.path().join(format!("out/{set}/test_config.json"))).unwrap();
+    assert!(config("a").contains("tool_trajectory_avg_score") && !config("a").contains("response_match_score"));
+    assert!(config("b").contains("response_match_score"), "{words}");
+    assert!(desk.path().join("out/a/a.evalset.json").is_file(), "{words}");
+}
+
+/// As on a full disk: no file grows beyond 4 KB.
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_nothing_is_left_half_written() {
+    let desk = desk();
+    let many: Vec<Value> = (0..200)
+        .map(|n| json!({"eval_id": format!("n{n}"), "conversation": [{"user_content": {"parts": [{"text": "A"}]}}]}))
+        .collect();
+    fs::write(desk.path().join("many.json"), json!({"eval_set_id": "m", "eval_cases": many}).to_string()).unwrap();
+    fs::create_dir(desk.path().join("out")).unwrap();
+    for arguments in [
+        "import many.json -o out/job.yml",
+        "export many.json --format adk -o out/set.json",
+        "cases add set.json --from many.json",
+    ] {
+        let line = format!("trap '' XFSZ; ulimit -f 4; exec {} {arguments}", env!("CARGO_BIN_EXE_eval-job"));
+        let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), words.matches("error: ").count()), (Some(1), 1), "{arguments}: {words}");
+        let left = fs::read_dir(desk.path().join("out")).unwrap().count();
+        assert_eq!(left, 0, "{arguments}: {words}");
+    }
+    assert_eq!(fs::read_to_string(desk.path().join("set.json")).unwrap(), SET);
+    assert_eq!(fs::read_dir(desk.path()).unwrap().count(), 4);
+}

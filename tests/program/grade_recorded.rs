@@ -248,7 +248,11 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     let case = |number: usize| {
         let turn = json!({"user_content": {"parts": [{"text": "Hello"}]}, "final_response": {"parts": [{"text": reply}]},
             "intermediate_data": {"tool_uses": [{"name": "t", "args": {"n": number}}]}});
-        json!({"eval_id": format!("case-{number}"), "conversation": [turn]})
+        let mut case = json!({"eval_id": format!("case-{number}"), "conversation": [turn]});
+        if number == 71 {
+            case["oddity"] = json!(1);
+        }
+        case
     };
     let chat = |number: usize| {
         let call = json!({"id": "1", "type": "function", "function": {"name": "t", "arguments": json!({"n": number.min(70)}).to_string()}});
@@ -270,6 +274,8 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     let (status, words) = typed(folder.path(), &arguments);
     assert_eq!(status, Some(102), "{words}");
     assert!(words.contains("note: 1 case without a recording: case-72"), "{words}");
+    // Also of a case that is read later than the first.
+    assert!(words.contains("note: set.json: set.json:72: eval_cases[70]: unknown key `oddity`"), "{words}");
     let record: Value = serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
     let trials = record["trials"].as_array().unwrap();
     let outcomes: Vec<&Value> = trials.iter().map(|trial| &trial["scorecard"]["composite"]["score"]).collect();

@@ -10,17 +10,29 @@ use super::super::datasets::{self, NOBODY};
 use super::super::error::CliError;
 use super::super::held::Held;
 use super::super::printer::Printer;
-use super::file::{Edited, ids_of, is_data, no_case};
+use super::super::prompts::PromptFiles;
+use super::file::{Cases, Edited, ids_of, is_data, no_case};
 use crate::dataset::{self, CaseFile, Dataset, DatasetCase, DiskFiles, Files, Kind};
+use crate::job;
 use crate::plan::Refusal;
 use crate::report::{count, plain};
 
 /// A case that is added.
 enum Added {
-    /// One of a job, as it is written there.
-    OfJob(String),
+    /// One of a job.
+    OfJob(Box<JobCase>),
     /// Another system's, with how it is written there, and what its file is.
     OfData(Box<DatasetCase>, Option<(Kind, String)>),
+}
+
+/// A case of a job.
+struct JobCase {
+    /// As it is written there.
+    written: String,
+    /// The same without aliases, of which the file has the anchors.
+    value: Value,
+    /// With what its job says for all cases.
+    complete: Value,
 }
 
 /// Adds cases to a file.
@@ -51,7 +63,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
             return Err(refused(what, "--id ID, or eval-job cases remove first"));
         }
         let written = match kind {
-            None => as_yaml(id, case, &mut warnings)?,
+            None => as_yaml((id, case), (&shown, &edited), &mut warnings)?,
             Some(kind) => as_data(id, case, kind, &mut warnings)?,
         };
         edited.text = text;
@@ -82,15 +94,25 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
         let source = Edited::open(Path::new(path), "eval-job cases add FILE --from")?;
         if !is_data(path, &source.text) {
             // Whatever is wrong with it is told first.
-            let ids = super::Cases::read(path, "eval-job cases add FILE --from", context)?.ids();
+            let read = super::Cases::read(path, "eval-job cases add FILE --from", context)?;
+            let ids = read.ids();
+            let Cases::Job(job) = read else { return Err(CliError::Internal(format!("{path} is no job any more"))) };
             let cases = source.cases()?;
+            let internal = |error: &dyn std::fmt::Display| CliError::Internal(error.to_string());
+            let whole: Value =
+                serde_saphyr::from_str(source.text.trim_start_matches('\u{feff}')).map_err(|error| internal(&error))?;
+            let of_job = |place: usize| -> Result<Added, CliError> {
+                let complete = serde_json::to_value(&*job.cases[place]).map_err(|error| internal(&error))?;
+                let (written, value) = (cases.written(place), whole["cases"][place].clone());
+                Ok(Added::OfJob(Box::new(JobCase { written, value, complete })))
+            };
             let unknown = wanted.iter().find(|id: &&&str| !ids.iter().any(|known| known == **id));
             if let Some(id) = unknown {
                 return Err(no_case(path, id, &ids));
             }
             let is_wanted = |id: &str| wanted.is_empty() || wanted.contains(&id);
             let all = ids.into_iter().enumerate().filter(|(_, id)| is_wanted(id));
-            return Ok(all.map(|(place, id)| (id, Added::OfJob(cases.written(place)))).collect());
+            return all.map(|(place, id)| Ok((id, of_job(place)?))).collect();
         }
     }
     let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
@@ -120,15 +142,26 @@ fn of_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<Ve
 }
 
 /// A case as it stands in a job.
-fn as_yaml(id: &str, case: &Added, warnings: &mut Vec<String>) -> Result<String, CliError> {
+fn as_yaml(
+    (id, case): (&str, &Added),
+    (shown, edited): (&str, &Edited),
+    warnings: &mut Vec<String>,
+) -> Result<String, CliError> {
     let case = match case {
-        Added::OfJob(written) => {
-            let read = serde_saphyr::from_str::<Value>(written);
-            let mut value = read.map_err(|error| CliError::Internal(error.to_string()))?;
-            if value["id"] == id {
-                return Ok(written.clone());
-            }
+        Added::OfJob(case) => {
+            let mut value = case.value.clone();
             value["id"] = id.into();
+            let bare = to_yaml(&value)?;
+            let filled = match complete(shown, &edited.cases()?.with(&bare), id) {
+                Some(here) => fill(&mut value, &here, &case.complete),
+                None => Vec::new(),
+            };
+            if !filled.is_empty() {
+                let keys = filled.join("`, `");
+                warnings.push(format!("{id} has in it now what its job says for all cases: `{keys}`"));
+            } else if serde_saphyr::from_str::<Value>(&case.written).is_ok_and(|own| own == value) {
+                return Ok(case.written.clone());
+            }
             value
         }
         Added::OfData(case, _) => {
@@ -139,7 +172,44 @@ fn as_yaml(id: &str, case: &Added, warnings: &mut Vec<String>) -> Result<String,
             lowered.document["cases"][0].clone()
         }
     };
-    serde_saphyr::to_string(&case).map_err(|error| CliError::Internal(error.to_string()))
+    to_yaml(&case)
+}
+
+fn to_yaml(case: &Value) -> Result<String, CliError> {
+    serde_saphyr::to_string(case).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+/// A case of a job's text, with what the job says for all cases; `None` where the job has errors.
+fn complete(name: &str, text: &str, id: &str) -> Option<Value> {
+    let job = job::load(name, text, &PromptFiles::for_job(Path::new(name), None)).ok()?;
+    serde_json::to_value(&**job.cases.iter().find(|case| case.id == id)?).ok()
+}
+
+/// What a case has beside what its job says for all cases, rather than instead of that.
+const BESIDE: [&str; 7] = ["tags", "context", "tasks", "facts", "seeds", "setups", "assertions"];
+
+/// Adds to a case what it has in its own job, and would not have in another one. Returns the keys.
+fn fill(case: &mut Value, here: &Value, there: &Value) -> Vec<String> {
+    let mut filled = Vec::new();
+    for (key, wanted) in there.as_object().into_iter().flatten().filter(|(key, _)| *key != "id") {
+        let missing = match (wanted, here.get(key)) {
+            (wanted, Some(here)) if wanted == here => continue,
+            (Value::Array(wanted), here) if BESIDE.contains(&key.as_str()) => {
+                let here = here.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                let missing = wanted.iter().filter(|item| !here.contains(item)).cloned();
+                let missing: Vec<Value> = missing.collect();
+                if missing.is_empty() {
+                    continue;
+                }
+                let own = case.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+                Value::Array([missing, own].concat())
+            }
+            (wanted, _) => wanted.clone(),
+        };
+        case[key] = missing;
+        filled.push(key.clone());
+    }
+    filled
 }
 
 /// A case as another system writes it: as it stands in a file of the same kind, else made anew.

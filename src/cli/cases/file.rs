@@ -1,7 +1,6 @@
 //! A file with cases, of whichever system: what they are, and their places in its text.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::super::args::ReadingArgs;
@@ -9,6 +8,7 @@ use super::super::context::Context;
 use super::super::datasets;
 use super::super::error::{CliError, FileArgument};
 use super::super::jobs;
+use super::super::whole_file;
 use crate::dataset::{self, Beside, CaseFile, Dataset};
 use crate::job::{self, Job};
 use crate::plan::Refusal;
@@ -124,7 +124,11 @@ impl Edited {
             let what = format!("{} was changed meanwhile; nothing was written", plain(&self.name));
             return Err(CliError::Unprepared(Refusal::new(what, "the same command again")));
         }
-        write(&self.path, text).map_err(|source| CliError::Unwritable { path: self.path.clone(), source, help: None })
+        whole_file::write(&self.path, text.as_bytes()).map_err(|source| CliError::Unwritable {
+            path: self.path.clone(),
+            source,
+            help: None,
+        })
     }
 }
 
@@ -137,22 +141,6 @@ pub(super) fn ids_of(name: &str, text: &str, is_data: bool) -> Result<Vec<String
     let root = job::read_yaml(name, text)?;
     let cases = root.get("cases").map(job::YamlNode::items).unwrap_or_default();
     Ok(cases.iter().map(|case| case.get("id").and_then(job::YamlNode::text).unwrap_or_default().to_owned()).collect())
-}
-
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    // Of a link the file that it leads to is replaced.
-    let path = fs::canonicalize(path)?;
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.partial", std::process::id()));
-    let beside = path.with_file_name(name);
-    let mut file = File::create_new(&beside)?;
-    let mut written = || {
-        file.set_permissions(fs::metadata(&path)?.permissions())?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-        fs::rename(&beside, &path)
-    };
-    written().inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 #[cfg(test)]

@@ -83,10 +83,19 @@ impl LargeDataset {
         let text = self.text(cases.clone(), files)?;
         let line = self.pieces.list.get(cases.start).map_or(1, |piece| piece.line);
         let before = self.pieces.before.matches('\n').count() + 1;
-        load(&name(&self.path), &text, &self.beside).map_err(|mut problems| {
-            problems.list.iter_mut().for_each(|problem| problem.line = (problem.line + line).saturating_sub(before));
-            problems
-        })
+        // What stands before the cases keeps its line.
+        let moved = |problem: &mut Problem| {
+            if problem.line >= before {
+                problem.line = problem.line + line - before;
+            }
+            problem.message = renumbered(&problem.message, cases.start);
+        };
+        let mut read = load(&name(&self.path), &text, &self.beside);
+        match &mut read {
+            Ok(dataset) => dataset.warnings.iter_mut().for_each(moved),
+            Err(problems) => problems.list.iter_mut().for_each(moved),
+        }
+        read
     }
 
     /// A set of these cases only.
@@ -107,6 +116,15 @@ impl LargeDataset {
         bytes.extend_from_slice(self.pieces.after.as_bytes());
         String::from_utf8(bytes).map_err(|_| single(warning(&self.path, "this file is no text (UTF-8)")))
     }
+}
+
+/// A message that begins with the place of a case, of which so many others stand before those that were read.
+fn renumbered(message: &str, before: usize) -> String {
+    let number = |list: &&str| {
+        let (number, rest) = message.strip_prefix(*list)?.strip_prefix('[')?.split_once(']')?;
+        Some(format!("{list}[{}]{rest}", number.parse::<usize>().ok()? + before))
+    };
+    LISTS.iter().find_map(number).unwrap_or_else(|| message.to_owned())
 }
 
 /// The entries of a case that name it.

@@ -125,22 +125,23 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     Ok(Some((ExpectedJob { loaded, keys: large.keys.clone(), large: Some(large) }, warnings)))
 }
 
-/// Some cases of a large eval set, whole.
+/// Some cases of a large eval set, whole, with warnings.
 pub(super) fn cases_of(
     typed: &str,
     (large, cases): (&LargeDataset, Range<usize>),
     args: &GradeArgs,
     context: &Context,
-) -> Result<Vec<Arc<Case>>, CliError> {
+) -> Result<(Vec<Arc<Case>>, Vec<String>), CliError> {
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let (ExpectedJob { loaded, .. }, _) = of_dataset(typed, dataset, args, context)?;
+    let (ExpectedJob { loaded, .. }, warnings) = of_dataset(typed, dataset, args, context)?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();
         Arc::new(Case { id, ..Arc::unwrap_or_clone(case) })
     };
-    Ok(loaded.job.cases.into_iter().zip(ids).map(named).collect())
+    let warnings = warnings.into_iter().map(|warning| format!("{typed}: {warning}")).collect();
+    Ok((loaded.job.cases.into_iter().zip(ids).map(named).collect(), warnings))
 }
 
 /// The most bytes of a job that is checked as a file would be.

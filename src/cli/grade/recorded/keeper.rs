@@ -1,7 +1,7 @@
 //! Grades recorded conversations one by one, and keeps them in a journal.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
@@ -119,13 +119,19 @@ impl Keeper<'_> {
             let Some(trial) = *trial else { continue };
             of_case.entry(trials.list[trial].case.as_str()).or_default().push((key, trial));
         }
+        // Those about the first case, and about the set as a whole, were shown before.
+        let of_first = cases_of(&self.loaded.file, (large, 0..1), self.args, self.context).map_err(KeepError::Cli)?;
+        let mut shown: HashSet<String> = of_first.1.into_iter().collect();
         for from in (0..ids.len()).step_by(CASES_AT_ONCE) {
             let some = from..(from + CASES_AT_ONCE).min(ids.len());
             if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
                 continue;
             }
-            let cases = cases_of(&self.loaded.file, (large, some), self.args, self.context);
-            for case in cases.map_err(KeepError::Cli)? {
+            let (cases, warnings) =
+                cases_of(&self.loaded.file, (large, some), self.args, self.context).map_err(KeepError::Cli)?;
+            let new = warnings.into_iter().filter(|warning| shown.insert(warning.clone()));
+            self.notes.borrow_mut().extend(new);
+            for case in cases {
                 let kept = serde_json::to_value(&*case).ok().map(Box::new);
                 for (key, trial) in of_case.get(case.id.as_str()).into_iter().flatten() {
                     let Some(conversation) = held.conversation(*key) else { continue };
