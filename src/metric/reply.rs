@@ -81,7 +81,14 @@ impl ReplyMeasure for TextConfig {
     const NAME: &'static str = "text";
 
     fn applies(&self, expected: &Expectation) -> bool {
-        expected.reply.is_some() || self.expected.is_some() || self.text_match == TextMatch::Skip
+        let wanted = self.expected.as_deref().or(expected.reply.as_deref());
+        // Every reply contains nothing: that is no expectation, except in the original.
+        let is_said = match self.text_match {
+            TextMatch::Skip => true,
+            TextMatch::Exact => wanted.is_some(),
+            TextMatch::Contains | TextMatch::Regex => wanted.is_some_and(|it| self.strict || !it.is_empty()),
+        };
+        is_said || wanted.is_some() && self.length.is_some()
     }
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
@@ -122,5 +129,31 @@ impl ReplyMeasure for XmlConfig {
 
     fn measure(&self, reply: &str, _expected: &Expectation) -> Result<Measured, MeasureProblem> {
         Ok(measure_xml(reply))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::metric::input::Example;
+
+    #[test]
+    fn an_empty_reply_that_must_be_part_of_the_reply_is_no_expectation_except_in_the_original() {
+        let expected: Expectation = serde_json::from_value(json!({"reply": ""})).unwrap();
+        let mut example = Example::new(0);
+        example.transcript.turns = vec![Turn::answered(1, "Hi", "whatever")];
+        let score = |options: Value| {
+            let measure: TextConfig = serde_json::from_value(options).unwrap();
+            let input = MetricInput { expected: Some(&expected), ..example.input() };
+            ReplyMetric { weight: Weight::ONE, measure }.score(&input, &[]).component
+        };
+        for way in ["contains", "regex"] {
+            assert!(matches!(score(json!({"match": way})), Component::NotApplicable { .. }), "{way}");
+            assert_eq!(score(json!({"match": way, "strict": true})).score(), Some(Score::ONE), "{way}");
+            assert_eq!(score(json!({"match": way, "length": {"max": 3}})).score(), Some(Score::ZERO), "{way}");
+        }
+        assert_eq!(score(json!({"match": "exact"})).score(), Some(Score::ZERO), "an empty reply is expected");
     }
 }

@@ -45,7 +45,7 @@ impl Check<'_, '_> {
                 self.report.add(node.span, format!("expected a finite number, found {written}"));
                 false
             }
-            YamlContent::Float(_) | YamlContent::Int(_) if is_integer(written) && written.parse::<i64>().is_err() => {
+            YamlContent::Float(_) if is_integer(written) => {
                 self.report
                     .add(node.span, format!("the integer {written} does not fit in 64 bits"))
                     .try_this(format!("if it is meant as text, put it in quotes: \"{written}\""));

@@ -230,18 +230,18 @@ job.yml:6:26: expected a finite number, found .nan
 "#,
     );
     problems(
-        &least_and("assertions:\n  - cypher: x\n    expected: [1, .inf, {a: 18446744073709551615}]\n"),
+        &least_and("assertions:\n  - cypher: x\n    expected: [1, .inf, {a: 18446744073709551616}]\n"),
         r#"
 job.yml:8:19: expected a finite number, found .inf
   |
-8 |     expected: [1, .inf, {a: 18446744073709551615}]
+8 |     expected: [1, .inf, {a: 18446744073709551616}]
   |                   ^^^^
 
-job.yml:8:29: the integer 18446744073709551615 does not fit in 64 bits
+job.yml:8:29: the integer 18446744073709551616 does not fit in 64 bits
   |
-8 |     expected: [1, .inf, {a: 18446744073709551615}]
+8 |     expected: [1, .inf, {a: 18446744073709551616}]
   |                             ^^^^^^^^^^^^^^^^^^^^
-  = help: if it is meant as text, put it in quotes: "18446744073709551615"
+  = help: if it is meant as text, put it in quotes: "18446744073709551616"
 "#,
     );
 }

@@ -270,6 +270,33 @@ fn texts_that_may_mean_the_same_are_asked_only_where_everything_else_is_the_same
 }
 
 #[test]
+fn whole_numbers_beyond_64_bits_are_never_taken_for_the_same() {
+    let number = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let run = |options: Value, expected: &str, actual: &str| {
+        let call = |text: &str| json!([{"tool": "f", "args": {"a": [number(text)]}}]);
+        compare(options, call(expected), call(actual))
+    };
+    let (long, next) = ("123456789012345678901234567890", "123456789012345678901234567891");
+    let unknown = run(json!({}), long, next);
+    assert_eq!(unknown.is_match, None);
+    assert!(unknown.missing.unwrap().starts_with("a whole number beyond 64 bits"));
+    assert_eq!(run(json!({"dialect": "adk", "strict": true}), long, next).is_match, None);
+    assert_eq!(run(json!({"listOrder": false}), long, next).is_match, None);
+    assert_eq!(run(json!({}), long, "123456789012345778901234567890").is_match, Some(false));
+    assert_eq!(run(json!({"tolerance": 1}), long, next).is_match, Some(true));
+    assert_eq!(run(json!({}), "-9223372036854775809", "-9223372036854775808").is_match, None);
+    for (a, b, same) in [
+        ("18446744073709551615", "18446744073709551615", true),
+        ("18446744073709551615", "18446744073709551614", false),
+        ("1e18", "1e18", true),
+    ] {
+        assert_eq!(run(json!({}), a, b).is_match, Some(same), "{a} {b}");
+    }
+    // Go reads them as floating-point numbers.
+    assert_eq!(run(json!({"dialect": "trpc", "strict": true}), long, next).is_match, Some(true));
+}
+
+#[test]
 fn what_is_not_known_of_a_call_that_differs_anyway_is_a_doubt_about_its_parts() {
     let expected = json!([{"tool": "f", "args": {"a": "x", "b": 1}, "match": {"a": "fuzzy"}}]);
     let unknown = |_: &FuzzyPair| FuzzyAnswer::Missing("not asked".to_owned());

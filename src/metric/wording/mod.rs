@@ -29,6 +29,10 @@ impl<'a> TextMeasure<'a> {
         } else if config.text_match == TextMatch::Skip {
             return problem("`match: skip` without `length` checks nothing: give one of them");
         }
+        let is_part = matches!(config.text_match, TextMatch::Contains | TextMatch::Regex);
+        if is_part && !config.strict && config.expected.as_deref() == Some("") {
+            return problem("`expected` is empty, which every reply contains: give a text, or leave it out");
+        }
         let pattern = config.expected.as_ref().filter(|_| config.text_match == TextMatch::Regex);
         Ok(TextMeasure { config, pattern: pattern.map(|it| config.pattern(it)).transpose()? })
     }

@@ -45,6 +45,7 @@ fn options_that_check_nothing_or_are_impossible_are_refused() {
     for (options, why) in [
         (r#"{"match": "skip"}"#, "checks nothing"),
         (r#"{"length": {}}"#, "`length` has no bound"),
+        (r#"{"match": "contains", "expected": ""}"#, "`expected` is empty"),
         (r#"{"length": {"min": 5, "max": 2}}"#, "min 5 is more than max 2"),
         (r#"{"match": "regex", "expected": "("}"#, "`(` is no regular expression"),
     ] {

@@ -190,6 +190,11 @@ impl<'a> Comparison<'a> {
                     Equality::Watsonx => normalised(expected) == normalised(actual),
                     _ => equality::plain(mode, expected, actual),
                 };
+                if same && equality::may_hide_digits(mode, expected, actual) {
+                    let why = "a whole number beyond 64 bits, of which not all digits are known; give a tolerance such as \
+                        `number: 1`";
+                    self.unknown.push((self.shown.clone(), why.to_owned()));
+                }
                 same || self.differs(Some(expected), Some(actual), None)
             }
         }
