@@ -150,6 +150,9 @@ impl Failure {
             }
             NoText::Nothing => ("the reply holds no text".to_owned(), true),
             NoText::NoChoice => (format!("the reply holds no choices; check {}", origin.address), true),
+            NoText::NoVectors => {
+                (format!("the reply holds no embeddings of both texts; check {}", origin.address), true)
+            }
         };
         let kind = match why {
             NoText::Nothing => LlmErrorKind::Silence,

@@ -80,6 +80,8 @@ pub enum NoText {
     Nothing,
     /// There is no reply in it at all.
     NoChoice,
+    /// There are not exactly two embeddings in it, or they have no cosine.
+    NoVectors,
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ impl LargeDataset {
             }
         }
         bytes.extend_from_slice(self.pieces.after.as_bytes());
-        String::from_utf8(bytes).map_err(|_| single(warning(&self.path, "this file is no text (UTF-8)")))
+        String::from_utf8(bytes).map_err(|_| single(warning(&self.path, "this file is not UTF-8; save it as UTF-8")))
     }
 }
 

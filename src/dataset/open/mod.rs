@@ -87,7 +87,7 @@ fn read(path: &Path, files: &dyn Files) -> Result<String, Problems> {
     files.read(path).map_err(|error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such file and no such folder".to_owned(),
-            std::io::ErrorKind::InvalidData => "this file is no text (UTF-8)".to_owned(),
+            std::io::ErrorKind::InvalidData => "this file is not UTF-8; save it as UTF-8".to_owned(),
             _ => format!("this file can't be read: {error}"),
         };
         single(about_file(&name(path), message, None))

@@ -36,14 +36,14 @@ impl ProviderApi for Embeddings {
         for (place, item) in (0..).zip(body.list("/data")) {
             let numbers: Option<Vec<f64>> =
                 item["embedding"].as_array().and_then(|numbers| numbers.iter().map(Value::as_f64).collect());
-            vectors.push((item["index"].as_u64().unwrap_or(place), numbers.ok_or(NoText::NoChoice)?));
+            vectors.push((item["index"].as_u64().unwrap_or(place), numbers.ok_or(NoText::NoVectors)?));
         }
         vectors.sort_by_key(|(place, _)| *place);
         match vectors.as_slice() {
-            [(_, one), (_, other)] => {
-                cosine(one, other).map(|cosine| json!({ "cosine": cosine }).to_string()).ok_or(NoText::NoChoice)
+            [(0, one), (1, other)] => {
+                cosine(one, other).map(|cosine| json!({ "cosine": cosine }).to_string()).ok_or(NoText::NoVectors)
             }
-            _ => Err(NoText::NoChoice),
+            _ => Err(NoText::NoVectors),
         }
     }
 
@@ -104,8 +104,10 @@ mod tests {
             json!([{"embedding": []}, {"embedding": []}]),
             json!([{"embedding": [1.0, null, 1.0]}, {"embedding": [1.0, null, 2.0]}]),
             json!([{}, {}]),
+            json!([{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]),
+            json!([{"index": 1, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}]),
         ] {
-            assert_eq!(text(json!({ "data": data })), Err(NoText::NoChoice), "{data}");
+            assert_eq!(text(json!({ "data": data })), Err(NoText::NoVectors), "{data}");
         }
     }
 }

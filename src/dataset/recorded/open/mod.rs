@@ -203,7 +203,7 @@ impl RecordedFile {
         }
         bytes.extend_from_slice(self.pieces.after.as_bytes());
         String::from_utf8(bytes).map_err(|_| {
-            let message = format!("line {} is no text (UTF-8)", piece.line);
+            let message = format!("line {} is not UTF-8; save the file as UTF-8", piece.line);
             single(Problem { line: piece.line, ..about_file(&name(&self.path), message, None) })
         })
     }

@@ -52,7 +52,7 @@ pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -
     let failed = |error: std::io::Error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such file and no such folder".to_owned(),
-            std::io::ErrorKind::InvalidData => "this file is no text (UTF-8)".to_owned(),
+            std::io::ErrorKind::InvalidData => "this file is not UTF-8; save it as UTF-8".to_owned(),
             _ => format!("this file can't be read: {error}"),
         };
         single(about_file(&name(path), message, None))
