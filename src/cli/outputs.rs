@@ -9,7 +9,7 @@ use super::stored::StoredPrompts;
 use super::whole_file::{self, WholeFile};
 use crate::plan::Refusal;
 use crate::record::{DocumentError, Overview};
-use crate::report::{Format, ResultFolder, Screen, WrittenRun, plain, terminal_json};
+use crate::report::{Format, ResultFile, ResultFolder, Screen, WrittenRun, plain, terminal_json};
 use crate::secret::Variables;
 use crate::store::{StoreError, StoredRun};
 
@@ -198,8 +198,8 @@ pub(super) fn write<R: StoredRun>(files: &[OutputFile], runs: &[OutputRun<'_, R>
             continue;
         }
         let mut whole = WholeFile::open(&file.path).map_err(refused)?;
-        write_one(file, runs, BufWriter::new(&mut whole))?;
-        whole.finish().map_err(refused)?;
+        write_one(file, runs, &mut whole)?;
+        Box::new(whole).finish().map_err(refused)?;
     }
     Ok(())
 }
@@ -215,7 +215,7 @@ pub(super) fn write_at_once<R: StoredRun>(files: &[OutputFile], runs: &[OutputRu
         write_one(file, runs, &mut text)?;
         let written = match file.is_appended {
             true => File::options().append(true).create(true).open(&file.path).and_then(|mut it| it.write_all(&text)),
-            false => whole_file::write(&file.path, &text),
+            false => whole_file::write_at_once(&file.path, &text),
         };
         written.map_err(|source| unwritten(file, source))?;
     }
@@ -272,12 +272,12 @@ struct DiskFolder {
 }
 
 impl ResultFolder for DiskFolder {
-    fn file(&mut self, path: &str) -> io::Result<Box<dyn Write + '_>> {
+    fn file(&mut self, path: &str) -> io::Result<Box<dyn ResultFile>> {
         let path = self.path.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        Ok(Box::new(BufWriter::new(File::create(path)?)))
+        Ok(Box::new(WholeFile::open(&path)?))
     }
 }
 

@@ -179,7 +179,11 @@ impl Format {
         match self {
             Format::Watsonx => systems::watsonx::write(runs, folder),
             Format::Redhat => systems::redhat::write(runs, folder),
-            other => other.write(runs, folder.file(&other.file_name(runs)).map_err(DocumentError::Write)?),
+            other => {
+                let mut file = folder.file(&other.file_name(runs)).map_err(DocumentError::Write)?;
+                other.write(runs, &mut *file)?;
+                file.finish().map_err(DocumentError::Write)
+            }
         }
     }
 

@@ -39,7 +39,7 @@ pub use numbers::{beside_gate, count, decimals, duration, telling_decimals, thou
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};
-pub use systems::ResultFolder;
+pub use systems::{ResultFile, ResultFolder};
 pub use terminal::terminal;
 pub use trial_names::TrialNames;
 pub use turns::turns;

@@ -28,7 +28,16 @@ pub trait ResultFolder {
     ///
     /// # Errors
     /// It can't be written.
-    fn file(&mut self, path: &str) -> io::Result<Box<dyn Write + '_>>;
+    fn file(&mut self, path: &str) -> io::Result<Box<dyn ResultFile>>;
+}
+
+/// A file of a [`ResultFolder`], which may be there only once it is finished.
+pub trait ResultFile: Write {
+    /// Nothing more is written to it.
+    ///
+    /// # Errors
+    /// It can't be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 /// Writes a JSON file, indented and with a newline at its end.
@@ -47,7 +56,7 @@ fn write_file<E>(
 ) -> DocumentResult<E> {
     let written = folder.file(path).and_then(|mut file| {
         write(&mut *file)?;
-        file.flush()
+        file.finish()
     });
     written.map_err(DocumentError::Write)
 }

@@ -117,9 +117,9 @@ fn all_results<E>(
             })
         })
     });
-    let to = folder.file("deep_eval_results/deepeval_all_results.json").map_err(DocumentError::Write)?;
+    let mut to = folder.file("deep_eval_results/deepeval_all_results.json").map_err(DocumentError::Write)?;
     let failures = failed.len();
-    write_streamed(evaluations, to, |evaluations| File {
+    write_streamed(evaluations, &mut *to, |evaluations| File {
         successful_evaluations: Sequence::new(evaluations.flatten()),
         failed_evaluations: failed,
         summary: json!({
@@ -127,7 +127,8 @@ fn all_results<E>(
             "successful_count": successes,
             "failed_count": failures,
         }),
-    })
+    })?;
+    to.finish().map_err(DocumentError::Write)
 }
 
 fn write_tokens<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
