@@ -82,9 +82,9 @@ impl Held {
             None => {
                 let recordings = Recordings::open(path, &DiskFiles);
                 let recordings = recordings.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-                let told =
+                let with_place =
                     |problem: &crate::job::Problem| format!("{}:{}: {}", problem.file, problem.line, problem.message);
-                self.warnings.extend(recordings.warnings.iter().map(told));
+                self.warnings.extend(recordings.warnings.iter().map(with_place));
                 self.files
                     .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
                 self.keys.extend(recordings.keys.iter().map(|key| HeldKey { key: key.clone(), own: None }));
@@ -192,7 +192,7 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
     const HEAD: u64 = 4096;
     let unreadable = |why: String| CliError::Store(StoreError::Unreadable { path: path.to_path_buf(), why });
     let mut head = Vec::new();
-    // What can't be read is told by whoever looks for recordings.
+    // What can't be read is reported by whoever looks for recordings.
     if !path.is_file() {
         return Ok(None);
     }

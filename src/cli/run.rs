@@ -205,7 +205,7 @@ fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
 pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
     let lines = Mutex::new(WaitLines::default());
     Arc::new(move |reason, wait| {
-        if matches!(reason, WaitReason::Retry { whose: WaitReason::AGENT, .. }) {
+        if matches!(reason, WaitReason::Retry { service: WaitReason::AGENT, .. }) {
             return;
         }
         let line = lines.lock().ok().and_then(|mut lines| lines.line(reason, wait));

@@ -170,7 +170,9 @@ fn print_live_check(file: &str, job: &Job, live_check: &LiveCheck, printer: &Pri
                 vacuous = true;
                 ("holds before", format!("it holds before any conversation already; {advice}"))
             }
-            Vacuity::NotChecked { why } => ("not checked", format!("whether it can fail could not be told {why}")),
+            Vacuity::NotChecked { why } => {
+                ("not checked", format!("whether it can fail could not be determined {why}"))
+            }
         };
         printer.data(&line(kind, place, &plain(&what)))?;
     }

@@ -24,7 +24,7 @@ impl FactWords {
     }
 
     /// Whether a message holds half of the words or more.
-    pub(super) fn are_told_by(&self, message: &BTreeSet<String>) -> bool {
+    pub(super) fn are_in(&self, message: &BTreeSet<String>) -> bool {
         !self.0.is_empty() && self.0.intersection(message).count() * 2 >= self.0.len()
     }
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_is_told_by_half_of_its_words() {
+    fn a_fact_is_mentioned_by_half_of_its_words() {
         let fact = FactWords::new("The user's dog is called Rex.");
         for (message, expected) in [
             ("My dog is Rex", true),
@@ -48,9 +48,9 @@ mod tests {
             ("the user is", false),
             ("", false),
         ] {
-            assert_eq!(fact.are_told_by(&stems(message)), expected, "{message}");
+            assert_eq!(fact.are_in(&stems(message)), expected, "{message}");
         }
-        assert!(FactWords::new("東京に住んでいる").are_told_by(&stems("わたしは東京に住んでいる")));
-        assert!(!FactWords::new("🙂").are_told_by(&stems("🙂")), "without words nobody can tell");
+        assert!(FactWords::new("東京に住んでいる").are_in(&stems("わたしは東京に住んでいる")));
+        assert!(!FactWords::new("🙂").are_in(&stems("🙂")), "it has no words");
     }
 }

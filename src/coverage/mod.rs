@@ -30,7 +30,7 @@ pub enum Subject {
     Relationship,
     /// A goal of a case and one after it: touched where both were reached in this order.
     GoalEdge,
-    /// A fact that a persona knew: touched where it told it.
+    /// A fact that a persona knew: touched where the persona mentioned it.
     Fact,
 }
 

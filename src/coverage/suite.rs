@@ -43,9 +43,9 @@ struct EdgeSeen {
 #[derive(Debug)]
 struct FactSeen {
     words: FactWords,
-    /// How many conversations knew it, and how many told it.
+    /// How many conversations knew it, and how many mentioned it.
     known: usize,
-    told: usize,
+    mentioned: usize,
 }
 
 impl Suite {
@@ -73,7 +73,7 @@ impl Suite {
             self.edges.entry(item).or_default();
         }
         for fact in &case.facts {
-            let seen = || FactSeen { words: FactWords::new(fact), known: 0, told: 0 };
+            let seen = || FactSeen { words: FactWords::new(fact), known: 0, mentioned: 0 };
             self.facts.entry(item(Subject::Fact, job, case, fact.clone())).or_insert_with(seen);
         }
     }
@@ -99,7 +99,7 @@ impl Suite {
         for fact in facts {
             if let Some(seen) = self.facts.get_mut(&item(Subject::Fact, job, case, fact.clone())) {
                 seen.known += 1;
-                seen.told += usize::from(messages.iter().any(|message| seen.words.are_told_by(message)));
+                seen.mentioned += usize::from(messages.iter().any(|message| seen.words.are_in(message)));
             }
         }
     }
@@ -149,12 +149,12 @@ impl Suite {
                 format!("both in order in {both} of {conversations}, the first in {first}, the second in {second}");
             (item, Touch { is_covered: both > 0, why })
         });
-        let facts = self.facts.into_iter().map(|(item, FactSeen { known, told, .. })| {
+        let facts = self.facts.into_iter().map(|(item, FactSeen { known, mentioned, .. })| {
             let why = match known {
                 0 => "no conversation was held with it".to_owned(),
-                _ => format!("told in {told} of {known}"),
+                _ => format!("mentioned in {mentioned} of {known}"),
             };
-            (item, Touch { is_covered: told > 0, why })
+            (item, Touch { is_covered: mentioned > 0, why })
         });
         Coverage {
             items: tools.chain(graph).chain(edges).chain(facts).collect(),

@@ -139,7 +139,7 @@ fn an_edge_of_goals_is_covered_where_both_were_reached_in_order() {
 }
 
 #[test]
-fn a_fact_is_covered_where_a_persona_that_knew_it_told_it() {
+fn a_fact_is_covered_where_a_persona_that_knew_it_mentioned_it() {
     let facts = json!(["Your dog is called Rex", "You were born in Rome"]);
     let job = job(json!([{"id": "c", "facts": facts}]));
     let mut suite = Suite::default();
@@ -154,7 +154,7 @@ fn a_fact_is_covered_where_a_persona_that_knew_it_told_it() {
     let facts: Vec<String> = touched(suite).into_iter().filter(|it| it.contains("Fact")).collect();
     assert_eq!(
         facts,
-        ["- Fact You were born in Rome: told in 0 of 2", "+ Fact Your dog is called Rex: told in 1 of 2"]
+        ["- Fact You were born in Rome: mentioned in 0 of 2", "+ Fact Your dog is called Rex: mentioned in 1 of 2"]
     );
 }
 

@@ -35,5 +35,5 @@ pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<(usize, 
 }
 
 fn sentence((assertion, number): (&Assertion, usize), problem: &str) -> String {
-    format!("assertion {number} (`{}`) can't be told: {problem}", assertion.label())
+    format!("assertion {number} (`{}`) can't be evaluated: {problem}", assertion.label())
 }

@@ -101,9 +101,9 @@ impl RateLimiter {
     }
 
     /// Reports that a request failed and is made again after this wait.
-    pub fn report_retry(&self, whose: &'static str, error: &str, wait: Duration) {
+    pub fn report_retry(&self, service: &'static str, error: &str, wait: Duration) {
         if let Some((_, on_wait)) = &self.on_wait {
-            on_wait(WaitReason::Retry { whose, error }, wait);
+            on_wait(WaitReason::Retry { service, error }, wait);
         }
     }
 

@@ -283,11 +283,11 @@ impl Llm for Client {
             // A refusal by a rate limit uses up a try too, but its wait is the queue's.
             let Some(delay) = delays.next(asked) else { return Err(error) };
             if let NextTry::Again(_) | NextTry::OnceMore = next {
-                let whose = match request.role {
+                let service = match request.role {
                     LlmRole::Persona => "the persona's model",
                     LlmRole::Judge => "the judge's model",
                 };
-                self.settings.limiter.report_retry(whose, &error.to_string(), delay);
+                self.settings.limiter.report_retry(service, &error.to_string(), delay);
                 tokio::time::sleep(delay).await;
                 last = None;
             } else {

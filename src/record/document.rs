@@ -60,7 +60,7 @@ pub fn write_document<E>(
 ) -> Result<(), DocumentError<E>> {
     /// A trial, with the figures that inform.
     #[derive(Serialize)]
-    struct Told {
+    struct TrialWithFigures {
         #[serde(flatten)]
         trial: TrialRecord,
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,12 +73,12 @@ pub fn write_document<E>(
         summary: &'a RunSummary,
         trials: T,
     }
-    let told = |trial: TrialRecord| {
+    let with_figures = |trial: TrialRecord| {
         let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice()).unwrap_or_default();
         let figures = if turns.is_empty() { Vec::new() } else { figures(turns) };
-        Told { figures: figures.into_iter().map(FigureDocument::from).collect(), trial }
+        TrialWithFigures { figures: figures.into_iter().map(FigureDocument::from).collect(), trial }
     };
-    let trials = trials.map(move |trial| trial.map(told));
+    let trials = trials.map(move |trial| trial.map(with_figures));
     write_streamed(trials, to, |trials| Document { summary, trials: Sequence::new(trials) })
 }
 

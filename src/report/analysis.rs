@@ -117,7 +117,7 @@ impl Analysis {
                 CallFinding::Differs(differences) => {
                     for difference in differences {
                         let path = difference.path.strip_prefix("args.").unwrap_or(&difference.path);
-                        let (reason, example) = told(difference);
+                        let (reason, example) = how(difference);
                         self.note(trial, (Subject::Tool, tool, Some(path), reason), Some(example));
                     }
                 }
@@ -273,7 +273,7 @@ fn shown(call: &ToolUse) -> String {
 }
 
 /// In which way values differ, and how in this case.
-fn told(difference: &ValueDifference) -> (&'static str, String) {
+fn how(difference: &ValueDifference) -> (&'static str, String) {
     match (&difference.expected, &difference.actual) {
         (Some(expected), Some(actual)) => ("another value", format!("expected {expected}, got {actual}")),
         (Some(expected), None) => ("absent", format!("expected {expected}")),

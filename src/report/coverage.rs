@@ -71,7 +71,7 @@ fn words(subject: Subject) -> (&'static str, &'static str) {
         Subject::Label => ("labels", "looked at by an assertion"),
         Subject::Relationship => ("relationships", "looked at by an assertion"),
         Subject::GoalEdge => ("goal edges", "reached in order"),
-        Subject::Fact => ("facts", "told by the persona"),
+        Subject::Fact => ("facts", "mentioned by the persona"),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) async fn ask_all(
         let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
         let is_other = cleared != question.prompt;
         question.prompt = cleared;
-        let whose = whose(question.to);
+        let service = service(question.to);
         let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
         let mut judgement = Judgement {
             question: question.id.clone(),
@@ -67,7 +67,7 @@ pub(super) async fn ask_all(
             Ok(answered) => answered?,
             Err(_) => {
                 let what = format!(
-                    "{whose} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
+                    "{service} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
                      try a longer limits.trial",
                     job.limits.trial_seconds
                 );
@@ -80,7 +80,7 @@ pub(super) async fn ask_all(
 }
 
 /// Whose model answers.
-fn whose(to: QuestionTo) -> &'static str {
+fn service(to: QuestionTo) -> &'static str {
     match to {
         QuestionTo::Judge => "the judge's model",
         QuestionTo::Embeddings => "the model of embeddings",
@@ -94,7 +94,7 @@ async fn answer(
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
-    let (judge, whose) = (engine.clients.answerer(question.to), whose(question.to));
+    let (judge, service) = (engine.clients.answerer(question.to), service(question.to));
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],
@@ -116,7 +116,7 @@ async fn answer(
             }
             // Not the judge's failure.
             Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
-                return Err(Stop::broken(format!("{whose}: {error}")));
+                return Err(Stop::broken(format!("{service}: {error}")));
             }
             Err(error) if !was_cut_off && error.cut_off_text().is_some() => {
                 was_cut_off = true;
@@ -127,7 +127,7 @@ async fn answer(
                 if error.kind == LlmErrorKind::OfAll {
                     last_failure.set_for_all();
                 }
-                judgement.reply = Observed::Failed(format!("{whose}: {error}"));
+                judgement.reply = Observed::Failed(format!("{service}: {error}"));
                 return Ok(());
             }
         };

@@ -96,7 +96,7 @@ fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     let (status, words) = run(folder.path(), &["grade", "--job", "more.yml"]);
     assert_eq!(status, Some(102), "{words}");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("was never run, and what it returns can't be told without the graph"), "{words}");
+    assert!(words.contains("was never run, and what it returns can't be determined without the graph"), "{words}");
     let (status, words) = run(folder.path(), &["grade", "--weights", "task=2"]);
     assert_eq!(status, Some(2), "{words}");
     assert!(words.contains("the run's job has no metric `task`"), "{words}");

@@ -24,9 +24,9 @@ pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, SettingE
 /// The path that was probably meant, or an example.
 fn how_to_write(text: &str) -> String {
     let text = text.trim().trim_start_matches('.');
-    let meant = if text.starts_with('[') { format!("${text}") } else { format!("$.{text}") };
-    match JsonPath::parse(&meant) {
-        Ok(_) if !text.is_empty() => format!("did you mean `{meant}`?"),
+    let corrected = if text.starts_with('[') { format!("${text}") } else { format!("$.{text}") };
+    match JsonPath::parse(&corrected) {
+        Ok(_) if !text.is_empty() => format!("did you mean `{corrected}`?"),
         _ => "write it like $.message.content".to_owned(),
     }
 }

@@ -45,7 +45,7 @@ use crate::score::{Component, Score};
 pub fn evaluate(check: &CypherCheck, id: &AssertionId, evidence: &Evidence) -> Component {
     let Some(observation) = evidence.queries.iter().find(|observation| observation.assertion == *id) else {
         return Component::missing(format!(
-            "the query of assertion `{id}` was never run, and what it returns can't be told without the graph"
+            "the query of assertion `{id}` was never run, and what it returns can't be determined without the graph"
         ));
     };
     let table = match &observation.result {

@@ -192,7 +192,7 @@ fn what_was_not_seen_is_missing() {
     assert_eq!(
         other,
         Component::missing(
-            "the query of assertion `1` was never run, and what it returns can't be told without the graph"
+            "the query of assertion `1` was never run, and what it returns can't be determined without the graph"
         )
     );
 }

@@ -49,20 +49,20 @@ fn json(value: &impl serde::Serialize) -> Result<String, CliError> {
 fn show(args: &CasesShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let cases = Cases::read(&args.file, "eval-job cases show", context)?;
     let place = cases.place(&args.file, &args.case)?;
-    let meant = match &cases {
+    let value = match &cases {
         Cases::Job(job) => serde_json::to_value(&*job.cases[place]),
         Cases::Data(sets) => serde_json::to_value(sets.iter().flat_map(|set| &set.cases).nth(place)),
     };
-    let meant = meant.map_err(|error| CliError::Internal(error.to_string()))?;
+    let value = value.map_err(|error| CliError::Internal(error.to_string()))?;
     let text = match (args.json, Edited::open(args.file.as_ref(), "eval-job cases show")) {
-        (true, _) => format!("{meant:#}\n"),
+        (true, _) => format!("{value:#}\n"),
         (false, Ok(edited)) => match edited.cases() {
             Ok(file) if file.len() == cases.ids().len() => file.written(place).trim_end().to_owned() + "\n",
             // The file is the case.
             _ if cases.ids().len() == 1 => edited.text.trim_end().to_owned() + "\n",
-            _ => as_yaml(&meant)?,
+            _ => as_yaml(&value)?,
         },
-        (false, Err(_)) => as_yaml(&meant)?,
+        (false, Err(_)) => as_yaml(&value)?,
     };
     printer.data(&plain(&text))?;
     Ok(0)

@@ -58,11 +58,11 @@ impl Expected {
             (self.states, "state"),
             (self.assertions, "assertion"),
         ];
-        let told = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
+        let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
             "reply" if number > 1 => format!("{number} replies"),
             noun => count(number, noun),
         });
-        let words: Vec<String> = told.collect();
+        let words: Vec<String> = parts.collect();
         if words.is_empty() { "expects nothing".to_owned() } else { words.join(", ") }
     }
 }

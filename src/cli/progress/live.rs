@@ -129,6 +129,6 @@ fn wait_words(reason: WaitReason<'_>, wait: Duration) -> String {
             "waiting for the agent to speak first, {seconds:.0} s at the most; if it waits for the user to begin, the job \
              can say so (greeting: false)"
         ),
-        WaitReason::Retry { whose, error } => format!("{whose}: {}; trying again", plain(error)),
+        WaitReason::Retry { service, error } => format!("{service}: {}; trying again", plain(error)),
     }
 }

@@ -134,7 +134,7 @@ impl Progress {
             }
         }
         // Tries that failed on the way to the agent's reply are printed with it.
-        if matches!(reason, WaitReason::Retry { whose: WaitReason::AGENT, .. }) && self.level != Level::Everything {
+        if matches!(reason, WaitReason::Retry { service: WaitReason::AGENT, .. }) && self.level != Level::Everything {
             return None;
         }
         self.waits.line(reason, wait)

@@ -130,11 +130,11 @@ fn what_fails_again_and_again_is_told_once_and_counted() {
     let again = |times| format!("the same error again ({times} times by now)");
     assert_eq!(shown, ["the graph is down", "the graph is down", &again(10), &again(100)]);
 
-    let retry = WaitReason::Retry { whose: "the judge's model", error: "answered 500" };
+    let retry = WaitReason::Retry { service: "the judge's model", error: "answered 500" };
     let words: Vec<String> = (0..10).filter_map(|_| progress.waiting(retry, Duration::ZERO)).collect();
     let first = "the judge's model: answered 500; trying again";
     assert_eq!(words, [first.to_owned(), format!("{first} (10 times by now)")]);
-    let agents = WaitReason::Retry { whose: WaitReason::AGENT, error: "answered 500" };
+    let agents = WaitReason::Retry { service: WaitReason::AGENT, error: "answered 500" };
     assert_eq!(progress.waiting(agents, Duration::ZERO), None, "it is told with the reply");
 }
 

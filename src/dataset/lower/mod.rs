@@ -41,7 +41,7 @@ pub struct LowerOptions {
 }
 
 impl Dataset {
-    /// Whether a turn of which no calls are told expects none.
+    /// Whether a turn without expected calls expects none.
     fn absent_calls_are_none(&self) -> bool {
         matches!(self.kind.system(), System::Adk | System::Trpc)
             && self.metrics.iter().any(|metric| metric.kind == MeasureKind::Trajectory)
@@ -50,8 +50,8 @@ impl Dataset {
     /// Its cases, each with all that its file's metrics make of it: a case that is added to another file leaves those behind.
     pub fn into_cases(mut self) -> Vec<DatasetCase> {
         if self.absent_calls_are_none() {
-            let told = |case: &&mut DatasetCase| case.recorded.is_none() && !case.expected_runner;
-            for case in self.cases.iter_mut().filter(told) {
+            let live = |case: &&mut DatasetCase| case.recorded.is_none() && !case.expected_runner;
+            for case in self.cases.iter_mut().filter(live) {
                 let CaseUser::Lines(lines) = &mut case.user else { continue };
                 for line in lines {
                     line.expected.calls.get_or_insert_default();

@@ -7,7 +7,7 @@ const NAMED: usize = 3;
 #[derive(Default)]
 pub(super) struct Warnings {
     /// Each with its cases; none where it is about the whole file.
-    told: Vec<(String, Vec<String>)>,
+    sentences: Vec<(String, Vec<String>)>,
     /// Why metrics can't be computed, each with those metrics.
     metrics: Vec<(String, Vec<String>)>,
 }
@@ -16,17 +16,17 @@ impl Warnings {
     /// A warning about the whole file.
     pub(super) fn about_file(&mut self, what: impl Into<String>) {
         let what = what.into();
-        if !self.told.iter().any(|(known, cases)| *known == what && cases.is_empty()) {
-            self.told.push((what, Vec::new()));
+        if !self.sentences.iter().any(|(known, cases)| *known == what && cases.is_empty()) {
+            self.sentences.push((what, Vec::new()));
         }
     }
 
     /// A warning about a case.
     pub(super) fn about_case(&mut self, case: &str, what: &str) {
-        match self.told.iter_mut().find(|(known, cases)| known == what && !cases.is_empty()) {
+        match self.sentences.iter_mut().find(|(known, cases)| known == what && !cases.is_empty()) {
             Some((_, cases)) if cases.iter().any(|known| known == case) => {}
             Some((_, cases)) => cases.push(case.to_owned()),
-            None => self.told.push((what.to_owned(), vec![case.to_owned()])),
+            None => self.sentences.push((what.to_owned(), vec![case.to_owned()])),
         }
     }
 
@@ -50,7 +50,7 @@ impl Warnings {
             [all @ .., last] if cases.len() <= NAMED => format!("cases {} and {last}: {what}", all.join(", ")),
             many => format!("cases {} and {} more: {what}", many[..NAMED].join(", "), many.len() - NAMED),
         };
-        self.told.into_iter().map(sentence).chain(self.metrics.into_iter().map(of_metric)).collect()
+        self.sentences.into_iter().map(sentence).chain(self.metrics.into_iter().map(of_metric)).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::messages::{Spoken, answer, turns_of};
 use super::openai::{call_of, json_within};
-use super::otlp_figures::{Told, add_figures};
+use super::otlp_figures::{TurnSpan, add_figures};
 use super::otlp_spans::{Record, records};
 use super::{Recorded, numbered};
 use crate::dataset::cursor::Cursor;
@@ -72,7 +72,7 @@ fn text<'a>(record: &'a Record, key: &str) -> Option<&'a str> {
 struct Trace<'a> {
     id: &'a str,
     turns: Vec<RecordedTurn>,
-    told: Vec<Told<'a>>,
+    spans: Vec<TurnSpan<'a>>,
 }
 
 /// The turns of a conversation: those of its last history, or where a trace begins anew each time, of all traces.
@@ -86,14 +86,14 @@ fn turns<'a>(spans: &[&'a Record], events: &[&Record]) -> Vec<RecordedTurn> {
             traces.len() - 1
         });
         let trace = &mut traces[place];
-        trace.told.push((*span, asked));
+        trace.spans.push((*span, asked));
         // The history that says most; of two as long, the later one.
         if asked > 0 && weight(&turns) >= weight(&trace.turns) {
             trace.turns = turns;
         }
     }
     for trace in &mut traces {
-        add_figures(&mut trace.turns, &trace.told);
+        add_figures(&mut trace.turns, &trace.spans);
     }
     if traces.iter().all(|trace| trace.turns.is_empty()) {
         let history = events.iter().filter_map(|event| message_of_event(event)).collect();

@@ -7,15 +7,15 @@ use crate::dataset::model::RecordedTurn;
 use crate::evidence::Usage;
 
 /// A span, and how many of the user's messages it knows: it is about the last of them.
-pub(super) type Told<'a> = (&'a Record, usize);
+pub(super) type TurnSpan<'a> = (&'a Record, usize);
 
 /// Adds what the spans of one trace tell of its turns: the tokens of the models' calls, and how long the agent took. A turn of which
 /// no span tells a figure is left without it.
-pub(super) fn add_figures(turns: &mut [RecordedTurn], told: &[Told<'_>]) {
+pub(super) fn add_figures(turns: &mut [RecordedTurn], spans: &[TurnSpan<'_>]) {
     let asked: usize = turns.iter().filter(|turn| !turn.user.is_empty()).count();
     for (number, turn) in (1..).zip(turns.iter_mut().filter(|turn| !turn.user.is_empty())) {
         // A span without messages is about the only turn that there is.
-        let own = told.iter().filter(|(_, messages)| *messages == number || *messages == 0 && asked == 1);
+        let own = spans.iter().filter(|(_, messages)| *messages == number || *messages == 0 && asked == 1);
         let (agents, models): (Vec<&Record>, Vec<&Record>) =
             own.map(|(span, _)| *span).partition(|span| is_agent(span));
         let models: Vec<&Record> = models.into_iter().filter(|span| is_model(span)).collect();

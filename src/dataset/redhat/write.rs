@@ -42,15 +42,15 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
 }
 
 fn write_case(case: &DatasetCase, is_own: bool) -> Value {
-    let said = |role: &str, content: &str| json!({ "role": role, "content": content });
-    let user = |content: &str| said("user", content);
+    let message = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let user = |content: &str| message("user", content);
     let conversation: Vec<Value> = match (&case.recorded, &case.user) {
         (Some(turns), _) => turns
             .iter()
             .flat_map(|turn| {
                 let user = (!turn.user.is_empty()).then(|| user(&turn.user));
-                let before = turn.intermediate.iter().map(|it| said("assistant", &it.text));
-                let reply = turn.reply.as_deref().map(|reply| said("assistant", reply));
+                let before = turn.intermediate.iter().map(|it| message("assistant", &it.text));
+                let reply = turn.reply.as_deref().map(|reply| message("assistant", reply));
                 user.into_iter().chain(before).chain(reply).collect::<Vec<_>>()
             })
             .collect(),

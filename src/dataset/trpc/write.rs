@@ -51,7 +51,7 @@ fn write_case(case: &DatasetCase, is_own: bool, measured: &[&str]) -> Value {
     });
     let mut value = object([
         ("evalId", json!(case.id)),
-        ("contextMessages", session.context.iter().map(message).collect()),
+        ("contextMessages", session.context.iter().map(context_message).collect()),
         ("sessionInput", session_input),
         ("rubrics", rubrics.map(|it| write_rubric(it, true)).collect()),
         ("creationTimestamp", json!(case.created)),
@@ -78,36 +78,36 @@ fn write_case(case: &DatasetCase, is_own: bool, measured: &[&str]) -> Value {
     value
 }
 
-fn message(message: &ContextMessage) -> Value {
+fn context_message(message: &ContextMessage) -> Value {
     let mut value = json!({ "role": message.role, "content": message.content });
     extend(&mut value, &message.extra, &["parts"]);
     value
 }
 
-fn said(role: &str, text: &str) -> Value {
+fn message(role: &str, text: &str) -> Value {
     json!({ "role": role, "content": text })
 }
 
 fn write_line(line: &UserLine, is_own: bool) -> Value {
-    let mut user = said("user", &line.say);
+    let mut user = message("user", &line.say);
     for attachment in line.attachments.iter().filter(|_| is_own) {
         // Parts of older files have no place in a message.
         if let Value::Object(beside) = attachment {
             extend(&mut user, beside, &["parts"]);
         }
     }
-    let mut reply = line.expected.reply.as_deref().map(|reply| said("assistant", reply));
+    let mut reply = line.expected.reply.as_deref().map(|reply| message("assistant", reply));
     if let Some(Value::Object(beside)) = line.extra.get("finalResponse").filter(|_| is_own) {
-        let value = reply.get_or_insert_with(|| said("assistant", ""));
+        let value = reply.get_or_insert_with(|| message("assistant", ""));
         extend(value, beside, &["parts"]);
     }
     let intermediate = line.expected.intermediate.iter();
     let mut turn = object([
         ("invocationId", json!(line.id)),
-        ("contextMessages", line.context.iter().map(message).collect()),
+        ("contextMessages", line.context.iter().map(context_message).collect()),
         ("userContent", user),
         ("finalResponse", json!(reply)),
-        ("intermediateResponses", intermediate.map(|it| said(&it.author, &it.text)).collect()),
+        ("intermediateResponses", intermediate.map(|it| message(&it.author, &it.text)).collect()),
         (
             "toolMock",
             object([
@@ -129,10 +129,10 @@ fn write_recorded(recorded: &RecordedTurn, is_own: bool) -> Value {
     let intermediate = recorded.intermediate.iter();
     let mut turn = object([
         ("invocationId", json!(recorded.id)),
-        ("userContent", said("user", &recorded.user)),
-        ("finalResponse", json!(recorded.reply.as_deref().map(|reply| said("assistant", reply)))),
+        ("userContent", message("user", &recorded.user)),
+        ("finalResponse", json!(recorded.reply.as_deref().map(|reply| message("assistant", reply)))),
         ("tools", recorded.calls.iter().map(tool).collect()),
-        ("intermediateResponses", intermediate.map(|it| said(&it.author, &it.text)).collect()),
+        ("intermediateResponses", intermediate.map(|it| message(&it.author, &it.text)).collect()),
     ]);
     if is_own {
         extend(&mut turn, &recorded.extra, &["finalResponse", "invocationEvents", "toolResponses"]);
@@ -241,7 +241,7 @@ fn trajectory(metric: &DatasetMetric) -> Map<String, Value> {
         Some("ANY_ORDER") => (false, true),
         _ => (true, false),
     };
-    // Which calls more are allowed is said apart where it does not follow from the order.
+    // Which calls more are allowed is written apart where it does not follow from the order.
     let flag = |name: &str| metric.options.get(name).and_then(Value::as_bool);
     let (ordered, subset) = (flag("orderSensitive").unwrap_or(ordered), flag("subsetMatching").unwrap_or(subset));
     let ignores = metric.options.get("ignoreArgs").and_then(Value::as_bool).unwrap_or_default();

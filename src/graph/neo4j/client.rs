@@ -210,7 +210,7 @@ impl Neo4jGraph {
             match delays.next(None) {
                 Some(delay) if failure.transient => {
                     if let Some(on_wait) = &self.on_wait {
-                        on_wait(WaitReason::Retry { whose: "the graph", error: &failure.error.message }, delay);
+                        on_wait(WaitReason::Retry { service: "the graph", error: &failure.error.message }, delay);
                     }
                     sleep(delay).await;
                 }

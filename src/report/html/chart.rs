@@ -59,7 +59,7 @@ const NAMES: f64 = 190.0;
 /// The free space to the right.
 const MARGIN: f64 = 110.0;
 const ROW: f64 = 34.0;
-/// So many dots are drawn in a row: more can't be told apart.
+/// So many dots are drawn in a row: more would run together.
 const DOTS: usize = 300;
 
 /// Names with values.

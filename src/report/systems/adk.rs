@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::result::{Came, CaseResult, MetricResult, TurnResult, call_id, epoch, object};
+use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
 use super::{ResultNames, job_names, result_id};
 use crate::evidence::{ExpectedTurn, ToolUse};
 use crate::record::{DocumentError, Sequence, write_streamed};
@@ -43,12 +43,12 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
 }
 
 /// The numbers of `EvalStatus`.
-fn status(came: Came) -> u8 {
-    match came {
-        Came::Passed => 1,
-        Came::Failed => 2,
-        Came::NotEvaluated => 3,
-        Came::Informs => 4,
+fn code(status: Status) -> u8 {
+    match status {
+        Status::Passed => 1,
+        Status::Failed => 2,
+        Status::NotEvaluated => 3,
+        Status::Informs => 4,
     }
 }
 
@@ -64,7 +64,7 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
     let mut case = json!({
         "eval_set_id": set,
         "eval_id": result.name.id,
-        "final_eval_status": status(result.came),
+        "final_eval_status": code(result.status),
         "overall_eval_metric_results": result.metrics.iter().map(metric).collect::<Vec<_>>(),
         "eval_metric_result_per_invocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
         "session_id": result.session(),
@@ -88,7 +88,7 @@ fn metric(result: &MetricResult<'_>) -> Value {
         "metric_name": result.name,
         "threshold": result.threshold.map(|threshold| threshold.get()),
         "score": result.score.map(|score| score.get()),
-        "eval_status": status(result.came),
+        "eval_status": code(result.status),
         "details": { "rubric_scores": reasons },
     })
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::ResultNames;
-use super::result::{Came, CaseResult, MetricResult, TurnResult, call_id};
+use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id};
 use crate::evidence::{Review, ToolUse};
 use crate::record::{DocumentError, RunSummary, Sequence, write_streamed};
 use crate::report::WrittenRun;
@@ -171,13 +171,13 @@ fn messages(turn: &TurnResult<'_>) -> Vec<Value> {
 
 /// What was measured, as an event of the span that it was measured on.
 fn evaluation(metric: &MetricResult<'_>, at: i64) -> Value {
-    let label = match metric.came {
-        Came::Passed => Some("passed"),
-        Came::Failed => Some("failed"),
-        Came::NotEvaluated => Some("not evaluated"),
-        Came::Informs => None,
+    let label = match metric.status {
+        Status::Passed => Some("passed"),
+        Status::Failed => Some("failed"),
+        Status::NotEvaluated => Some("not evaluated"),
+        Status::Informs => None,
     };
-    let error = (metric.came == Came::NotEvaluated).then(|| Value::from("_OTHER"));
+    let error = (metric.status == Status::NotEvaluated).then(|| Value::from("_OTHER"));
     json!({
         "timeUnixNano": at.to_string(),
         "name": "gen_ai.evaluation.result",

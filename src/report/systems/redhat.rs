@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::result::{Came, CaseResult, MetricResult};
+use super::result::{CaseResult, MetricResult, Status};
 use super::{ResultFolder, ResultNames, result_id, write_file, write_json};
 use crate::evidence::Role;
 use crate::record::{DocumentError, Sequence, write_streamed};
@@ -32,9 +32,9 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
                 let file = json!({ "metadata": metadata, "conversation": conversation });
                 write_json(folder, &format!("conversation_results/{name}"), &file)?;
             }
-            match result.came {
+            match result.status {
                 // What was not evaluated has no figures.
-                Came::NotEvaluated => failed.push(not_evaluated(&name, &result)),
+                Status::NotEvaluated => failed.push(not_evaluated(&name, &result)),
                 _ => {
                     let file = evaluation(&name, conversation, &result);
                     write_json(folder, &format!("deep_eval_results/deepeval_{name}"), &file)?;
@@ -74,10 +74,10 @@ fn metric(result: &MetricResult<'_>) -> Value {
     json!({
         "metric": result.name,
         "score": result.score.map(|score| score.get()),
-        "success": match result.came {
-            Came::Passed | Came::Informs => Some(true),
-            Came::Failed => Some(false),
-            Came::NotEvaluated => None,
+        "success": match result.status {
+            Status::Passed | Status::Informs => Some(true),
+            Status::Failed => Some(false),
+            Status::NotEvaluated => None,
         },
         "reason": result.why,
         "threshold": result.threshold.map(|threshold| threshold.get()),
@@ -112,7 +112,7 @@ fn all_results<E>(
                 let result = CaseResult::new(run.overview, &trial, &review, names);
                 let repeat = if several { format!("_{}", trial.trial.repeat) } else { String::new() };
                 let name = format!("{}{repeat}.json", result.name.file);
-                let is_evaluated = result.came != Came::NotEvaluated;
+                let is_evaluated = result.status != Status::NotEvaluated;
                 is_evaluated.then(|| evaluation(&name, conversation(&result), &result))
             })
         })

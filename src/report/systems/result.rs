@@ -10,7 +10,7 @@ use crate::score::{Component, Dimension, Item, Outcome, Score};
 
 /// How a metric or a case came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum Status {
     Passed,
     Failed,
     /// Nobody can say: it is never passed.
@@ -25,7 +25,7 @@ pub(super) struct MetricResult<'a> {
     pub(super) name: &'a str,
     pub(super) threshold: Option<Score>,
     pub(super) score: Option<Score>,
-    pub(super) came: Came,
+    pub(super) status: Status,
     pub(super) why: String,
     /// Its parts.
     pub(super) items: Vec<&'a Item>,
@@ -46,7 +46,7 @@ pub(super) struct CaseResult<'a> {
     pub(super) trial: &'a TrialRecord,
     pub(super) review: &'a Review,
     pub(super) name: CaseName,
-    pub(super) came: Came,
+    pub(super) status: Status,
     /// Why it was not evaluated, or what the agent's failure was.
     pub(super) error: Option<String>,
     pub(super) metrics: Vec<MetricResult<'a>>,
@@ -78,18 +78,18 @@ impl<'a> CaseResult<'a> {
             Some(Outcome::AgentFailed { error }) => Some(error.clone()),
             _ => None,
         };
-        let any = |came: Came| metrics.iter().any(|metric| metric.came == came && metric.threshold.is_some());
-        let came = match () {
-            () if agent_failed.is_some() || (counts && any(Came::Failed)) => Came::Failed,
-            () if !counts || why_not.is_some() || metrics.iter().any(is_missing) => Came::NotEvaluated,
-            () => Came::Passed,
+        let any = |status: Status| metrics.iter().any(|metric| metric.status == status && metric.threshold.is_some());
+        let status = match () {
+            () if agent_failed.is_some() || (counts && any(Status::Failed)) => Status::Failed,
+            () if !counts || why_not.is_some() || metrics.iter().any(is_missing) => Status::NotEvaluated,
+            () => Status::Passed,
         };
         let turns = turns(trial, review, dimensions.collect());
         CaseResult {
             trial,
             review,
             name: names.of(run, &trial.trial),
-            came,
+            status,
             error: agent_failed.or(why_not),
             metrics,
             turns,
@@ -109,15 +109,15 @@ impl<'a> CaseResult<'a> {
 
 /// Whether a figure that is asked for is not there.
 fn is_missing(metric: &MetricResult<'_>) -> bool {
-    metric.came == Came::NotEvaluated && metric.threshold.is_some()
+    metric.status == Status::NotEvaluated && metric.threshold.is_some()
 }
 
-fn came(component: &Component, threshold: Option<Score>) -> Came {
+fn status_of(component: &Component, threshold: Option<Score>) -> Status {
     match (component.score(), threshold) {
-        (Some(score), Some(threshold)) if score.is_below(threshold) => Came::Failed,
-        (Some(_), Some(_)) => Came::Passed,
-        (Some(_), None) => Came::Informs,
-        (None, _) => Came::NotEvaluated,
+        (Some(score), Some(threshold)) if score.is_below(threshold) => Status::Failed,
+        (Some(_), Some(_)) => Status::Passed,
+        (Some(_), None) => Status::Informs,
+        (None, _) => Status::NotEvaluated,
     }
 }
 
@@ -127,7 +127,7 @@ fn metric(dimension: &Dimension) -> MetricResult<'_> {
         name: &dimension.name,
         threshold: dimension.threshold,
         score: component.score(),
-        came: came(component, dimension.threshold),
+        status: status_of(component, dimension.threshold),
         why: component.why().to_owned(),
         items: dimension.items.iter().collect(),
     }
@@ -141,7 +141,7 @@ fn composite(trial: &TrialRecord, gate: Option<Score>) -> MetricResult<'static> 
     let why = trial
         .why_no_score()
         .unwrap_or_else(|| trial.scorecard.as_ref().map(|card| card.composite.why().to_owned()).unwrap_or_default());
-    MetricResult { name: COMPOSITE, threshold, score, came: came(&component, threshold), why, items: Vec::new() }
+    MetricResult { name: COMPOSITE, threshold, score, status: status_of(&component, threshold), why, items: Vec::new() }
 }
 
 /// The turn that a part of a dimension is about.
@@ -167,7 +167,7 @@ fn turns<'a>(trial: &'a TrialRecord, review: &'a Review, dimensions: Vec<&'a Dim
                 name: &dimension.name,
                 threshold: dimension.threshold,
                 score: item.component.score(),
-                came: came(&item.component, dimension.threshold),
+                status: status_of(&item.component, dimension.threshold),
                 why: item.component.why().to_owned(),
                 items: Vec::new(),
             })

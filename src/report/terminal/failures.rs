@@ -53,7 +53,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
             for (place, part) in run.gathered.parts(case, &dimension.name).iter().enumerate() {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
-                is_whole &= verdict == Came::Well;
+                is_whole &= verdict == Standing::Well;
                 let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_told);
                 if !rows.is_empty() || doubt.is_some() {
                     let kind = plain(dimension.part());
@@ -74,7 +74,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
 
 /// The results of a task or an assertion in all conversations.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum Standing {
     Well,
     Failed,
     Missing,
@@ -83,12 +83,12 @@ enum Came {
 }
 
 impl FailureCounts {
-    fn add(&mut self, part: &Part, came: Came) {
-        match came {
-            Came::Unchecked => return,
-            Came::Failed => self.failed += 1,
-            Came::Missing => self.missing += 1,
-            Came::Well => {
+    fn add(&mut self, part: &Part, standing: Standing) {
+        match standing {
+            Standing::Unchecked => return,
+            Standing::Failed => self.failed += 1,
+            Standing::Missing => self.missing += 1,
+            Standing::Well => {
                 let lowest = part.groups.values().filter_map(|made| made.lowest);
                 self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
             }
@@ -126,18 +126,18 @@ fn left_out(page: &mut Page, sentences: &Sentences) {
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Came) {
+fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Standing) {
     type Groups = BTreeMap<usize, Where>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
-    let mut came = Came::Unchecked;
+    let mut standing = Standing::Unchecked;
     for (group, made) in &part.groups {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
-        came = match (came, &made.failed, is_missing) {
-            (_, Some(_), _) | (Came::Failed, ..) => Came::Failed,
-            (_, _, true) | (Came::Missing, ..) => Came::Missing,
-            (came, _, _) if made.tally.scored == 0 => came,
-            _ => Came::Well,
+        standing = match (standing, &made.failed, is_missing) {
+            (_, Some(_), _) | (Standing::Failed, ..) => Standing::Failed,
+            (_, _, true) | (Standing::Missing, ..) => Standing::Missing,
+            (standing, _, _) if made.tally.scored == 0 => standing,
+            _ => Standing::Well,
         };
         // A reason that is shown for the conversation is not repeated for its parts.
         if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_told(made, run)) {
@@ -155,7 +155,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Cam
         let place = run.named(&groups, TrialNames::group_within_case, false);
         FailureRow { mark, paint, words: format!("{place}: {why}") }
     });
-    (rows.collect(), came)
+    (rows.collect(), standing)
 }
 
 /// The result of a part, before the name of its group.
@@ -185,7 +185,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
         let words: Vec<String> = counts.iter().filter_map(of).collect();
         (!words.is_empty()).then(|| format!("{what}: {}", words.join(", ")))
     };
-    let titles = [title("Failed", |it| it.failed), title("could not be told", |it| it.missing)];
+    let titles = [title("Failed", |it| it.failed), title("undetermined", |it| it.missing)];
     let doubtful = shown.iter().filter(|it| it.doubt.is_some()).count();
     let doubtful = (doubtful > 0).then(|| format!("held before: {}", count(doubtful, "assertion")));
     let titles: Vec<String> = titles.into_iter().flatten().chain(doubtful).collect();

@@ -283,10 +283,10 @@ impl Keeper<'_> {
 
 /// The first of these problems, with its place.
 fn first_of(problems: &Problems) -> String {
-    let told = |problem: &crate::job::Problem| {
+    let with_place = |problem: &crate::job::Problem| {
         format!("{}:{}:{}: {}", problem.file, problem.line, problem.column, problem.message)
     };
-    problems.list.first().map(told).unwrap_or_default()
+    problems.list.first().map(with_place).unwrap_or_default()
 }
 
 /// That nobody was asked, neither a judge nor a model of embeddings, for each question of the job's metrics.

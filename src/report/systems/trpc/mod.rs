@@ -8,7 +8,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::result::{Came, CaseResult, MetricResult, TurnResult, epoch};
+use super::result::{CaseResult, MetricResult, Status, TurnResult, epoch};
 use super::{ResultNames, job_names, result_id};
 use crate::evidence::{ExpectedTurn, Review, ToolUse};
 use crate::record::{DocumentError, Sequence, write_streamed};
@@ -60,11 +60,11 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
 }
 
 /// The words of `EvalStatus`. A metric without a threshold has the threshold 0 there, which every score passes.
-fn status(came: Came) -> &'static str {
-    match came {
-        Came::Passed | Came::Informs => "passed",
-        Came::Failed => "failed",
-        Came::NotEvaluated => "not_evaluated",
+fn label(status: Status) -> &'static str {
+    match status {
+        Status::Passed | Status::Informs => "passed",
+        Status::Failed => "failed",
+        Status::NotEvaluated => "not_evaluated",
     }
 }
 
@@ -94,8 +94,8 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         "evalSetId": set,
         "evalId": result.name.id,
         "runId": result.trial.trial.repeat,
-        "score": f64::from(u8::from(result.came == Came::Passed)),
-        "finalEvalStatus": status(result.came),
+        "score": f64::from(u8::from(result.status == Status::Passed)),
+        "finalEvalStatus": label(result.status),
         "errorMessage": result.error,
         "overallEvalMetricResults": result.metrics.iter().map(metric).collect::<Vec<_>>(),
         "evalMetricResultPerInvocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
@@ -119,7 +119,7 @@ fn metric(result: &MetricResult<'_>) -> Value {
     without_empty(json!({
         "metricName": result.name,
         "score": score,
-        "evalStatus": status(result.came),
+        "evalStatus": label(result.status),
         "threshold": result.threshold.map(|threshold| threshold.get()),
         "details": details,
     }))

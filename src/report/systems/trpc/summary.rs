@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::super::result::{Came, CaseResult, MetricResult};
-use super::{status, without_empty};
+use super::super::result::{CaseResult, MetricResult, Status};
+use super::{label, without_empty};
 use crate::score::{pass_at_k, pass_hat_k};
 
 /// How often something came out which way.
@@ -17,21 +17,21 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, came: Came) {
-        match came {
-            Came::Passed | Came::Informs => self.passed += 1,
-            Came::Failed => self.failed += 1,
-            Came::NotEvaluated => self.not_evaluated += 1,
+    fn add(&mut self, status: Status) {
+        match status {
+            Status::Passed | Status::Informs => self.passed += 1,
+            Status::Failed => self.failed += 1,
+            Status::NotEvaluated => self.not_evaluated += 1,
         }
     }
 
     /// One that failed fails all. trpc-agent-go lets one that passed stand for those that were not evaluated; here what
     /// nobody knows is not passed.
-    fn came(self) -> Came {
+    fn status(self) -> Status {
         match self {
-            Counts { failed: 1.., .. } => Came::Failed,
-            Counts { not_evaluated: 0, passed: 1.., .. } => Came::Passed,
-            _ => Came::NotEvaluated,
+            Counts { failed: 1.., .. } => Status::Failed,
+            Counts { not_evaluated: 0, passed: 1.., .. } => Status::Passed,
+            _ => Status::NotEvaluated,
         }
     }
 
@@ -62,7 +62,7 @@ impl MetricSums {
                 self.0.len() - 1
             });
             let sum = &mut self.0[at].1;
-            sum.counts.add(metric.came);
+            sum.counts.add(metric.status);
             sum.threshold = metric.threshold.map_or(sum.threshold, |threshold| threshold.get());
             if let Some(score) = metric.score {
                 (sum.sum, sum.scored) = (sum.sum + score.get(), sum.scored + 1);
@@ -74,13 +74,13 @@ impl MetricSums {
     fn into_json(self) -> Value {
         let summary = |(name, it): (String, MetricSum)| {
             let average = (it.scored > 0).then(|| it.sum / it.scored as f64);
-            let came = average.map_or(Came::NotEvaluated, |average| {
-                if average + crate::score::Score::HAIR < it.threshold { Came::Failed } else { Came::Passed }
+            let status = average.map_or(Status::NotEvaluated, |average| {
+                if average + crate::score::Score::HAIR < it.threshold { Status::Failed } else { Status::Passed }
             });
             without_empty(json!({
                 "metricName": name,
                 "averageScore": average,
-                "evalStatus": status(came),
+                "evalStatus": label(status),
                 "threshold": it.threshold,
                 "statusCounts": it.counts.into_json(),
             }))
@@ -123,24 +123,24 @@ impl Summary {
             self.cases.len() - 1
         });
         let case = &mut self.cases[place].1;
-        case.counts.add(result.came);
+        case.counts.add(result.status);
         case.metrics.add(&result.metrics);
         let metric = |metric: &MetricResult<'_>| {
             without_empty(json!({
                 "metricName": metric.name,
                 "score": metric.score.map(|score| score.get()),
-                "evalStatus": status(metric.came),
+                "evalStatus": label(metric.status),
                 "threshold": metric.threshold.map(|threshold| threshold.get()),
             }))
         };
         case.runs.push(without_empty(json!({
             "runId": result.trial.trial.repeat,
-            "finalEvalStatus": status(result.came),
+            "finalEvalStatus": label(result.status),
             "errorMessage": result.error,
             "metricResults": result.metrics.iter().map(metric).collect::<Vec<_>>(),
         })));
         let run = self.runs.entry(result.trial.trial.repeat).or_default();
-        run.counts.add(result.came);
+        run.counts.add(result.status);
         run.metrics.add(&result.metrics);
     }
 
@@ -149,13 +149,13 @@ impl Summary {
         let Summary { cases, runs, nanoseconds, .. } = self;
         let num_runs = runs.len() as u64;
         let mut counts = Counts::default();
-        runs.values().for_each(|run| counts.add(run.counts.came()));
+        runs.values().for_each(|run| counts.add(run.counts.status()));
         let mut of_cases = Counts::default();
-        cases.iter().for_each(|(_, case)| of_cases.add(case.counts.came()));
+        cases.iter().for_each(|(_, case)| of_cases.add(case.counts.status()));
         let run = |(id, run): (u32, RunSum)| {
             without_empty(json!({
                 "runId": id,
-                "overallStatus": status(run.counts.came()),
+                "overallStatus": label(run.counts.status()),
                 "caseStatusCounts": run.counts.into_json(),
                 "metricSummaries": run.metrics.into_json(),
             }))
@@ -163,7 +163,7 @@ impl Summary {
         let case = |(id, case): (String, CaseSum)| {
             let mut summary = json!({
                 "evalId": id,
-                "overallStatus": status(case.counts.came()),
+                "overallStatus": label(case.counts.status()),
                 "runStatusCounts": case.counts.into_json(),
                 "metricSummaries": case.metrics.into_json(),
                 "runSummaries": case.runs,
@@ -172,7 +172,7 @@ impl Summary {
             without_empty(summary)
         };
         let mut summary = json!({
-            "overallStatus": status(of_cases.came()),
+            "overallStatus": label(of_cases.status()),
             "numRuns": num_runs,
             "runStatusCounts": counts.into_json(),
             "runSummaries": runs.into_iter().map(run).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::super::result::{Came, CaseResult};
+use super::super::result::{CaseResult, Status};
 use crate::evidence::CallFinding;
 
 /// The figures that the framework's tools read. What nobody knows is `None`.
@@ -48,7 +48,7 @@ impl Figures {
             let found = result.metrics.iter().find(|metric| metric.name == name)?;
             found.score.map(|score| score.get())
         };
-        let evaluated = result.came != Came::NotEvaluated;
+        let evaluated = result.status != Status::NotEvaluated;
         let recall = part(expected).filter(|_| evaluated);
         let precision = (expected > 0).then(|| part(made).unwrap_or(0.0)).filter(|_| evaluated);
         let transcript = result.trial.evidence.as_ref().map(|evidence| &evidence.transcript);
@@ -67,8 +67,8 @@ impl Figures {
             routing: dimension("OrchestrateAgentRoutingAccuracy"),
             text_match: dimension("TextMatch"),
             success: evaluated.then_some(match dimension("JourneySuccessMetric") {
-                Some(score) => score >= 1.0 && result.came == Came::Passed,
-                None => result.came == Came::Passed,
+                Some(score) => score >= 1.0 && result.status == Status::Passed,
+                None => result.status == Status::Passed,
             }),
             completion: dimension("JourneyCompletion").map(rounded).or(recall),
             response_seconds: latency.map(|latency| rounded(latency / 1000.0)),
@@ -103,7 +103,7 @@ impl Figures {
         for metric in &result.metrics {
             add(metric.name, metric.score.map(|score| score.get().into()));
         }
-        add("is_error", Some(u8::from(result.came == Came::NotEvaluated).into()));
+        add("is_error", Some(u8::from(result.status == Status::NotEvaluated).into()));
         add("is_success_comment", result.error.as_deref().map(Value::from));
         map
     }
