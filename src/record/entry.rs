@@ -9,7 +9,7 @@ use super::tag_first::TagFirst;
 use super::{ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, QueryObservation,
-    Transcript, TrialId, Turn, Usage,
+    TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -114,12 +114,12 @@ pub enum Entry {
         /// The turn.
         turn: Turn,
     },
-    /// The conversation with the reference agent is over.
-    ReferenceHeld {
+    /// A turn of the conversation with the reference agent is over.
+    ReferenceTurn {
         /// Which trial.
         trial: u32,
-        /// What was said there.
-        transcript: Transcript,
+        /// The turn.
+        turn: Turn,
     },
     /// The graph is not what it was at the last look.
     GraphChanged {
@@ -226,7 +226,7 @@ impl Entry {
             | Entry::LookedBefore { trial, .. }
             | Entry::UserSaid { trial, .. }
             | Entry::TurnFinished { trial, .. }
-            | Entry::ReferenceHeld { trial, .. }
+            | Entry::ReferenceTurn { trial, .. }
             | Entry::GraphChanged { trial, .. }
             | Entry::ConversationEnded { trial, .. }
             | Entry::Primed { trial, .. }
@@ -242,8 +242,7 @@ impl Entry {
     pub fn without_texts(mut self) -> Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),
-            Entry::ReferenceHeld { transcript, .. } => *transcript = Transcript::default(),
-            Entry::TurnFinished { turn, .. } => {
+            Entry::TurnFinished { turn, .. } | Entry::ReferenceTurn { turn, .. } => {
                 turn.user = String::new();
                 turn.agent = turn.agent.take().map(|_| String::new());
                 turn.events = Vec::new();

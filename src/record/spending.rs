@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Asker, Provenance, TrialRecord};
-use crate::evidence::{Turn, Usage};
+use crate::evidence::{Transcript, Turn, Usage};
 use crate::money::{Cost, Price};
 
 /// Who takes tokens.
@@ -11,6 +11,8 @@ use crate::money::{Cost, Price};
 pub enum Spender {
     /// The agent under test.
     Agent,
+    /// The agent whose turns are expected of it.
+    Reference,
     /// The persona that poses as the user.
     Persona,
     /// The judge.
@@ -33,9 +35,15 @@ impl Spender {
     pub fn as_str(self) -> &'static str {
         match self {
             Spender::Agent => "agent",
+            Spender::Reference => "reference agent",
             Spender::Persona => "persona",
             Spender::Judge => "judge",
         }
+    }
+
+    /// Whether it is one of our own models.
+    pub fn is_own_model(self) -> bool {
+        matches!(self, Spender::Persona | Spender::Judge)
     }
 }
 
@@ -120,6 +128,10 @@ impl Ledger {
         for usage in agent_usage(trial) {
             self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
         }
+        let reference = trial.evidence.as_ref().and_then(|evidence| evidence.reference.as_ref());
+        for usage in reference.into_iter().flat_map(usage_of_turns) {
+            self.row((Spender::Reference, Stage::Conversation, model), provenance).add(usage);
+        }
         for call in &trial.calls {
             let (spender, stage) = match call.asker {
                 Asker::Persona => (Spender::Persona, Stage::Conversation),
@@ -162,13 +174,17 @@ impl Ledger {
     }
 }
 
-/// The agent's own tokens in a conversation, for each message that it received or may have received, answered or not.
+/// The agent's own tokens in a conversation, also for a message of which nothing more is known.
 fn agent_usage(trial: &TrialRecord) -> Vec<Option<Usage>> {
     let Some(evidence) = &trial.evidence else { return Vec::new() };
+    usage_of_turns(&evidence.transcript).chain(trial.pending.as_ref().map(|_| None)).collect()
+}
+
+/// An agent's own tokens for each message that it received or may have received, answered or not.
+fn usage_of_turns(transcript: &Transcript) -> impl Iterator<Item = Option<Usage>> {
     let may_be_received =
         |turn: &&Turn| turn.agent.is_some() || turn.failures.last().is_none_or(|failed| failed.maybe_received);
-    let turns = evidence.transcript.turns.iter().filter(may_be_received).map(|turn| turn.usage);
-    turns.chain(trial.pending.as_ref().map(|_| None)).collect()
+    transcript.turns.iter().filter(may_be_received).map(|turn| turn.usage)
 }
 
 /// All of it together: `None` where one of them is unknown, as far as it is known beside.

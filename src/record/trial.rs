@@ -109,7 +109,9 @@ impl TrialRecord {
                 evidence.persona_usage = persona_usage;
                 evidence.persona_notes = persona_notes;
             }
-            (Entry::ReferenceHeld { transcript, .. }, Some(evidence)) => evidence.reference = Some(transcript),
+            (Entry::ReferenceTurn { turn, .. }, Some(evidence)) => {
+                evidence.reference.get_or_insert_default().turns.push(turn);
+            }
             (Entry::Primed { usage, .. }, _) => (self.was_primed, self.priming_usage) = (true, usage),
             (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
             (Entry::Judged { question, judgement, .. }, _) => {
@@ -126,7 +128,7 @@ impl TrialRecord {
             // Of a conversation without a session, and what is not a trial's.
             (
                 Entry::LookedBefore { .. }
-                | Entry::ReferenceHeld { .. }
+                | Entry::ReferenceTurn { .. }
                 | Entry::GraphChanged { .. }
                 | Entry::ConversationEnded { .. },
                 None,

@@ -23,6 +23,8 @@ pub(super) struct Budget {
     pub(super) model_limiters: Limiters,
     /// The rate limit of the agent under test.
     target_limiter: TargetLimiter,
+    /// The rate limit of the reference agent.
+    pub(super) reference_limiter: TargetLimiter,
     prices: PriceTable,
     trials: Mutex<AdmittedTrials>,
     trial_ended: Notify,
@@ -48,6 +50,7 @@ impl Budget {
             spend_tracker: SpendTracker::new(plan.job.limits.spend()),
             model_limiters: Limiters::new(clock, rng_seed, on_wait.clone()),
             target_limiter: TargetLimiter::new(clock, rng_seed, on_wait.clone()),
+            reference_limiter: TargetLimiter::new(clock, rng_seed, on_wait.clone()),
             prices: plan.prices.clone(),
             trials: Mutex::default(),
             trial_ended: Notify::new(),
@@ -125,7 +128,7 @@ impl Budget {
         }
     }
 
-    /// Counts the agent's own usage, whether it fits the budget or not. Unknown usage can't be counted.
+    /// Counts the own usage of an agent, under test or for reference, whether it fits the budget or not. Unknown usage can't be counted.
     pub(super) fn agent_used(&self, trial: u32, model: &str, usage: Option<&Usage>) {
         let Some(usage) = usage else { return };
         self.spend_tracker.spend(self.amount(model, usage));

@@ -1,13 +1,16 @@
 //! The conversation with the reference agent: what it says and which tools it calls is expected of the agent under test.
 
-use std::time::Duration;
+use futures_util::FutureExt;
 
 use super::persona_driver::PersonaDriver;
-use super::talk::opening;
+use super::sink::Durability;
+use super::talk::{fixed_lines, greeted, opening};
 use super::trial::Stop;
-use super::trial_env::TrialEnv;
-use super::turn::set_reply;
-use crate::agent::{Agent, Attempts};
+use super::trial_env::{Reference, TrialEnv};
+use super::trial_limit::TrialLimit;
+use super::turn::{Partner, TurnEnd, set_reply};
+use super::{Engine, hint};
+use crate::agent::{AgentError, OutageCheck};
 use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Event, Transcript, Turn, Usage};
 use crate::record::Entry;
@@ -27,49 +30,107 @@ pub(super) struct Held {
     pub(super) persona_notes: Vec<String>,
 }
 
-/// Holds the conversation and records it. Whatever goes wrong is not the doing of the agent under test.
-pub(super) async fn hold(env: &TrialEnv<'_>, agent: &dyn Agent, said: Said) -> Result<Held, Stop> {
-    let (engine, id) = (env.engine, &env.trial.id);
-    let seconds = engine.plan.job.limits.trial_seconds;
-    let held = tokio::time::timeout(Duration::from_secs_f64(seconds), talk(env, agent, said)).await;
-    let held = held.unwrap_or_else(|_| Err(Stop::broken(format!("the reference agent took more than {seconds} s"))))?;
-    engine.sink.append(Entry::ReferenceHeld { trial: id.number, transcript: held.transcript.clone() })?;
-    Ok(held)
-}
-
-async fn talk(env: &TrialEnv<'_>, agent: &dyn Agent, said: Said) -> Result<Held, Stop> {
+/// Holds the conversation and records each of its turns. Its limits are those of a conversation with the agent under test, to
+/// which nothing counts that goes wrong here.
+pub(super) async fn hold(env: &TrialEnv<'_>, reference: &Reference, said: Said) -> Result<Held, Stop> {
     let (engine, case) = (env.engine, &env.trial.case);
-    let broken = |error| Stop::broken(format!("the reference agent: {error}"));
     let is_own = matches!(said, Said::OfCase);
     let rules = match said {
         Said::Same(lines) => ConversationRules { max_messages: u32::MAX, opening: lines, lines: Some(Vec::new()) },
         Said::OfCase => ConversationRules {
             max_messages: case.max_turns.unwrap_or(engine.plan.job.max_turns),
             opening: opening(env),
-            lines: super::talk::fixed_lines(&case.user),
+            lines: fixed_lines(&case.user),
         },
     };
     let mut persona = if is_own { PersonaDriver::new(engine, env.trial).await? } else { None };
     let mut conversation = Conversation::new(rules);
-    let mut session = agent.open().await.map_err(broken)?;
+    let outcome = talk(env, reference, persona.as_mut(), &mut conversation).await;
+    let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    if let (Err(Stop::Outcome(_)), true) = (&outcome, is_own) {
+        // The persona's calls so far were paid for.
+        engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;
+    }
+    outcome.map(|()| Held { transcript: conversation.into_transcript(), persona_usage, persona_notes })
+}
+
+async fn talk(
+    env: &TrialEnv<'_>,
+    reference: &Reference,
+    mut persona: Option<&mut PersonaDriver<'_>>,
+    conversation: &mut Conversation,
+) -> Result<(), Stop> {
+    let engine = env.engine;
+    let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), reference.limiter.clone());
+    let failed = |error: AgentError| failure(engine, &error);
+    let ran_out = |limit: &TrialLimit, what| Stop::broken(format!("{}; try a longer one", limit.ran_out_while(what)));
+    let opened = limit.within(reference.agent.open()).await;
+    let mut session = opened
+        .ok_or_else(|| ran_out(&limit, "a session with the reference agent was being opened"))?
+        .map_err(failed)?;
+    let greeting = limit.within(greeted(engine, session.as_mut())).await;
+    let greeting = greeting.ok_or_else(|| ran_out(&limit, "the reference agent's greeting was awaited"))?;
+    if let Some(reply) = greeting.map_err(failed)? {
+        let mut turn = Turn::begun(0, String::new());
+        set_reply(&mut turn, reply);
+        keep(env, &mut turn).await?;
+        conversation.agent_greeted(turn);
+    }
+    let mut partner = Partner { session: session.as_mut(), limit, lifeline: None };
     loop {
-        match (conversation.next(), persona.as_mut()) {
-            (Next::Done(_), _) => break,
+        let next = conversation.next();
+        if let (false, Some(limit_exceeded)) = (matches!(next, Next::Done(_)), engine.budget.spend_tracker.exhausted())
+        {
+            return Err(Stop::broken(format!("the conversation with the reference agent: {limit_exceeded}")));
+        }
+        match (next, persona.as_deref_mut()) {
+            (Next::Done(_), _) => return Ok(()),
             (Next::AskPersona, None) => return Err(Stop::broken("eval-job itself failed: there is nobody to ask")),
             (Next::AskPersona, Some(persona)) => {
-                let reply = persona.ask(conversation.transcript()).await?;
-                conversation.persona_replied(reply);
+                let asked = tokio::time::timeout(partner.limit.left(), persona.ask(conversation.transcript())).await;
+                let reply = asked.map_err(|_| {
+                    let what = partner.limit.ran_out_while("the persona's model was being waited for");
+                    Stop::broken(persona.last_failure.after(what))
+                })?;
+                conversation.persona_replied(reply?);
             }
             (Next::SayToAgent(text), _) => {
-                let mut attempts = Attempts::default();
-                let reply = session.say(&text, &mut attempts).await.map_err(broken)?;
-                let mut turn = Turn::begun(conversation.turn_number(), text);
-                set_reply(&mut turn, reply);
-                engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
-                conversation.agent_replied(turn);
+                let outage_check = OutageCheck::new(|_| async { None }.boxed());
+                let (mut turn, end) = partner.say(conversation.turn_number(), text, outage_check).await;
+                keep(env, &mut turn).await?;
+                match end {
+                    TurnEnd::Replied => conversation.agent_replied(turn),
+                    TurnEnd::Failed(error) => return Err(failed(error)),
+                    TurnEnd::OutOfTime | TurnEnd::RefusedTogether => {
+                        return Err(ran_out(&partner.limit, "the reference agent's reply was awaited"));
+                    }
+                }
             }
         }
     }
-    let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
-    Ok(Held { transcript: conversation.into_transcript(), persona_usage, persona_notes })
+}
+
+/// The error, with a hint that names the keys of `reference`.
+fn failure(engine: &Engine, error: &AgentError) -> Stop {
+    let mut what = format!("the reference agent: {error}");
+    if let Some(reference) = &engine.plan.job.reference {
+        let [target, own] = ["target", "reference"].map(|part| format!("{part}.{}.", reference.transport.key()));
+        if !what.contains(&target) {
+            // eval-job does not start one.
+            let hint = hint(reference, error).replace(", or target.start to have it started", "");
+            what = format!("{what}; try {hint}");
+        }
+        what = what.replace(&target, &own);
+    }
+    Stop::broken(what)
+}
+
+/// Records a finished turn and counts what it took.
+async fn keep(env: &TrialEnv<'_>, turn: &mut Turn) -> Result<(), Stop> {
+    let (engine, id) = (env.engine, &env.trial.id);
+    engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
+    engine.sink.append(Entry::ReferenceTurn { trial: id.number, turn: turn.clone() })?;
+    engine.sink.kept(Durability::Process).await?;
+    engine.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
+    Ok(())
 }

@@ -8,10 +8,9 @@ use super::sink::Durability;
 use super::trial::Stop;
 use super::trial_env::TrialEnv;
 use super::trial_limit::TrialLimit;
-use super::turn::{TurnEnd, blames_the_job, set_reply, with_hint};
+use super::turn::{Partner, TurnEnd, blames_the_job, set_reply, with_hint};
 use super::watch::Watch;
 use super::{Engine, observe};
-use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
@@ -54,8 +53,8 @@ pub(super) async fn converse<'a>(
         conversation.agent_greeted(turn);
     }
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
-    let (lifeline, last_reply) = (env.lifeline(), engine.clock.start());
-    let mut talk = Talk { env, session, watch, conversation, limit, lifeline, last_reply };
+    let partner = Partner { session, limit, lifeline: env.lifeline() };
+    let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
     let outcome = talk.hold(persona.as_mut()).await;
     let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
     if let Err(Stop::Outcome(_)) = outcome {
@@ -82,14 +81,11 @@ pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Resul
 }
 
 /// A conversation that is under way, with all that its turns need.
-pub(super) struct Talk<'a, 's> {
-    pub(super) env: &'a TrialEnv<'a>,
-    pub(super) session: &'s mut (dyn Session + 'static),
+struct Talk<'a, 's> {
+    env: &'a TrialEnv<'a>,
+    partner: Partner<'s>,
     watch: Watch<'a>,
     conversation: Conversation,
-    pub(super) limit: TrialLimit,
-    /// Notifies when the agent's process has ended.
-    pub(super) lifeline: Option<Lifeline>,
     /// Runs since the agent's last reply.
     last_reply: Stopwatch,
 }
@@ -118,12 +114,14 @@ impl Talk<'_, '_> {
     }
 
     async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), Stop> {
-        match tokio::time::timeout(self.limit.left(), persona.ask(self.conversation.transcript())).await {
+        match tokio::time::timeout(self.partner.limit.left(), persona.ask(self.conversation.transcript())).await {
             Ok(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
-            Err(_) if self.limit.is_spent_by_agent() => self.conversation.time_ran_out(self.limit.seconds),
+            Err(_) if self.partner.limit.is_spent_by_agent() => {
+                self.conversation.time_ran_out(self.partner.limit.seconds)
+            }
             Err(_) => {
-                let what = self.limit.ran_out_while("the persona's model was being waited for");
+                let what = self.partner.limit.ran_out_while("the persona's model was being waited for");
                 return Err(Stop::broken(persona.last_failure.after(what)));
             }
         }
@@ -135,11 +133,11 @@ impl Talk<'_, '_> {
         engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
         engine.sink.kept(Durability::Process).await?;
         let outage_check = observe::outage_check(self.env, self.last_reply);
-        let (mut turn, end) = self.say(number, text, outage_check).await;
+        let (mut turn, end) = self.partner.say(number, text, outage_check).await;
         keep(engine, id, &mut turn).await?;
-        let before = self.limit.elapsed_ms();
+        let before = self.partner.limit.elapsed_ms();
         self.watch.after_turn(number).await?;
-        self.limit.pause(self.limit.elapsed_ms() - before);
+        self.partner.limit.pause(self.partner.limit.elapsed_ms() - before);
         let error = match end {
             TurnEnd::Replied => {
                 engine.resources.note_answer();
@@ -148,19 +146,20 @@ impl Talk<'_, '_> {
                 return Ok(());
             }
             // An unanswered message is the agent's failure only where it had most of the conversation's time.
-            TurnEnd::OutOfTime if self.limit.is_spent_by_agent() => {
-                let error = self.limit.ran_out_while("the agent's reply was awaited, and the agent had most of it");
+            TurnEnd::OutOfTime if self.partner.limit.is_spent_by_agent() => {
+                let error =
+                    self.partner.limit.ran_out_while("the agent's reply was awaited, and the agent had most of it");
                 self.conversation.agent_failed(turn, error);
                 return Ok(());
             }
             TurnEnd::OutOfTime => {
                 let what =
                     "the agent's reply was awaited, and most of it had gone elsewhere; try a longer limits.trial";
-                return Err(Stop::broken(self.limit.ran_out_while(what)));
+                return Err(Stop::broken(self.partner.limit.ran_out_while(what)));
             }
             TurnEnd::RefusedTogether => {
                 let what = "the agent refused requests because of our other conversations; try target.maxConcurrency";
-                return Err(Stop::broken(self.limit.ran_out_while(what)));
+                return Err(Stop::broken(self.partner.limit.ran_out_while(what)));
             }
             TurnEnd::Failed(error) => error,
         };
@@ -168,7 +167,7 @@ impl Talk<'_, '_> {
             AgentErrorKind::RefusedTogether => return Err(Stop::broken(error.message)),
             // It is the job's doing, whatever the agent had answered before.
             AgentErrorKind::Unsendable => return Err(Stop::broken(with_hint(engine, &error))),
-            _ if !engine.resources.agent_has_answered() && blames_the_job(self.session, &error, &turn) => {
+            _ if !engine.resources.agent_has_answered() && blames_the_job(self.partner.session, &error, &turn) => {
                 return Err(Stop::broken(with_hint(engine, &error)));
             }
             AgentErrorKind::Busy => self.conversation.agent_failed(turn, with_hint(engine, &error)),

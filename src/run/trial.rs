@@ -180,7 +180,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         return Err(Stop::broken(trouble));
     }
     let watch = Watch::before(env, &evidence.session_id).await;
-    let reference = env.reference.as_deref().zip(env.trial.case.reference);
+    let reference = env.reference.as_ref().zip(env.trial.case.reference);
     let led = match reference {
         Some((agent, ReferencePart::Leads)) => Some(reference::hold(env, agent, Said::OfCase).await?),
         _ => None,
@@ -191,17 +191,23 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     evidence.ending = ended.ending;
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
-    evidence.reference = match (reference, led) {
+    let mut without_reference = None;
+    match (reference, led) {
         (Some((agent, ReferencePart::Follows)), _) => {
             let said = Said::Same(user_messages(&evidence.transcript));
-            Some(reference::hold(env, agent, said).await?.transcript)
+            match reference::hold(env, agent, said).await {
+                Ok(held) => evidence.reference = Some(held.transcript),
+                // The conversation with the agent under test was held all the same.
+                Err(Stop::Outcome(outcome)) => without_reference = Some(outcome),
+                Err(sink) => return Err(sink),
+            }
         }
         (_, Some(held)) => {
             (evidence.persona_usage, evidence.persona_notes) = (held.persona_usage, held.persona_notes);
-            Some(held.transcript)
+            evidence.reference = Some(held.transcript);
         }
-        (_, None) => None,
-    };
+        (_, None) => {}
+    }
     observe::observe(env, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => match excuse(&evidence) {
@@ -228,9 +234,10 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         persona_notes: evidence.persona_notes.clone(),
     })?;
     // It is unknown who failed, and the agent is not blamed for a database that is gone.
-    match down {
-        Some(error) => Err(Stop::broken(error)),
-        None => Ok(evidence),
+    match (down, without_reference) {
+        (Some(error), _) => Err(Stop::broken(error)),
+        (None, Some(outcome)) => Err(Stop::Outcome(outcome)),
+        (None, None) => Ok(evidence),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct TrialEnv<'a> {
     /// The agent under test.
     pub(super) agent: Box<dyn Agent>,
     /// The agent whose turns are expected of it, where the case has one.
-    pub(super) reference: Option<Box<dyn Agent>>,
+    pub(super) reference: Option<Reference>,
     /// The conversation's part of the limiter of all those with the same agent.
     pub(super) limiter: ConversationLimiter,
     /// The user that the agent talks with.
@@ -42,6 +42,12 @@ pub(super) struct TrialEnv<'a> {
     /// The messages that the conversation begins after, where seeds are delivered so.
     history: Vec<Message>,
     owned: Owned,
+}
+
+/// The reference agent. Its rate limits are its own.
+pub(super) struct Reference {
+    pub(super) agent: Box<dyn Agent>,
+    pub(super) limiter: ConversationLimiter,
 }
 
 /// The processes and graphs of a trial, its own or shared with others.
@@ -158,7 +164,7 @@ struct EnvSetup<'a> {
     trial: &'a Trial,
     mode: SetupMode,
     owned: Owned,
-    reference: Option<Box<dyn Agent>>,
+    reference: Option<Reference>,
 }
 
 impl EnvSetup<'_> {
@@ -178,6 +184,7 @@ impl EnvSetup<'_> {
         let agent = transport.connect(self.agent_context(limiter.clone()));
         let agent = agent.map_err(|error| Stop::broken(error.to_string()))?;
         if let (Some(target), Some(_)) = (&engine.plan.job.reference, trial.case.reference) {
+            let limiter = engine.budget.reference_limiter.open_conversation();
             let context = AgentContext {
                 user: target.user.clone(),
                 chatbot: target.chatbot.clone(),
@@ -186,7 +193,8 @@ impl EnvSetup<'_> {
                 ..self.agent_context(limiter.clone())
             };
             let broken = |error| Stop::broken(format!("the reference agent: {error}"));
-            self.reference = Some(target.transport.connect(context).map_err(broken)?);
+            let agent = target.transport.connect(context).map_err(broken)?;
+            self.reference = Some(Reference { agent, limiter });
         }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
             let mut lifeline = self.owned.lifeline();

@@ -1,8 +1,9 @@
 //! One turn: a message and the agent's answer.
 
 use super::managed::ended;
-use super::talk::Talk;
+use super::trial_limit::TrialLimit;
 use super::{Engine, hint};
+use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
 use crate::evidence::{FailedTry, Turn};
 
@@ -15,7 +16,15 @@ pub(super) enum TurnEnd {
     RefusedTogether,
 }
 
-impl Talk<'_, '_> {
+/// An agent with which a conversation is held, and what bounds it.
+pub(super) struct Partner<'s> {
+    pub(super) session: &'s mut (dyn Session + 'static),
+    pub(super) limit: TrialLimit,
+    /// Notifies when the agent's process has ended.
+    pub(super) lifeline: Option<Lifeline>,
+}
+
+impl Partner<'_> {
     /// Sends a message and waits until the agent has answered, the time is up, or the agent's process has ended.
     pub(super) async fn say(&mut self, number: u32, user: String, outage_check: OutageCheck) -> (Turn, TurnEnd) {
         let mut turn = Turn::begun(number, user);

@@ -26,6 +26,7 @@ mod outputs;
 mod providers;
 mod readme;
 mod real_model;
+mod reference;
 mod secrets;
 mod refusals;
 mod regrade;

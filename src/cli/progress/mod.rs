@@ -170,7 +170,7 @@ impl Progress {
             | Entry::LookedBefore { .. }
             | Entry::Primed { .. }
             | Entry::AgentRefused { .. }
-            | Entry::ReferenceHeld { .. }
+            | Entry::ReferenceTurn { .. }
             | Entry::ModelAsked { .. } => None,
             Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {

@@ -2,7 +2,7 @@
 
 use super::super::{Ink, Page, TrialNames, count, plain};
 use super::Run;
-use crate::record::{Overview, Spender};
+use crate::record::Overview;
 use crate::score::Score;
 
 /// Writes what limits what the run shows.
@@ -113,8 +113,7 @@ fn uncounted(overview: &Overview) -> Option<String> {
         (None, Some(_)) => "limits.tokens",
         (None, None) => return None,
     };
-    let silent = overview.spending.iter().any(|row| row.spender == Spender::Agent && row.usage.is_none());
-    silent.then(|| {
-        format!("{limit} holds for {} only: what the agent takes of its own, nobody tells", asked.join(" and "))
-    })
+    let silent = overview.spending.iter().find(|row| !row.spender.is_own_model() && row.usage.is_none())?;
+    let (whose, silent) = (asked.join(" and "), silent.spender.as_str());
+    Some(format!("{limit} holds for {whose} only: what the {silent} takes of its own, nobody tells"))
 }

@@ -4,7 +4,7 @@ use super::super::{Cell, Ink, Page, Paint, Row, Table, plain, thousands};
 use super::Run;
 use crate::evidence::Usage;
 use crate::money::{Cost, Dollars};
-use crate::record::{Spender, Spending, Stage, total};
+use crate::record::{Spending, Stage, total};
 
 /// Writes what was taken; nothing where no model is known to have taken anything.
 pub(super) fn tokens(page: &mut Page, run: &Run<'_>) {
@@ -26,7 +26,7 @@ pub(super) fn tokens(page: &mut Page, run: &Run<'_>) {
         let model = if several(spending) { format!(" {}", plain(&spending.model)) } else { String::new() };
         row(format!("{spending}{model}"), spending.usage.as_ref(), spending.cost);
     }
-    let own = rows.iter().filter(|row| row.spender != Spender::Agent);
+    let own = rows.iter().filter(|row| row.spender.is_own_model());
     let own_rows = own.clone().count();
     if own_rows > 1 {
         let (usage, cost, _) = total(own);
