@@ -82,7 +82,7 @@ kinds! {
     /// `[{"name", "data": […], "initial_session"}]`.
     AdkOldEvalSet: Adk, Cases, "an eval set of Google ADK's old schema";
     /// `{"scenarios": […]}`.
-    AdkScenarios: Adk, Cases, "conversation scenarios of Google ADK";
+    AdkScenarios: Adk, Cases, "a file of conversation scenarios of Google ADK";
     /// `{"criteria": {…}}`.
     AdkTestConfig: Adk, Companion, "a test_config.json of Google ADK";
     /// `{"state": {…}}`, with or without app and user.
@@ -90,7 +90,7 @@ kinds! {
     /// `{"eval_set_result_id", "eval_case_results": […]}`.
     AdkResult: Adk, Recorded, "a result file of Google ADK";
     /// `[{"user_content", "final_response", …}]`.
-    AdkInvocations: Adk, Recorded, "recorded invocations of Google ADK";
+    AdkInvocations: Adk, Recorded, "a list of recorded invocations of Google ADK";
     /// `{"evalSetId", "evalCases": […]}`.
     TrpcEvalSet: Trpc, Cases, "an eval set of trpc-agent-go";
     /// `[{"metricName", "threshold", "criterion"}]`.
@@ -102,23 +102,23 @@ kinds! {
     /// YAML with `test_paths`.
     WatsonxConfig: Watsonx, Cases, "a config.yml of watsonx Orchestrate";
     /// CSV with the header `story,agent`.
-    WatsonxStories: Watsonx, Cases, "stories of watsonx Orchestrate";
+    WatsonxStories: Watsonx, Cases, "a file of stories of watsonx Orchestrate";
     /// Tab-separated: story, expected response, agent.
     WatsonxValidation: Watsonx, Cases, "a validation file of watsonx Orchestrate";
     /// `[{"role", "content", "type"}]`.
-    WatsonxMessages: Watsonx, Recorded, "recorded messages of watsonx Orchestrate";
+    WatsonxMessages: Watsonx, Recorded, "a list of recorded messages of watsonx Orchestrate";
     /// `[{"message", "reason"}]`.
-    WatsonxAnalyze: Watsonx, Recorded, "analysed messages of watsonx Orchestrate";
+    WatsonxAnalyze: Watsonx, Recorded, "a list of analysed messages of watsonx Orchestrate";
     /// Metrics of a case, or `summary_metrics.csv`.
-    WatsonxMetrics: Watsonx, Summary, "figures of a run of watsonx Orchestrate";
+    WatsonxMetrics: Watsonx, Summary, "a file of figures of a run of watsonx Orchestrate";
     /// `{"metadata", "conversation": […]}`.
     RedhatConversation: Redhat, Cases, "a conversation of Red Hat's evaluations";
     /// One user id a line.
-    RedhatUserIds: Redhat, Companion, "the user ids of Red Hat's evaluations";
+    RedhatUserIds: Redhat, Companion, "a list of user ids of Red Hat's evaluations";
     /// `deepeval_*.json`.
-    RedhatResult: Redhat, Summary, "figures of a run of Red Hat's evaluations";
+    RedhatResult: Redhat, Summary, "a file of figures of a run of Red Hat's evaluations";
     /// `[{"role", "content"}]`.
     MessageList: Shared, Recorded, "a list of messages as OpenAI writes them";
     /// OpenTelemetry's JSON.
-    OtlpTraces: Shared, Recorded, "traces in OpenTelemetry's JSON";
+    OtlpTraces: Shared, Recorded, "a file of traces in OpenTelemetry's JSON";
 }

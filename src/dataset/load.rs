@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::adk::{self, AdkConfig};
 use super::cursor::Cursor;
 use super::findings::{Findings, about_file, about_text};
-use super::json::JsonText;
+use super::json::{self, JsonContent, JsonText};
 use super::recognise::{Recognised, look_at};
 use super::{ContextFile, Dataset, Kind, Purpose, System};
 use super::{redhat, trpc, watsonx};
@@ -179,15 +179,28 @@ fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText, beside: &Be
     Ok(())
 }
 
-/// The tree of a file that must be of this kind.
+/// The tree of a file that must be of this kind. Of one without a key of its own, an empty one too, the kind is not known: then
+/// it is taken for what is expected.
 fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
-    let found = look_at(&file.name, &file.text)?;
-    match found.json {
-        // A session may be any object: one without a state has nothing to be recognised by.
-        Some(json) if found.kind == expected => Ok(json),
-        _ => {
-            let message = format!("{} is expected here, but this is {}", expected.name(), found.kind.name());
-            Err(single(about_file(&file.name, message, None)))
+    let not = |what: String| {
+        let message = format!("{} is expected here, but this is {what}", expected.name());
+        single(about_file(&file.name, message, None))
+    };
+    match look_at(&file.name, &file.text) {
+        Ok(Recognised { kind, json: Some(json), .. }) if kind == expected => Ok(json),
+        Ok(found) => Err(not(found.kind.name().to_owned())),
+        Err(problems) => {
+            let text = file.text.trim_start_matches('\u{feff}');
+            let json = json::read(text).map_err(|_| match text.trim_start().chars().next() {
+                None => not("an empty file".to_owned()),
+                Some('{' | '[') => problems,
+                Some(_) => not("no JSON".to_owned()),
+            })?;
+            let is_like_it = match expected {
+                Kind::TrpcMetrics => matches!(&json.root.content, JsonContent::List(items) if items.is_empty()),
+                _ => matches!(json.root.content, JsonContent::Object(_)),
+            };
+            if is_like_it { Ok(json) } else { Err(not("something else".to_owned())) }
         }
     }
 }

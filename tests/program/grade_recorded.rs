@@ -243,6 +243,46 @@ fn what_only_a_judge_or_a_live_agent_can_tell_is_missing_with_the_reason() {
 }
 
 #[test]
+fn a_judge_that_can_not_be_asked_is_refused_before_anything_is_kept() {
+    let desk = desk(&lines(&[hello(), chat("bestell-ñ", 2)]));
+    let job = "target: {user: u, chatbot: c}\nfacts: []\nevaluator: {script: [Hello]}\n\
+               cases: [{id: hello, tasks: [{task: t, acceptanceCriteria: a}]}]\n";
+    fs::write(desk.path().join("job.yml"), job).unwrap();
+    let arguments = ["grade", "--dataset", "job.yml", "--actual", "log.jsonl", "--scorer-model", "openai/gpt-4.1"];
+    let (status, words) = typed(desk.path(), &arguments);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("OPENAI_API_KEY") && words.contains("job.yml"), "{words}");
+    assert!(!desk.path().join("runs").exists(), "{words}");
+}
+
+#[test]
+fn the_model_of_a_recording_is_the_one_that_it_names() {
+    let named = |mut chat: Value, model: &str| {
+        chat["model"] = model.into();
+        chat
+    };
+    let recorded = lines(&[named(hello(), "gpt-4.1"), named(chat("bestell-ñ", 2), "gpt-5"), named(hello(), "gpt-5")]);
+    let desk = desk(&recorded);
+    let (status, words) = typed(desk.path(), &[&GRADE[..], &["-o", "out.json"]].concat());
+    assert_eq!(status, Some(0), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.path().join("out.json")).unwrap()).unwrap();
+    let of = |trial: &Value| format!("{} {}", trial["trial"]["case"], trial["trial"]["model"]).replace('"', "");
+    let trials: Vec<String> = record["trials"].as_array().unwrap().iter().map(of).collect();
+    assert_eq!(trials, ["bestell-ñ gpt-5", "hello gpt-4.1", "hello gpt-5"]);
+}
+
+#[test]
+fn a_reason_that_several_metrics_share_is_shown_once() {
+    let (desk, datasets) = (desk(""), crate::house::root().join("tests/fixtures/datasets/watsonx"));
+    let dataset = datasets.join("evaluate/data_simple.json").display().to_string();
+    let recorded = datasets.join("analysis/multi_run_example/messages/data_simple.run1.messages.json");
+    let actual = recorded.display().to_string();
+    let (_, words) = typed(desk.path(), &["grade", "--dataset", &dataset, "--actual", &actual]);
+    assert_eq!(words.matches("no message reaches the goal summarize").count(), 1, "{words}");
+    assert_eq!(words.matches("as JourneySuccessMetric 1").count(), 3, "{words}");
+}
+
+#[test]
 fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     let reply = "word ".repeat(30_000);
     let case = |number: usize| {

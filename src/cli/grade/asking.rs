@@ -17,7 +17,7 @@ use super::super::run::waiting_line;
 use super::super::signals::{Kept, Signals};
 use super::again::Again;
 use crate::evidence::{Observed, Usage};
-use crate::job::{ModelName, RunLimits};
+use crate::job::{Job, ModelName, RunLimits};
 use crate::money::{Cost, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
@@ -114,7 +114,27 @@ impl Asking<'_> {
         Ok(JudgeAnswers { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
     }
 
+    /// Why this judge can't be asked about the conversations of a job, before anything is made; `file` is what the job is called.
+    pub(super) fn refusals(&self, job: &Job, file: String) -> Option<RefusedJob> {
+        match self.plan_for(job.clone(), file) {
+            Err(CliError::Refused(mut refused)) => refused.pop(),
+            _ => None,
+        }
+    }
+
     fn plan(&self, run: &JournalFile, again: &Again<'_>) -> Result<Plan, CliError> {
+        let file =
+            self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());
+        let plan = self.plan_for(again.job.clone(), file.clone())?;
+        if again.templates.is_none() {
+            let what =
+                "an earlier version kept the run without the judge's template, and that of today is another".to_owned();
+            return Err(refused(file, vec![Refusal::new(what, "say the job with --job FILE")]));
+        }
+        Ok(plan)
+    }
+
+    fn plan_for(&self, job: Job, file: String) -> Result<Plan, CliError> {
         let limits = RunLimits {
             spend: SpendLimits { cost: self.args.cost_limit, tokens: self.args.token_limit },
             seconds: None,
@@ -122,19 +142,11 @@ impl Asking<'_> {
         let wanted = Overrides { scorer_model: Some(self.judge.clone()), limits, ..Overrides::default() };
         let prices = prices(self.args.files.prices.as_deref())?;
         let environment = Environment { prices, ..surroundings(self.context) };
-        let file =
-            self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());
-        let refused = |refusals: Vec<Refusal>| CliError::Refused(vec![RefusedJob::new(file.clone(), None, refusals)]);
-        let plan = Plan::for_judge(again.job.clone(), wanted, environment).map_err(refused)?;
-        if again.templates.is_none() {
-            let what =
-                "an earlier version kept the run without the judge's template, and that of today is another".to_owned();
-            return Err(refused(vec![Refusal::new(what, "say the job with --job FILE")]));
-        }
+        let plan = Plan::for_judge(job, wanted, environment).map_err(|refusals| refused(file.clone(), refusals))?;
         let _inside = self.runtime.enter();
         run::check_clients(&plan, &self.context.credentials, self.context.clock).map_err(|error| {
             let help = "correct it in the job (--job FILE) or in the environment".to_owned();
-            refused(vec![Refusal::new(error.to_string(), help)])
+            refused(file, vec![Refusal::new(error.to_string(), help)])
         })?;
         Ok(plan)
     }
@@ -175,6 +187,10 @@ impl Asking<'_> {
         journal.synced().await?;
         Ok(stopped)
     }
+}
+
+fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
+    CliError::Refused(vec![RefusedJob::new(file, None, refusals)])
 }
 
 /// The conversation without the questions that the same judge answered in an earlier grading that was stopped: those answers are

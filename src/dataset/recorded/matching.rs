@@ -65,6 +65,7 @@ mod tests {
 
     fn recording(id: &str, session: Option<&str>, file_stem: &str) -> RecordingKey {
         RecordingKey {
+            model: None,
             id: id.to_owned(),
             session: session.map(str::to_owned),
             file_stem: file_stem.to_owned(),

@@ -45,6 +45,8 @@ pub struct Recorded {
     pub id: String,
     /// Which of several runs of the case it was, as the file counts.
     pub run: Option<u64>,
+    /// The agent's model, where one is named, and no other.
+    pub model: Option<String>,
     /// With whom it was held.
     pub session: CaseSession,
     /// The turns: one without a user's message is the agent's greeting, turn 0.

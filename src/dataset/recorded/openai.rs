@@ -26,8 +26,10 @@ fn read_object(value: Cursor<'_>, name: String) -> Recorded {
         let id = fields.get(key)?;
         id.node.text().map(str::to_owned)
     });
+    let model = fields.get("model").and_then(|model| model.node.text().map(str::to_owned));
     let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
-    Recorded::new(id.unwrap_or(name), &turns_of(messages.into_iter().filter_map(read_message).collect()))
+    let turns = turns_of(messages.into_iter().filter_map(read_message).collect());
+    Recorded { model, ..Recorded::new(id.unwrap_or(name), &turns) }
 }
 
 fn read_message(value: Cursor<'_>) -> Option<Spoken> {

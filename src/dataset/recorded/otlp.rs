@@ -51,7 +51,8 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
                 app: spans.iter().find_map(|span| text(span, "gen_ai.agent.name")).map(str::to_owned),
                 ..CaseSession::default()
             };
-            conversations.push(Recorded { id: id.to_owned(), session, turns: numbered(&turns), ..Recorded::default() });
+            let (id, model, turns) = (id.to_owned(), model(spans), numbered(&turns));
+            conversations.push(Recorded { id, model, session, turns, ..Recorded::default() });
         }
     }
     if conversations.is_empty() {
@@ -61,6 +62,14 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
         );
     }
     conversations
+}
+
+/// The model that all of its calls went to.
+fn model(spans: &[&Record]) -> Option<String> {
+    let keys = ["gen_ai.request.model", "gen_ai.response.model"];
+    let mut names = spans.iter().filter_map(|span| keys.iter().find_map(|key| text(span, key)));
+    let first = names.next()?;
+    names.all(|name| name == first).then(|| first.to_owned())
 }
 
 fn text<'a>(record: &'a Record, key: &str) -> Option<&'a str> {

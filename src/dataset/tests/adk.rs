@@ -173,12 +173,19 @@ fn criteria_that_mean_nothing_are_refused_or_told() {
         (r#"{"criteria": {}, "user_simulator_config": {"type": "robot"}}"#, "`llm_backed` or `llm_audio`"),
         (r#"{"criteria": {}, "user_simulator_config": {"custom_instructions": "x"}}"#, "{{ stop_signal }}"),
         (r#"{"eval_cases": []}"#, "a test_config.json of Google ADK is expected here, but this is an eval set"),
+        (" ", "a test_config.json of Google ADK is expected here, but this is an empty file"),
+        ("[]", "a test_config.json of Google ADK is expected here, but this is something else"),
+        ("{", "config.json:1:1: this bracket is not closed"),
+        ("criteria: 1", "a test_config.json of Google ADK is expected here, but this is no JSON"),
     ] {
         let refused = refused(list, &with_config(config));
         assert!(refused.contains(message), "{config}: {refused}");
     }
-    let dataset = loaded(list, &with_config(r#"{"criteria": {}}"#));
-    assert!(dataset.metrics.iter().all(|metric| metric.kind == MeasureKind::Figure), "none was asked for");
+    for without in [r#"{"criteria": {}}"#, "{}"] {
+        let dataset = loaded(list, &with_config(without));
+        assert!(dataset.metrics.iter().all(|metric| metric.kind == MeasureKind::Figure), "none was asked for");
+    }
+    assert_eq!(warnings(&loaded(list, &with_config("{}"))), ["1:1: there are no `criteria`: nothing is measured"]);
     let custom = r#"{"criteria": {"mine": {"threshold": 0.5, "x": 1}, "safety_v1": 0.8},
                      "custom_metrics": {"mine": {"code_config": {"name": "pkg.f"}}, "other": {"code_config": {"name": "pkg.g"}}}}"#;
     let dataset = loaded(list, &with_config(custom));

@@ -165,6 +165,14 @@ fn a_configuration_of_watsonx_names_its_cases() {
 }
 
 #[test]
+fn an_empty_configuration_beside_a_test_is_no_test() {
+    let files = Held::new(&[("f/a.test.json", r#"[{"query": "a"}]"#), ("f/test_config.json", "{}")]);
+    let datasets = opened("f", &files);
+    let warnings: Vec<&str> = datasets[0].warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(warnings, ["there are no `criteria`: nothing is measured"]);
+}
+
+#[test]
 fn what_is_not_there_is_told() {
     let files = Held::new(&[
         ("f/notes.json", "{}"),

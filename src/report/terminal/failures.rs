@@ -1,6 +1,6 @@
 //! The failed parts, each once with its reason and its conversations; those that passed are counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::super::gathered::{Made, Measured, Part, Sentences, Where};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
@@ -37,7 +37,8 @@ struct ShownFailures<'a> {
 struct FailureRow {
     mark: String,
     paint: Paint,
-    words: String,
+    place: String,
+    why: String,
 }
 
 /// Writes the conversations that were in trouble, then the tasks and assertions that failed, then how many did not.
@@ -153,7 +154,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Sta
     let rows = found.into_iter().map(|((mark, why, is_missing), groups)| {
         let paint: Paint = if is_missing { Ink::unsure } else { Ink::bad };
         let place = run.named(&groups, TrialNames::group_within_case, false);
-        FailureRow { mark, paint, words: format!("{place}: {why}") }
+        FailureRow { mark, paint, place, why }
     });
     (rows.collect(), standing)
 }
@@ -195,15 +196,23 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
     }
     page.paragraph(0, Ink::bold, &title);
     let most = if run.screen.is_unfolded { usize::MAX } else { MOST };
+    // Several metrics of one conversation may have the same reason, line for line.
+    let mut blocks: HashMap<(&str, &str, &str), &str> = HashMap::new();
     for it in shown.iter().take(most) {
         page.lead((2, 4), (Ink::bold, &format!("{} ·", it.title)), (Ink::unpainted, &parts::label(it.part)));
         if let Some(doubt) = &it.doubt {
             page.paragraph(4, Ink::unsure, doubt);
         }
         for row in &it.rows {
-            let words = row.words.as_str();
-            let (first, rest) = if it.is_block { words.split_once('\n').unwrap_or((words, "")) } else { (words, "") };
-            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, first));
+            let (mut first, mut rest) = (row.why.clone(), "");
+            if let Some((head, lines)) = row.why.split_once('\n').filter(|_| it.is_block) {
+                match blocks.get(&(it.case, &row.place, &row.why)) {
+                    Some(known) => first = format!("as {known}"),
+                    None => (first, rest) = (head.to_owned(), lines),
+                }
+                blocks.entry((it.case, &row.place, &row.why)).or_insert(&it.title);
+            }
+            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, &format!("{}: {first}", row.place)));
             rest.lines().for_each(|line| page.paragraph(6 + parts::leading(line), Ink::unpainted, line));
         }
     }

@@ -99,13 +99,15 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         line("cases", selection);
     }
     // Several models are listed where their figures are.
+    let is_unnamed = !provenance.recorded.is_empty() && provenance.models == ["recorded"];
     let model = match provenance.models.as_slice() {
+        _ if is_unnamed => String::new(),
         [only] => format!(" · model {only}"),
         _ => String::new(),
     };
     line("agent", &format!("{}{model}", provenance.agent));
-    line("persona", &format!("{} · {}", provenance.persona, mind(&provenance.persona_model)));
-    line("judge", &mind(&provenance.judge_model));
+    line("persona", &format!("{} · {}", provenance.persona, model_words(&provenance.persona_model)));
+    line("judge", &model_words(&provenance.judge_model));
     if let Some(graph) = &provenance.graph {
         line("graph", graph);
     }
@@ -120,11 +122,12 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     line("held", &format!("{}{took}{waited}", parts.join(", ")));
 }
 
-fn mind(model: &str) -> String {
+/// A model's name, or what stands in its place.
+fn model_words(model: &str) -> String {
     match model {
         "scripted" => "scripted rules, not a language model".to_owned(),
         "none" => "not asked: no metric of the job needs one".to_owned(),
-        "script" => "the fixed lines of evaluator.script".to_owned(),
+        "script" => "fixed messages, no language model".to_owned(),
         model => model.to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use super::super::super::held::Held;
 use crate::evidence::{Condition, TrialId};
 use crate::job::{Case, Job};
 
-/// The agent's model in runs of which nobody knows it.
+/// The agent's model where the recording names none.
 const MODEL: &str = "recorded";
 
 /// The trials of a run.
@@ -20,7 +20,8 @@ pub(super) struct Trials {
 }
 
 impl Trials {
-    /// A trial for each conversation, and one for each case and model that there is none of. Several conversations of a case and a
+    /// A trial for each conversation, and one for each case that there is none of; of runs of eval-job's, where each model has all
+    /// cases, one for each case and model. Several conversations of a case and a
     /// model are repeats.
     pub(super) fn new(job: &Job, held: &Held, case_of: &[Option<usize>], ids: &[String]) -> Trials {
         let places: HashMap<&str, usize> =
@@ -31,7 +32,8 @@ impl Trials {
         for (at, (held, case)) in held.keys.iter().zip(case_of).enumerate() {
             // A case that is not selected has no place.
             let Some(place) = case.and_then(|case| places.get(ids[case].as_str()).copied()) else { continue };
-            let model = held.own.as_ref().map_or(MODEL, |own| own.model.as_str());
+            let model =
+                held.own.as_ref().map(|own| &own.model).or(held.key.model.as_ref()).map_or(MODEL, String::as_str);
             let model = models.iter().position(|known| known == model).unwrap_or_else(|| {
                 models.push(model.to_owned());
                 models.len() - 1
@@ -44,7 +46,13 @@ impl Trials {
         if models.is_empty() {
             models.push(MODEL.to_owned());
         }
-        let known: HashSet<(usize, usize)> = trials.iter().map(|(place, model, ..)| (*place, *model)).collect();
+        let is_own = held.keys.iter().any(|held| held.own.is_some());
+        let known: HashSet<(usize, usize)> = trials
+            .iter()
+            .flat_map(|(place, own, ..)| {
+                (0..models.len()).map(move |model| (*place, if is_own { *own } else { model }))
+            })
+            .collect();
         for (place, case) in job.cases.iter().enumerate() {
             for (at, model) in models.iter().enumerate().filter(|(at, _)| !known.contains(&(place, *at))) {
                 trials.push((place, at, trial(case, model, condition_of(case), 1), None));

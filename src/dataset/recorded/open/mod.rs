@@ -25,6 +25,8 @@ pub(in crate::dataset) use pieces::{LARGE, Pieces};
 pub struct RecordingKey {
     /// Its id: the case's, as far as the file says.
     pub id: String,
+    /// The agent's model, where it is named.
+    pub model: Option<String>,
     /// The id of its session.
     pub session: Option<String>,
     /// The name of its file, without folders and endings.
@@ -131,9 +133,9 @@ impl Recordings {
         let mut problems = Vec::new();
         let mut list = std::mem::take(&mut file.pieces.list);
         for (at, piece) in list.iter_mut().enumerate() {
-            if let Some(id) = piece.id.take() {
+            if let Some((id, model)) = piece.seen.take() {
                 (piece.conversations, file.kind) = (1, Kind::MessageList);
-                keys.push(key(path, id, None, piece.line));
+                keys.push(key(path, (id, model, None), piece.line));
                 continue;
             }
             match file.text_of(piece, files).and_then(|text| file.read(piece, &text)) {
@@ -143,7 +145,9 @@ impl Recordings {
                         file.kind = of_piece.0;
                     }
                     warnings.extend(of_piece.1);
-                    keys.extend(conversations.into_iter().map(|it| key(path, it.id, it.session.id, piece.line)));
+                    keys.extend(
+                        conversations.into_iter().map(|it| key(path, (it.id, it.model, it.session.id), piece.line)),
+                    );
                 }
                 Err(of_piece) => problems.extend(of_piece.list),
             }
@@ -233,9 +237,9 @@ impl RecordedFile {
     }
 }
 
-fn key(path: &Path, id: String, session: Option<String>, line: usize) -> RecordingKey {
+fn key(path: &Path, (id, model, session): (String, Option<String>, Option<String>), line: usize) -> RecordingKey {
     let file_stem = case_of(stem(&name(path))).to_owned();
-    RecordingKey { id, session, file_stem, file: path.to_path_buf(), line }
+    RecordingKey { id, model, session, file_stem, file: path.to_path_buf(), line }
 }
 
 fn name(path: &Path) -> String {

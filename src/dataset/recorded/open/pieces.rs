@@ -21,8 +21,8 @@ pub(in crate::dataset) struct Piece {
     pub(in crate::dataset) line: usize,
     /// Which of the file's pieces it is, from 1; `None` for the whole file.
     pub(super) number: Option<usize>,
-    /// The id of its one conversation, where that was seen without reading all of it.
-    pub(super) id: Option<String>,
+    /// The id of its one conversation and the agent's model, where these were seen without reading all of it.
+    pub(super) seen: Option<(String, Option<String>)>,
     /// How many conversations it has.
     pub(super) conversations: usize,
 }
@@ -114,6 +114,7 @@ struct Head {
     conversation_id: Option<serde_json::Value>,
     case: Option<serde_json::Value>,
     session_id: Option<serde_json::Value>,
+    model: Option<serde_json::Value>,
     messages: Option<Vec<IgnoredAny>>,
     #[serde(rename = "resourceSpans")]
     spans: Option<IgnoredAny>,
@@ -145,7 +146,8 @@ fn cut_lines(
                     let ids = [head.id, head.conversation_id, head.case, head.session_id];
                     let id = ids.into_iter().find_map(|id| id?.as_str().map(str::to_owned));
                     let stem = super::stem(&name(path)).to_owned();
-                    piece.id = Some(id.unwrap_or_else(|| format!("{stem}-{number}")));
+                    let model = head.model.and_then(|model| model.as_str().map(str::to_owned));
+                    piece.seen = Some((id.unwrap_or_else(|| format!("{stem}-{number}")), model));
                 }
                 list.push(piece);
             }
