@@ -42,7 +42,7 @@ pub use model::{
     DatasetCase, DatasetGoals, DatasetMetric, Goal, GoalKind, JudgedCheck, JudgedScope, LineExpectation, MeasureKind,
     PersonaBehavior, RecordedTurn, Rubric, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
-pub use open::{LargeDataset, OpenOptions, open};
+pub use open::{LargeDataset, OpenOptions, are_no_cases, open};
 pub use raise::from_job;
 pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};

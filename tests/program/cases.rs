@@ -63,6 +63,37 @@ fn cases_are_listed_and_shown_as_they_are_written() {
 }
 
 #[test]
+fn all_cases_of_a_folder_are_listed_with_their_files() {
+    let desk = desk();
+    fs::create_dir(desk.path().join("more")).unwrap();
+    fs::write(desk.path().join("more/job.yml"), JOB.replace("id: one", "id: three")).unwrap();
+    let (status, listed, words) = typed(desk.path(), &["cases", "list", "."]);
+    assert_eq!(status, Some(0), "{words}");
+    let expected = "./job.yml\n  one    1 turn     1 reply  [smoke]\n  two    1 turn     expects nothing\n\
+                    ./more/job.yml\n  three  1 turn     1 reply  [smoke]\n  two    1 turn     expects nothing\n\
+                    ./set.json\n  a      1 turn     1 reply\n  žluť   1 turn     1 call\n";
+    assert_eq!(listed, expected);
+    let (_, listed, _) = typed(desk.path(), &["cases", "list", ".", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    assert_eq!((&rows[2]["file"], &rows[2]["id"]), (&json!("./more/job.yml"), &json!("three")));
+    let (_, shown, _) = typed(desk.path(), &["cases", "show", ".", "three"]);
+    assert!(shown.starts_with("id: three # first\n"), "{shown}");
+    let (status, _, words) = typed(desk.path(), &["cases", "show", ".", "two"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("several files of . have a case `two`\n  try: ./job.yml or ./more/job.yml"), "{words}");
+    // A folder of jobs alone, one of neither, and one with a file that is wrong.
+    let (status, listed, _) = typed(desk.path(), &["cases", "list", "more"]);
+    assert_eq!((status, listed.lines().next()), (Some(0), Some("more/job.yml")));
+    fs::create_dir(desk.path().join("empty")).unwrap();
+    let (status, _, words) = typed(desk.path(), &["cases", "list", "empty"]);
+    assert_eq!(status, Some(2), "{words}");
+    fs::write(desk.path().join("more/wrong.yml"), "target: 1\n").unwrap();
+    let (status, _, words) = typed(desk.path(), &["cases", "list", "."]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("more/wrong.yml:1:9"), "{words}");
+}
+
+#[test]
 fn cases_are_removed_and_added_and_all_else_stays() {
     let desk = desk();
     let read = |name: &str| fs::read_to_string(desk.path().join(name)).unwrap();

@@ -9,7 +9,7 @@ use super::RunsArgs;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum CasesCommand {
-    /// Show the cases of a file: their ids, who speaks, how many turns, what is expected, and their tags
+    /// Show the cases of a file, or of all files of a folder: their ids, who speaks, how many turns, what is expected, and their tags
     List(CasesListArgs),
     /// Show a case as it is written
     Show(CasesShowArgs),

@@ -11,7 +11,7 @@ use super::super::error::CliError;
 use super::super::held::Held;
 use super::super::printer::Printer;
 use super::super::prompts::PromptFiles;
-use super::file::{Cases, Edited, ids_of, is_data, no_case};
+use super::file::{Cases, Edited, Found, FoundCase, ids_of, is_data, no_case};
 use crate::dataset::{self, CaseFile, Dataset, DatasetCase, DiskFiles, Files, Kind};
 use crate::job;
 use crate::plan::Refusal;
@@ -94,15 +94,17 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
         let source = Edited::open(Path::new(path), "eval-job cases add FILE --from")?;
         if !is_data(path, &source.text) {
             // Whatever is wrong with it is told first.
-            let read = super::Cases::read(path, "eval-job cases add FILE --from", context)?;
+            let read = Cases::read(path, "eval-job cases add FILE --from", context)?;
             let ids = read.ids();
-            let Cases::Job(job) = read else { return Err(CliError::Internal(format!("{path} is no job any more"))) };
             let cases = source.cases()?;
             let internal = |error: &dyn std::fmt::Display| CliError::Internal(error.to_string());
             let whole: Value =
                 serde_saphyr::from_str(source.text.trim_start_matches('\u{feff}')).map_err(|error| internal(&error))?;
             let of_job = |place: usize| -> Result<Added, CliError> {
-                let complete = serde_json::to_value(&*job.cases[place]).map_err(|error| internal(&error))?;
+                let Some(Found { case: FoundCase::OfJob(case), .. }) = read.list.get(place) else {
+                    return Err(CliError::Internal(format!("{path} is no job any more")));
+                };
+                let complete = serde_json::to_value(&**case).map_err(|error| internal(&error))?;
                 let (written, value) = (cases.written(place), whole["cases"][place].clone());
                 Ok(Added::OfJob(Box::new(JobCase { written, value, complete })))
             };

@@ -2,59 +2,110 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::args::ReadingArgs;
 use super::super::context::Context;
 use super::super::datasets;
 use super::super::error::{CliError, FileArgument};
+use super::super::job_files::{JobFiles, job_files};
 use super::super::jobs;
 use super::super::whole_file;
-use crate::dataset::{self, Beside, CaseFile, Dataset};
-use crate::job::{self, Job};
+use crate::dataset::{self, Beside, CaseFile, DatasetCase};
+use crate::job::{self, Case};
 use crate::plan::Refusal;
 use crate::report::{one_line, plain};
 use crate::text::nearest;
 
-/// The cases of a file.
-pub(super) enum Cases {
-    /// Those of a job.
-    Job(Box<Job>),
+/// A case, and the file that it is in.
+pub(super) struct Found {
+    pub(super) file: PathBuf,
+    pub(super) case: FoundCase,
+}
+
+pub(super) enum FoundCase {
+    OfJob(Arc<Case>),
     /// Another system's.
-    Data(Vec<Dataset>),
+    OfData(Box<DatasetCase>),
+}
+
+/// The cases of a file, or of a folder of files.
+pub(super) struct Cases {
+    pub(super) list: Vec<Found>,
+    /// Whether they are those of a folder.
+    pub(super) is_folder: bool,
 }
 
 impl Cases {
-    /// Reads what stands at a path: a job file, another system's file or a folder of those.
+    /// Reads what stands at a path: a job file, another system's file, or a folder of both.
     pub(super) fn read(typed: &str, before: &'static str, context: &Context) -> Result<Cases, CliError> {
         let path = Path::new(typed);
+        let argument = FileArgument { before, kind: "file with cases" };
+        let is_folder = path.is_dir();
         if path.is_file() && !is_data(typed, &fs::read_to_string(path).unwrap_or_default()) || is_missing(typed) {
-            let argument = FileArgument { before, kind: "file with cases" };
-            let loaded = jobs::load(&[path.to_path_buf()], argument, None, context.redactor())?.pop();
-            let loaded = loaded.ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
-            return Ok(Cases::Job(Box::new(loaded.job)));
+            return Ok(Cases { list: of_jobs(&[path.to_path_buf()], argument, context)?, is_folder });
         }
         let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
-        datasets::open(typed, &reading).map(Cases::Data)
+        let sets = datasets::open(typed, &reading);
+        let jobs = if is_folder { job_files(&[path.to_path_buf()], argument) } else { Ok(JobFiles::default()) };
+        let (jobs, sets) = match (jobs, sets) {
+            (Err(CliError::NoJobs { .. }), sets) => (Vec::new(), sets?),
+            (Ok(jobs), Err(CliError::InvalidJobs(problems))) if dataset::are_no_cases(&problems) && is_folder => {
+                (jobs.files, Vec::new())
+            }
+            (jobs, sets) => (jobs?.files, sets?),
+        };
+        let mut list = of_jobs(&jobs, argument, context)?;
+        for case in sets.into_iter().flat_map(|set| set.cases) {
+            let file = case.file.clone().unwrap_or_else(|| path.to_path_buf());
+            list.push(Found { file, case: FoundCase::OfData(Box::new(case)) });
+        }
+        if is_folder {
+            // Stable: a file's cases stay in its order.
+            list.sort_by(|one, other| one.file.cmp(&other.file));
+        }
+        Ok(Cases { list, is_folder })
     }
 
     /// The ids, in the file's order.
     pub(super) fn ids(&self) -> Vec<String> {
-        match self {
-            Cases::Job(job) => job.cases.iter().map(|case| case.id.clone()).collect(),
-            Cases::Data(sets) => sets.iter().flat_map(|set| &set.cases).map(|case| case.id.clone()).collect(),
-        }
+        self.list.iter().map(|found| found.case.id().to_owned()).collect()
     }
 
-    /// The place of a case.
+    /// The case of this id.
     ///
     /// # Errors
-    /// There is none of this id: which one may be meant.
-    pub(super) fn place(&self, file: &str, id: &str) -> Result<usize, CliError> {
-        let ids = self.ids();
-        if let Some(place) = ids.iter().position(|known| known == id) {
-            return Ok(place);
+    /// There is none of this id: which one may be meant. Or several files of a folder have one.
+    pub(super) fn case(&self, file: &str, id: &str) -> Result<(usize, &Found), CliError> {
+        let mut of_id = self.list.iter().enumerate().filter(|(_, found)| found.case.id() == id);
+        match (of_id.next(), of_id.next()) {
+            (Some((_, one)), Some((_, other))) if one.file != other.file => {
+                let what = format!("several files of {} have a case `{}`", plain(file), plain(id));
+                let help =
+                    format!("{} or {}", plain(&one.file.to_string_lossy()), plain(&other.file.to_string_lossy()));
+                Err(CliError::Unprepared(Refusal::new(what, help)))
+            }
+            (Some(found), _) => Ok(found),
+            (None, _) => Err(no_case(file, id, &self.ids())),
         }
-        Err(no_case(file, id, &ids))
+    }
+}
+
+fn of_jobs(files: &[PathBuf], argument: FileArgument, context: &Context) -> Result<Vec<Found>, CliError> {
+    let loaded = jobs::load(files, argument, None, context.redactor())?;
+    let cases = files.iter().zip(loaded).flat_map(|(file, loaded)| {
+        let found = |case| Found { file: file.clone(), case: FoundCase::OfJob(case) };
+        loaded.job.cases.into_iter().map(found).collect::<Vec<_>>()
+    });
+    Ok(cases.collect())
+}
+
+impl FoundCase {
+    pub(super) fn id(&self) -> &str {
+        match self {
+            FoundCase::OfJob(case) => &case.id,
+            FoundCase::OfData(case) => &case.id,
+        }
     }
 }
 

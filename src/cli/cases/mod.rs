@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use crate::report::{count, plain};
-use file::{Cases, Edited};
+use file::{Cases, Edited, FoundCase};
 use row::Row;
 
 /// Lists, shows, adds or removes cases.
@@ -23,10 +23,8 @@ pub(super) fn cases(command: &CasesCommand, context: &Context, printer: &Printer
 }
 
 fn list(args: &CasesListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let rows: Vec<Row> = match Cases::read(&args.file, "eval-job cases list", context)? {
-        Cases::Job(job) => job.cases.iter().map(|case| Row::of_job(case)).collect(),
-        Cases::Data(sets) => sets.iter().flat_map(|set| &set.cases).map(Row::of_data).collect(),
-    };
+    let cases = Cases::read(&args.file, "eval-job cases list", context)?;
+    let rows: Vec<Row> = cases.list.iter().map(Row::new).collect();
     if args.json {
         let lines: Vec<String> = rows.iter().map(json).collect::<Result<_, _>>()?;
         let text = if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) };
@@ -34,8 +32,15 @@ fn list(args: &CasesListArgs, context: &Context, printer: &Printer) -> Result<u8
         return Ok(0);
     }
     let width = rows.iter().map(|row| row.shown_id().chars().count()).max().unwrap_or_default();
-    let lines: String = rows.iter().map(|row| row.line(width) + "\n").collect();
-    printer.data(&lines)?;
+    let mut text = String::new();
+    for of_file in rows.chunk_by(|one, other| one.file == other.file) {
+        let indent = if cases.is_folder { "  " } else { "" };
+        if let (true, Some(first)) = (cases.is_folder, of_file.first()) {
+            text += &format!("{}\n", plain(&first.file));
+        }
+        of_file.iter().for_each(|row| text += &format!("{indent}{}\n", row.line(width)));
+    }
+    printer.data(&text)?;
     if rows.is_empty() {
         printer.note(&format!("{} has no cases", plain(&args.file)));
     }
@@ -48,18 +53,20 @@ fn json(value: &impl serde::Serialize) -> Result<String, CliError> {
 
 fn show(args: &CasesShowArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let cases = Cases::read(&args.file, "eval-job cases show", context)?;
-    let place = cases.place(&args.file, &args.case)?;
-    let value = match &cases {
-        Cases::Job(job) => serde_json::to_value(&*job.cases[place]),
-        Cases::Data(sets) => serde_json::to_value(sets.iter().flat_map(|set| &set.cases).nth(place)),
+    let (place, found) = cases.case(&args.file, &args.case)?;
+    let value = match &found.case {
+        FoundCase::OfJob(case) => serde_json::to_value(&**case),
+        FoundCase::OfData(case) => serde_json::to_value(case),
     };
     let value = value.map_err(|error| CliError::Internal(error.to_string()))?;
-    let text = match (args.json, Edited::open(args.file.as_ref(), "eval-job cases show")) {
+    let of_file: Vec<usize> = (0..cases.list.len()).filter(|at| cases.list[*at].file == found.file).collect();
+    let place = of_file.iter().position(|at| *at == place).unwrap_or_default();
+    let text = match (args.json, Edited::open(&found.file, "eval-job cases show")) {
         (true, _) => format!("{value:#}\n"),
         (false, Ok(edited)) => match edited.cases() {
-            Ok(file) if file.len() == cases.ids().len() => file.written(place).trim_end().to_owned() + "\n",
+            Ok(file) if file.len() == of_file.len() => file.written(place).trim_end().to_owned() + "\n",
             // The file is the case.
-            _ if cases.ids().len() == 1 => edited.text.trim_end().to_owned() + "\n",
+            _ if of_file.len() == 1 => edited.text.trim_end().to_owned() + "\n",
             _ => as_yaml(&value)?,
         },
         (false, Err(_)) => as_yaml(&value)?,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::file::{Found, FoundCase};
 use crate::dataset::{CaseUser, DatasetCase};
 use crate::job::{Case, User};
 use crate::metric::trajectory::Expectation;
@@ -11,6 +12,8 @@ use crate::report::{count, one_line, plain};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Row {
+    /// The file that it is in.
+    pub(super) file: String,
     /// Its id.
     pub(super) id: String,
     /// Who speaks: `script`, fixed lines; or `persona`, a simulated user.
@@ -68,8 +71,17 @@ impl Expected {
 }
 
 impl Row {
+    /// Of a case.
+    pub(super) fn new(found: &Found) -> Row {
+        let row = match &found.case {
+            FoundCase::OfJob(case) => Row::of_job(case),
+            FoundCase::OfData(case) => Row::of_data(case),
+        };
+        Row { file: found.file.display().to_string(), ..row }
+    }
+
     /// Of another system's case.
-    pub(super) fn of_data(case: &DatasetCase) -> Row {
+    fn of_data(case: &DatasetCase) -> Row {
         let mut expected = Expected::default();
         expected.add(&case.expected.to_expectation().0);
         let (kind, turns) = match &case.user {
@@ -80,11 +92,11 @@ impl Row {
             CaseUser::Scenario(_) => ("persona", None),
         };
         let (tags, description) = (case.tags.clone(), case.description.clone());
-        Row { id: case.id.clone(), kind, turns, expected, tags, description }
+        Row { id: case.id.clone(), kind, turns, expected, tags, description, ..Row::default() }
     }
 
     /// Of a job's case.
-    pub(super) fn of_job(case: &Case) -> Row {
+    fn of_job(case: &Case) -> Row {
         let mut expected = Expected { assertions: case.assertions.len(), ..Expected::default() };
         case.expectations().for_each(|expectation| expected.add(expectation));
         let (kind, turns) = match &case.user {
@@ -92,7 +104,7 @@ impl Row {
             User::Persona => ("persona", None),
         };
         let (tags, description) = (case.tags.clone(), case.description.clone());
-        Row { id: case.id.clone(), kind, turns, expected, tags, description }
+        Row { id: case.id.clone(), kind, turns, expected, tags, description, ..Row::default() }
     }
 
     /// It on a line; ids have so many characters.

@@ -1,5 +1,7 @@
 //! A case: what one conversation is about.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -21,6 +23,9 @@ pub struct DatasetCase {
     pub tags: Vec<String>,
     /// The line of the file at which it begins, from 1.
     pub line: usize,
+    /// The file that it is in, where it was opened by its path.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
     /// Who speaks with the agent.
     pub user: CaseUser,
     /// What the conversation begins with.

@@ -55,10 +55,17 @@ pub(super) fn open(folder: &Path, options: &OpenOptions, files: &dyn Files) -> R
         None => {
             let help = "looked for: `.json` files that hold cases of ADK, trpc-agent-go, watsonx Orchestrate or Red Hat's \
                         evaluations";
-            return Err(single(about_file(&name(folder), "no file in this folder holds cases", Some(help))));
+            return Err(single(about_file(&name(folder), NO_CASES, Some(help))));
         }
     }
     Ok(datasets)
+}
+
+const NO_CASES: &str = "no file in this folder holds cases";
+
+/// Whether these are the problems of a folder in which there are no cases of other systems, and nothing else is wrong.
+pub fn are_no_cases(problems: &[Problems]) -> bool {
+    matches!(problems, [Problems { list, .. }] if matches!(list.as_slice(), [only] if only.message == NO_CASES))
 }
 
 /// Whether the name says that a file is meant to be a test.

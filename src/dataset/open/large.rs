@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::super::json;
 use super::super::load::single;
 use super::super::recorded::{CaseKey, LARGE, Pieces, cut_items};
 use super::super::{Beside, Dataset, Files, load, recognise};
@@ -59,7 +60,7 @@ impl LargeDataset {
                 reader.seek(SeekFrom::Start(*start)).map_err(unreadable)?;
                 reader.by_ref().take(*length).read_to_end(&mut bytes).map_err(unreadable)?;
             }
-            let id = serde_json::from_slice::<Head>(&bytes).ok().and_then(|head| head.eval_id);
+            let id = id_of(&bytes);
             let wrong = match &id {
                 None => {
                     Some("this case has no id, or is no JSON: a set as large as this is read as it stands".to_owned())
@@ -125,6 +126,17 @@ fn renumbered(message: &str, before: usize) -> String {
         Some(format!("{list}[{}]{rest}", number.parse::<usize>().ok()? + before))
     };
     LISTS.iter().find_map(number).unwrap_or_else(|| message.to_owned())
+}
+
+/// The id of a case, which may have comments.
+fn id_of(bytes: &[u8]) -> Option<String> {
+    match serde_json::from_slice::<Head>(bytes) {
+        Ok(head) => head.eval_id,
+        Err(_) => {
+            let read = json::read(std::str::from_utf8(bytes).ok()?).ok()?;
+            ["eval_id", "evalId"].iter().find_map(|key| read.root.get(key)?.text().map(str::to_owned))
+        }
+    }
 }
 
 /// The entries of a case that name it.

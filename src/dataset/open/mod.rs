@@ -12,6 +12,7 @@ use super::load::single;
 use super::{Dataset, Files, Kind, load, recognise};
 use crate::job::{Problem, Problems};
 
+pub use folder::are_no_cases;
 pub use large::LargeDataset;
 
 /// What was named beside the path.
@@ -104,6 +105,7 @@ fn open_file(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Ve
     let (beside, odd) = beside::find(kind, path, &text, options, files)?;
     let mut dataset = load(&name(path), &text, &beside)?;
     dataset.warnings.extend(odd);
+    dataset.cases.iter_mut().for_each(|case| case.file = Some(path.to_path_buf()));
     dataset.folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     Ok(vec![dataset])
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::super::super::Files;
+use super::super::super::{Files, json};
 use super::pieces::{Piece, Pieces};
 
 /// The most that may stand before and behind a list, and the longest first item.
@@ -53,6 +53,11 @@ struct Scan<'a> {
     stack: Vec<u8>,
     is_text: bool,
     is_escaped: bool,
+    comment: Option<Comment>,
+    /// The byte before, outside of texts.
+    previous: u8,
+    /// Whether the document has begun.
+    has_begun: bool,
     line: usize,
     /// The last text at the depth of the root's keys.
     key: Vec<u8>,
@@ -68,9 +73,23 @@ struct Scan<'a> {
     after: Vec<u8>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comment {
+    /// To the end of the line.
+    Line,
+    /// To `*/`.
+    Block,
+}
+
+/// What some editors write before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 impl Scan<'_> {
     /// Takes the next byte; `false` where this can't be such a document.
     fn take(&mut self, byte: u8, at: u64) -> bool {
+        if usize::try_from(at).is_ok_and(|at| BYTE_ORDER_MARK.get(at) == Some(&byte)) {
+            return true;
+        }
         self.line += usize::from(byte == b'\n');
         let was_in_list = self.list.is_some();
         let is_fine = self.step(byte, at);
@@ -105,8 +124,11 @@ impl Scan<'_> {
             }
             return true;
         }
+        if self.is_in_comment(byte) {
+            return true;
+        }
         let in_list = self.list == Some(self.stack.len());
-        if in_list && self.item.is_none() && !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']') {
+        if in_list && self.item.is_none() && !byte.is_ascii_whitespace() && !matches!(byte, b',' | b']' | b'/' | b'#') {
             self.item = Some((at, self.line + 1));
         }
         match byte {
@@ -116,7 +138,7 @@ impl Scan<'_> {
             }
             b'[' | b'{' => {
                 // Another document follows: this is one a line.
-                if self.stack.is_empty() && !self.before.iter().all(u8::is_ascii_whitespace) {
+                if self.stack.is_empty() && std::mem::replace(&mut self.has_begun, true) {
                     return false;
                 }
                 let is_root = self.stack.is_empty() && byte == b'[';
@@ -140,6 +162,27 @@ impl Scan<'_> {
         true
     }
 
+    /// Whether a byte outside of texts is part of a comment.
+    fn is_in_comment(&mut self, byte: u8) -> bool {
+        let previous = std::mem::replace(&mut self.previous, byte);
+        match (self.comment, previous, byte) {
+            (Some(Comment::Line), _, b'\n') | (Some(Comment::Block), b'*', b'/') => {
+                (self.comment, self.previous) = (None, 0);
+                true
+            }
+            (Some(_), ..) => true,
+            (None, b'/', b'/') | (None, _, b'#') => {
+                self.comment = Some(Comment::Line);
+                true
+            }
+            (None, b'/', b'*') => {
+                (self.comment, self.previous) = (Some(Comment::Block), 0);
+                true
+            }
+            (None, ..) => false,
+        }
+    }
+
     /// An item ends before this byte; `false` where it is no conversation.
     fn end_item(&mut self, at: u64) -> bool {
         let Some((start, line)) = self.item.take() else { return true };
@@ -157,5 +200,42 @@ fn has_messages(item: &[u8]) -> bool {
     struct Head {
         messages: Option<IgnoredAny>,
     }
-    serde_json::from_slice::<Head>(item).is_ok_and(|head| head.messages.is_some())
+    match serde_json::from_slice::<Head>(item) {
+        Ok(head) => head.messages.is_some(),
+        // It may have comments.
+        Err(_) => {
+            std::str::from_utf8(item).is_ok_and(|item| json::read(item).is_ok_and(|read| read.root.has("messages")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The items of a text, with what stands before them.
+    fn items(text: &str) -> Option<(String, Vec<&str>)> {
+        let mut scan = Scan { lists: vec!["eval_cases"], ..Scan::default() };
+        let is_one = text.bytes().zip(0..).all(|(byte, at)| scan.take(byte, at));
+        let item =
+            |((start, length), _): &((u64, u64), usize)| text[*start as usize..(start + length) as usize].trim_end();
+        is_one.then(|| (String::from_utf8(scan.before).unwrap(), scan.items.iter().map(item).collect()))
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_comments_with_brackets_and_quotes_are_no_part_of_a_document() {
+        let (before, found) = items("\u{feff}{\"eval_cases\": [{\"a\": 1}, {\"b\": 2}]}").unwrap();
+        assert_eq!((before.as_str(), found), ("{\"eval_cases\": [", vec!["{\"a\": 1}", "{\"b\": 2}"]));
+        let text = "// it's \"mine\" [\n/* { \" */ # ] \"\n{\"eval_cases\": [ // one, \"two\n\
+                    {\"a\": \"// # /*\"}, /* , \" ] */ {\"b\": 2 /* } \" */}, # end ]\n]}\n// \" [";
+        let (_, found) = items(text).unwrap();
+        assert_eq!(found, ["{\"a\": \"// # /*\"}", "{\"b\": 2 /* } \" */}"]);
+        assert!(items("// a\n{}\n{}").is_none(), "a document a line");
+    }
+
+    #[test]
+    fn messages_are_seen_beside_comments() {
+        assert!(items("[{\"messages\": [] /* \" */}, {}]").is_some());
+        assert!(items("[{\"role\": 1 /* \" */}, {}]").is_none());
+    }
 }
