@@ -184,7 +184,10 @@ fn add_trpc(dataset: &mut Dataset, file_name: &str, json: &JsonText, beside: &Be
 fn companion(file: &NamedText, expected: Kind) -> Result<JsonText, Problems> {
     let not = |what: String| {
         let message = format!("{} is expected here, but this is {what}", expected.name());
-        single(about_file(&file.name, message, None))
+        single(match file.text.trim() {
+            "" => about_file(&file.name, message, None),
+            _ => about_text(&file.name, &file.text, message, None),
+        })
     };
     match look_at(&file.name, &file.text) {
         Ok(Recognised { kind, json: Some(json), .. }) if kind == expected => Ok(json),

@@ -301,7 +301,8 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     };
     let cases: Vec<String> = (1..=72).map(|number| case(number).to_string()).collect();
     let folder = tempfile::tempdir().unwrap();
-    let set = format!("\u{feff}/* a \" [ */ {{\"eval_set_id\": \"big\", \"eval_cases\": [\n{}\n]}}\n", cases.join(",\n"));
+    let set =
+        format!("\u{feff}/* a \" [ */ {{\"eval_set_id\": \"big\", \"eval_cases\": [\n{}\n]}}\n", cases.join(",\n"));
     assert!(set.len() > 9 << 20, "large enough");
     fs::write(folder.path().join("set.json"), &set).unwrap();
     fs::write(folder.path().join("test_config.json"), r#"{"criteria": {"tool_trajectory_avg_score": 1.0}}"#).unwrap();

@@ -159,12 +159,13 @@ impl CommandSession {
     }
 
     async fn exchange(&mut self, line: Option<&str>, reader: &mut MessageReader) -> Result<Reply, AgentError> {
+        // The agent may answer before we know that the line was written.
+        let sent = self.settings.context.clock.start();
         if let Some(line) = line
             && let Err(error) = self.write(line).await
         {
             return Err(self.ended_error(&format!("it does not take any more input ({error})"), reader).await);
         }
-        let sent = self.settings.context.clock.start();
         let terminator = self.settings.config.terminator.clone();
         let mut read = 0;
         loop {

@@ -80,6 +80,7 @@ impl WebSocketSession {
         let connector = &self.connector;
         let values = connector.values.in_turn(&self.input, &self.history);
         let frame = frame_of("say", &connector.config.say, &values).await.map_err(AttemptFailure::from)?;
+        // The agent's time begins before the message is sent: it may be there before we know that it was.
         let stopwatch = connector.context.clock.start();
         self.within_limit(Some(frame), stopwatch).await
     }
@@ -118,7 +119,7 @@ impl WebSocketSession {
     async fn exchange(
         &mut self,
         frame: Option<String>,
-        mut stopwatch: Stopwatch,
+        stopwatch: Stopwatch,
         partial: &mut PartialReply,
     ) -> Result<Reply, HttpFault> {
         let connector = &self.connector;
@@ -131,8 +132,6 @@ impl WebSocketSession {
                     .err()
                     .unwrap_or(broken));
             }
-            // The agent's time begins here.
-            stopwatch = connector.context.clock.start();
         }
         let (mut first_token_ms, mut size) = (None, 0);
         loop {

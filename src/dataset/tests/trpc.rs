@@ -133,7 +133,10 @@ fn what_is_wrong_with_a_metric_is_told() {
     };
     for (metrics, message) in [
         (r#"[{"metricName": "tool_trajectory_avg_score"}]"#.to_owned(), "`threshold` is missing; trpc-agent-go takes 0"),
-        (r#"[{"threshold": 1}]"#.to_owned(), "no evaluation file"),
+        (
+            r#"[{"threshold": 1}]"#.to_owned(),
+            "a metrics file of trpc-agent-go is expected here, but this is something else",
+        ),
         (metric("{}"), "at least one of `text`, `json`"),
         (metric(r#"{"text": {"matchStrategy": "fuzzy"}}"#), "one of exact, contains, regex, skip"),
         (metric(r#"{"text": {"length": {}}}"#), "`min`, `max` or both"),
