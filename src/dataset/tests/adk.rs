@@ -174,7 +174,7 @@ fn criteria_that_mean_nothing_are_refused_or_told() {
         (r#"{"criteria": {}, "user_simulator_config": {"custom_instructions": "x"}}"#, "{{ stop_signal }}"),
         (r#"{"eval_cases": []}"#, "a test_config.json of Google ADK is expected here, but this is an eval set"),
         (" ", "a test_config.json of Google ADK is expected here, but this is an empty file"),
-        ("[]", "a test_config.json of Google ADK is expected here, but this is something else"),
+        ("[]", "a test_config.json of Google ADK is expected here, but this is an empty list"),
         ("{", "config.json:1:1: this bracket is not closed"),
         ("criteria: 1", "a test_config.json of Google ADK is expected here, but this is no JSON"),
     ] {
