@@ -163,7 +163,7 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
             Ok(()) => (roles.iter().map(|role| (*role, KeyAnswer::Taken)).collect(), Vec::new()),
             Err(problem) => {
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
-                let what = format!("the model of {} is not reachable: {problem}", roles.join(" and "));
+                let what = format!("the model of {} is not reachable: {problem}", of_roles(roles));
                 (Vec::new(), vec![PreflightFailure { what, help }])
             }
         }
@@ -215,9 +215,15 @@ async fn check_keys(
     }
     let failure = |(message, roles): (String, Vec<&str>)| {
         // The message ends with a hint.
-        PreflightFailure { what: format!("the model of {}: {message}", roles.join(" and ")), help: String::new() }
+        PreflightFailure { what: format!("the model of {}: {message}", of_roles(&roles)), help: String::new() }
     };
     (there, refusals.into_iter().map(failure).collect())
+}
+
+/// `the persona and the judge`.
+fn of_roles(roles: &[&str]) -> String {
+    let named = |role: &&str| if *role == EMBEDDINGS { EMBEDDINGS.to_owned() } else { format!("the {role}") };
+    roles.iter().map(named).collect::<Vec<_>>().join(" and ")
 }
 
 async fn reach(engine: &Engine, url: &Url) -> Result<(), HttpFault> {

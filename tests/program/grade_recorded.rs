@@ -253,6 +253,13 @@ fn a_judge_that_can_not_be_asked_is_refused_before_anything_is_kept() {
     assert_eq!(status, Some(2), "{words}");
     assert!(words.contains("OPENAI_API_KEY") && words.contains("job.yml"), "{words}");
     assert!(!desk.path().join("runs").exists(), "{words}");
+    let mut command = eval_job(desk.path());
+    command.env("OPENAI_API_KEY", "sk-none").env("OPENAI_BASE_URL", crate::servers::http::nobody());
+    let output = command.args(arguments).output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("the model of the judge is not reachable") && words.contains("OPENAI_BASE_URL"), "{words}");
+    assert!(!desk.path().join("runs").exists(), "{words}");
 }
 
 #[test]

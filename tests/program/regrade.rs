@@ -77,7 +77,8 @@ fn a_judge_that_refuses_the_key_is_asked_once_and_one_that_is_not_there_never() 
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1").env("OPENAI_API_KEY", "sk-hush");
     let output = command.args(["grade", "--scorer-model", "openai/other"]).output().unwrap();
     assert_eq!(output.status.code(), Some(102));
-    assert!(self::words(&output).contains("the model of judge is not reachable"), "{}", self::words(&output));
+    assert!(!run_folder(folder.path()).join("grade-2.ndjson").exists(), "nothing was asked");
+    assert!(self::words(&output).contains("the model of the judge is not reachable"), "{}", self::words(&output));
 }
 
 #[test]

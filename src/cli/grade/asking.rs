@@ -60,6 +60,7 @@ impl Asking<'_> {
         conversations: usize,
     ) -> Result<JudgeAnswers, CliError> {
         let plan = self.plan(run, again)?;
+        self.reach(plan.clone())?;
         let judge = self.judge.to_string();
         let price = plan.prices.price(&judge).copied();
         let earlier = run.last_grading().filter(|grading| !grading.is_whole && grading.judge == judge);
@@ -74,19 +75,8 @@ impl Asking<'_> {
         });
         let stopped = {
             let _inside = self.runtime.enter();
-            let on_wait = self.context.stderr_is_tty.then(|| waiting_line(self.printer.clone()));
-            let deps = RunDeps {
-                id: before.summary.id.clone(),
-                templates: again.templates.clone().unwrap_or_else(Templates::embedded),
-                credentials: self.context.credentials.clone(),
-                clock: self.context.clock,
-                rng_seed: Context::random(),
-                random: Box::new(Context::random),
-                on_wait,
-                max_concurrency: usize::from(self.args.max_concurrency),
-                sink: journal.clone(),
-            };
-            let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
+            let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
+            let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone())?;
             self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), earlier))
         };
         let stopped = stopped.map_err(|error| match error {
@@ -114,12 +104,42 @@ impl Asking<'_> {
         Ok(JudgeAnswers { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
     }
 
-    /// Why this judge can't be asked about the conversations of a job, before anything is made; `file` is what the job is called.
-    pub(super) fn refusals(&self, job: &Job, file: String) -> Option<RefusedJob> {
-        match self.plan_for(job.clone(), file) {
-            Err(CliError::Refused(mut refused)) => refused.pop(),
-            _ => None,
+    /// Checks that this judge can be asked about the conversations of a job, and that its endpoint is there, before anything is
+    /// made; `file` is what the job is called.
+    pub(super) fn check(&self, job: &Job, file: String) -> Result<(), CliError> {
+        self.reach(self.plan_for(job.clone(), file)?)
+    }
+
+    /// Looks whether the endpoints of a plan are there, before many requests.
+    fn reach(&self, plan: Plan) -> Result<(), CliError> {
+        let _inside = self.runtime.enter();
+        let engine = self.engine(plan, String::new(), Templates::embedded(), Arc::new(|_| Ok(())))?;
+        let found = self.runtime.block_on(run::preflight_of_judge(&engine, &self.signals.interrupt));
+        match found.unwrap_or_default().failures {
+            failures if failures.is_empty() => Ok(()),
+            failures => Err(CliError::NotReady { file: "--scorer-model".to_owned(), failures }),
         }
+    }
+
+    fn engine(
+        &self,
+        plan: Plan,
+        id: String,
+        templates: Templates,
+        sink: Arc<dyn run::Sink>,
+    ) -> Result<Engine, CliError> {
+        let deps = RunDeps {
+            id,
+            templates,
+            credentials: self.context.credentials.clone(),
+            clock: self.context.clock,
+            rng_seed: Context::random(),
+            random: Box::new(Context::random),
+            on_wait: self.context.stderr_is_tty.then(|| waiting_line(self.printer.clone())),
+            max_concurrency: usize::from(self.args.max_concurrency),
+            sink,
+        };
+        Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))
     }
 
     fn plan(&self, run: &JournalFile, again: &Again<'_>) -> Result<Plan, CliError> {
@@ -166,11 +186,6 @@ impl Asking<'_> {
             job: Box::new(serde_json::to_value(&*engine.plan.job).unwrap_or_default()),
             templates: again.templates.as_ref().map(|templates| templates.sources().clone()).unwrap_or_default(),
         })?;
-        let found = run::preflight_of_judge(engine, &self.signals.interrupt).await.unwrap_or_default();
-        if !found.failures.is_empty() {
-            let (file, failures) = ("--scorer-model".to_owned(), found.failures);
-            return Err(AskError::Cli(CliError::NotReady { file, failures }));
-        }
         let conversations = run.trials().filter_map(|trial| {
             let conversation =
                 trial.map_err(|error| AskError::Cli(error.into())).map(|trial| again.conversation(trial));

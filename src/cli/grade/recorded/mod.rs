@@ -38,11 +38,7 @@ pub(super) fn grade(
     notes.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
     let asking = asking(args, context, printer)?;
     if let Some(asking) = &asking {
-        let refused = matched.iter().filter_map(|it| asking.refusals(&it.loaded.job, it.loaded.file.clone()));
-        let refused: Vec<_> = refused.collect();
-        if !refused.is_empty() {
-            return Err(CliError::Refused(refused));
-        }
+        matched.iter().try_for_each(|it| asking.check(&it.loaded.job, it.loaded.file.clone()))?;
     }
     let (mut ended, mut regraded, mut worst) = (Vec::new(), Vec::new(), Verdict::Passed);
     for job in matched {
