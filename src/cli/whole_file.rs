@@ -42,7 +42,7 @@ impl WholeFile {
         match self {
             WholeFile::InPlace(mut file) => file.flush(),
             WholeFile::Beside { file, place } => {
-                let file = file.into_inner()?;
+                let file = file.into_inner().map_err(|error| without_path(error.into_error()))?;
                 if !at_once {
                     file.as_file().sync_data()?;
                 }
@@ -68,24 +68,32 @@ fn beside(place: &Path, permissions: Option<Permissions>) -> io::Result<NamedTem
         // As any new file: less what the user's mask takes away.
         builder.permissions(usual);
     }
-    let file = builder.tempfile_in(folder)?;
+    let file = builder.tempfile_in(folder).map_err(without_path)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
     Ok(file)
 }
 
+/// The error without the path of the file beside, of which nobody has heard.
+fn without_path(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((why, _)) => io::Error::new(error.kind(), why.to_owned()),
+        None => error,
+    }
+}
+
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            WholeFile::Beside { file, .. } => file.write(bytes),
+            WholeFile::Beside { file, .. } => file.write(bytes).map_err(without_path),
             WholeFile::InPlace(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            WholeFile::Beside { file, .. } => file.flush(),
+            WholeFile::Beside { file, .. } => file.flush().map_err(without_path),
             WholeFile::InPlace(file) => file.flush(),
         }
     }

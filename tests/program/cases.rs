@@ -229,6 +229,23 @@ fn sets_with_different_metrics_are_exported_into_folders_of_their_own() {
     assert!(desk.path().join("out/a/a.evalset.json").is_file(), "{words}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn where_there_is_no_room_that_is_said_and_what_to_try() {
+    let desk = desk();
+    std::os::unix::fs::symlink("/dev/full", desk.path().join("full.json")).unwrap();
+    for line in [
+        &["export", "job.yml", "--format", "adk", "-o", "full.json"][..],
+        &["run", "job.yml", "--no-progress", "-o", "adk=full.json"],
+    ] {
+        let (status, _, words) = typed(desk.path(), line);
+        assert_eq!(status, Some(1), "{line:?}: {words}");
+        let told =
+            "error: full.json can't be written: No space left on device (os error 28)\n  try: free some space there";
+        assert!(words.contains(told), "{line:?}: {words}");
+    }
+}
+
 /// As on a full disk: no file grows beyond 4 KB.
 #[cfg(unix)]
 #[test]

@@ -1,0 +1,186 @@
+//! Errors as their reader sees them: where, what, and what to try.
+
+use std::io;
+use std::path::Path;
+
+use super::super::args::DEFAULT_JOB;
+use super::argument::near;
+use super::{CliError, file_in_place_of};
+use crate::job::render_problems;
+use crate::report::{AMBIGUOUS_ENDING, Ink, one_line, plain};
+use crate::run::PreflightFailure;
+use crate::store::folder::StoreError;
+use crate::text::nearest;
+
+impl CliError {
+    /// The message for the user.
+    pub(in crate::cli) fn words(&self, ink: Ink) -> String {
+        let error = ink.bad("error:");
+        match self {
+            CliError::Unreadable { path, source, argument } if source.kind() == io::ErrorKind::NotFound => {
+                let first = match near(path) {
+                    _ if path == Path::new(DEFAULT_JOB) => "eval-job init, which writes one; or ".to_owned(),
+                    Some(near) => format!("{} {}; or ", argument.before, plain(&near)),
+                    None => String::new(),
+                };
+                let path = plain(&path.display().to_string());
+                format!("{error} there is no file {path}\n  try: {first}{argument}")
+            }
+            CliError::Unreadable { path, argument, .. } if path.is_dir() => {
+                let inside = argument.file_in(path).map_or_else(|| argument.to_string(), |file| plain(&file));
+                format!("{error} {} is a folder, not a file\n  try: {inside}", plain(&path.display().to_string()))
+            }
+            CliError::Unreadable { path, source, .. } => {
+                format!("{error} {} can't be read: {source}", plain(&path.display().to_string()))
+            }
+            CliError::UnreadableEnvFile { path, source } => {
+                let path = plain(&path.display().to_string());
+                format!("{error} {path} can't be read: {source}\n  try: --env-file FILE, with lines such as NAME=value")
+            }
+            CliError::InvalidEnvFile { path, line, what } => {
+                format!("{error} {}:{line}: {what}", plain(&path.display().to_string()))
+            }
+            CliError::InvalidPrices { path, what } => {
+                format!(
+                    "{error} {}: {}\n  try: models: {{openai/my-model: {{input: 0.4, cachedInput: 0.1, output: 1.6}}}}, in US dollars \
+                     a million tokens",
+                    plain(&path.display().to_string()),
+                    plain(what)
+                )
+            }
+            CliError::InvalidTools { path, error: problem } => {
+                let (path, problem) = (plain(&path.display().to_string()), plain(&problem.to_string()));
+                format!("{error} {path}: {problem}\n  try: a list of names: [\"search\", \"order\"]")
+            }
+            CliError::NoJobs { path, is_folder: true, argument } => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} there is no job in {path}: no .yml or .yaml file with a `target`\n  try: eval-job init {path}, which writes one; or {argument}"
+                )
+            }
+            CliError::NoJobs { path, is_folder: false, argument } => {
+                let path = plain(&path.display().to_string());
+                format!("{error} no file matches {path}\n  try: {argument}, or a folder")
+            }
+            CliError::NothingSelected { words, help } => {
+                format!("{error} no case is meant by {}\n  try: {}", plain(words), plain(help))
+            }
+            CliError::NoSuchCase { case, near, known } => {
+                let help = match near {
+                    Some(near) => format!("--case {near}"),
+                    None => format!("one of {}", one_line(&known.join(", "), 300)),
+                };
+                format!("{error} the run has no case `{}`\n  try: {}", plain(case), plain(&help))
+            }
+            CliError::NoPrompts(path) => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} there is no folder {path}\n  try: --prompts DIR, with templates such as DIR/eval/socrates.jinja"
+                )
+            }
+            CliError::InvalidJobs(files) => {
+                let count: usize = files.iter().map(|problems| problems.list.len()).sum();
+                let rendered: Vec<String> = files.iter().map(render_problems).collect();
+                let noun = if count == 1 { "problem" } else { "problems" };
+                format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())
+            }
+            CliError::Refused(jobs) => {
+                jobs.iter().map(|job| job.words(&error.to_string())).collect::<Vec<_>>().join("\n")
+            }
+            CliError::NotReady { file, failures } => {
+                let line = |trouble: &PreflightFailure| {
+                    let help = match trouble.help.as_str() {
+                        "" => String::new(),
+                        help => format!("\n  try: {}", plain(help)),
+                    };
+                    format!("{error} {}: {}{help}", plain(file), plain(&trouble.what))
+                };
+                failures.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            CliError::UnknownFormat(path) if path == Path::new("-") => {
+                format!("{error} -o - is for `eval-job run`\n  try: eval-job show --json, which prints the record")
+            }
+            CliError::UnknownFormat(path) if path.is_dir() => {
+                let path = plain(&path.display().to_string());
+                let path = path.trim_end_matches('/');
+                format!("{error} {path} is a folder, not a file\n  try: -o {path}/result.html, or another file in it")
+            }
+            CliError::UnknownFormat(path) if path.to_string_lossy().to_lowercase().ends_with(AMBIGUOUS_ENDING) => {
+                let path = plain(&path.display().to_string());
+                format!(
+                    "{error} {path}: Google ADK and trpc-agent-go both call their results so\n  try: -o adk={path}, or -o trpc={path}"
+                )
+            }
+            CliError::UnknownFormat(path) => format!(
+                "{error} {}: the ending tells no format\n  try: a name that ends in .json, .html, .xml (JUnit), .md or .csv, or in tokens.json for the tokens that the models took; or a format before the path: adk=, trpc=, watsonx=, redhat= or otlp=",
+                plain(&path.display().to_string())
+            ),
+            CliError::DataFile { file, kind } => format!(
+                "{error} {}: this is {kind}, and nothing says where the agent is\n  try: --target adk=http://localhost:8000, or another transport; or write it as a job: eval-job import",
+                plain(file)
+            ),
+            CliError::UnknownWeight(name, known) => {
+                let near = nearest(name, known.iter().map(String::as_str));
+                let try_this = match near {
+                    Some(near) => format!("--weights {}=…; the job has {}", plain(near), plain(&known.join(", "))),
+                    None => format!("one of {}", plain(&known.join(", "))),
+                };
+                format!("{error} --weights: the run's job has no metric `{}`\n  try: {try_this}", plain(name))
+            }
+            CliError::RepeatedWeight(name) => {
+                format!("{error} --weights names {name} twice\n  try: one weight for each dimension, such as {name}=1")
+            }
+            CliError::Unwritable { path, source, help } => {
+                let room = is_full(source).then(|| "free some space there".to_owned());
+                let helps: Vec<String> = room.into_iter().chain(help.clone()).collect();
+                let help =
+                    if helps.is_empty() { String::new() } else { format!("\n  try: {}", plain(&helps.join(", or "))) };
+                format!("{error} {} can't be written: {source}{help}", plain(&path.display().to_string()))
+            }
+            CliError::Store(source) => of_store(&error.to_string(), source, "free some space there"),
+            CliError::NoRunsFolder(source) => {
+                of_store(&error.to_string(), source, "free some space there, or another folder with --runs-dir DIR")
+            }
+            CliError::Unprepared(refusal) => format!("{error} {}\n  try: {}", refusal.what, refusal.help),
+            CliError::Database(source) => format!("{error} {}", plain(&source.message)),
+            CliError::Unservable { address, source } => {
+                format!(
+                    "{error} nothing can listen at {address}: {source}\n  try: another port with --port PORT, 0 for a free one"
+                )
+            }
+            CliError::Journal { folder, source, show } => format!(
+                "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept{}{}",
+                folder.display(),
+                show.as_ref().map_or_else(String::new, |show| format!("; what was kept: {show}")),
+                if is_full(source) { "\n  try: free some space there" } else { "" },
+            ),
+            CliError::Stdout(source) => format!("{error} stdout can't be written: {source}"),
+            CliError::Internal(what) => format!("{error} eval-job itself failed: {what}"),
+        }
+    }
+}
+
+/// An error of the runs folder; `room` is what helps where the disk is full.
+fn of_store(error: &str, source: &StoreError, room: &str) -> String {
+    match source {
+        StoreError::Io { path, source, .. }
+            if matches!(source.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) =>
+        {
+            let file = plain(&file_in_place_of(path).unwrap_or(path).display().to_string());
+            format!("{error} {file} is a file, not a folder\n  try: another folder with --runs-dir DIR")
+        }
+        StoreError::Io { source: why, .. } if is_full(why) => format!("{error} {source}\n  try: {room}"),
+        StoreError::Io { .. } => format!("{error} {source}\n  try: another folder with --runs-dir DIR"),
+        StoreError::NoRuns { .. } => {
+            format!("{error} {source}\n  try: eval-job run, or another folder with --runs-dir DIR")
+        }
+        StoreError::NoSuchRun { .. } => format!("{error} {source}\n  try: eval-job list"),
+        StoreError::Ambiguous { .. } => format!("{error} {source}\n  try: the whole id of one of them"),
+        source => format!("{error} {source}"),
+    }
+}
+
+/// Whether there is no room on the disk, or no more of it for this user.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
