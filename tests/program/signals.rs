@@ -261,3 +261,22 @@ fn one_signal_ends_it_in_each_phase_and_loses_nothing() {
         assert_eq!(written.matches("\"agent\": \"Certainly.\"").count(), turns, "{silent}: {written}");
     }
 }
+
+#[test]
+fn grading_of_recordings_ends_in_order_and_keeps_what_is_graded() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = "target: {user: u, chatbot: c}\nfacts: []\nmetrics: [keywords]\ncases:\n  - {id: a, script: [{say: Hello, expected: {keywords: [Hi]}}]}\n";
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let line = "{\"id\": \"a\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}, {\"role\": \"assistant\", \"content\": \"Hi\"}]}\n";
+    std::fs::write(folder.path().join("log.jsonl"), line.repeat(20_000)).unwrap();
+    let mut command = eval_job(folder.path());
+    command.args(["grade", "--dataset", "job.yml", "--actual", "log.jsonl"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    await_entries(folder.path(), "trialFinished", 1);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let words = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{words}");
+    assert!(words.starts_with("interrupted") && words.contains("kept in runs/"), "{words}");
+    assert_eq!(last_entry(folder.path())["interrupted"], true);
+}

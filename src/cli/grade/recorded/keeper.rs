@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
 
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
@@ -62,6 +63,8 @@ pub(super) struct Keeper<'a> {
     pub(super) notes: RefCell<Vec<String>>,
     /// Whether the conversations are those of a run of eval-job's.
     pub(super) is_own: bool,
+    /// Cancelled when the user interrupts.
+    pub(super) interrupt: &'a CancellationToken,
 }
 
 impl Keeper<'_> {
@@ -89,12 +92,13 @@ impl Keeper<'_> {
             Some(large) => self.keep_large(held, (trials, large), (&runtime, &mut is_held))?,
             None => self.keep_all(held, trials, (&runtime, &mut is_held))?,
         }
-        for (id, _) in trials.list.iter().zip(&is_held).filter(|(_, is_held)| !**is_held) {
+        let interrupted = self.interrupt.is_cancelled();
+        for (id, _) in trials.list.iter().zip(&is_held).filter(|(_, is_held)| !**is_held && !interrupted) {
             let error = "no conversation about this case was recorded".to_owned();
             self.begin(id, None)?;
             self.finish(id, Outcome::Broken { error }, None)?;
         }
-        self.kept.append(Entry::RunFinished { at: clock.wall(), interrupted: false })?;
+        self.kept.append(Entry::RunFinished { at: clock.wall(), interrupted })?;
         Ok(runtime.block_on(self.kept.journal().synced())?)
     }
 
@@ -123,6 +127,9 @@ impl Keeper<'_> {
         let of_first = cases_of(&self.loaded.file, (large, 0..1), self.args, self.context).map_err(KeepError::Cli)?;
         let mut shown: HashSet<String> = of_first.1.into_iter().collect();
         for from in (0..ids.len()).step_by(CASES_AT_ONCE) {
+            if self.interrupt.is_cancelled() {
+                break;
+            }
             let some = from..(from + CASES_AT_ONCE).min(ids.len());
             if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
                 continue;
@@ -154,6 +161,9 @@ impl Keeper<'_> {
         let job = &self.loaded.job;
         let cases: HashMap<&str, &Arc<Case>> = job.cases.iter().map(|case| (case.id.as_str(), case)).collect();
         for (number, (conversation, trial)) in held.conversations().zip(&trials.of_held).enumerate() {
+            if self.interrupt.is_cancelled() {
+                break;
+            }
             let Some(trial) = *trial else { continue };
             let conversation = conversation.map_err(|error| KeepError::Cli(error.into()))?;
             let (id, case) = (&trials.list[trial], cases[trials.list[trial].case.as_str()]);

@@ -17,7 +17,7 @@ use super::super::held::Held;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
 use super::super::selection::{self, Selected};
-use super::{asking, grade_run};
+use super::{asking, grade_run, listen};
 use crate::dataset::{Matching, match_cases};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
@@ -40,23 +40,31 @@ pub(super) fn grade(
     if let Some(asking) = &asking {
         matched.iter().try_for_each(|it| asking.check(&it.loaded.job, it.loaded.file.clone()))?;
     }
+    let signals = match &asking {
+        Some(asking) => asking.signals.clone(),
+        None => listen(printer)?,
+    };
     let (mut ended, mut regraded, mut worst) = (Vec::new(), Vec::new(), Verdict::Passed);
     for job in matched {
-        let mut run = keep(job, &held, (args, context))?;
+        let mut run = keep(job, &held, (args, context, &signals.interrupt))?;
         few(&run.notes).iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
+        let is_interrupted = signals.interrupt.is_cancelled();
         let verdict = match &asking {
-            Some(asking) => {
+            Some(asking) if !is_interrupted => {
                 let stored = run.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
                 let again = grade_run((args, context, printer), stored, None, Some(asking))?;
                 let verdict = again.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
                 regraded.extend(again);
                 verdict
             }
-            None => run.show(context, printer)?,
+            _ => run.show(context, printer)?,
         };
         printer.note(&run.kept_words(args));
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         ended.push(run);
+        if is_interrupted {
+            break;
+        }
     }
     if !files.is_empty() {
         let judged: Vec<_> = regraded.iter().map(super::GradedRun::output).collect();

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
+use tokio_util::sync::CancellationToken;
+
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
@@ -47,7 +49,7 @@ pub(super) struct RecordedRun {
 pub(super) fn keep(
     matched: Matched,
     held: &Held,
-    (args, context): (&GradeArgs, &Context),
+    (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
 ) -> Result<RecordedRun, CliError> {
     let Matched { mut loaded, case_of, ids, large } = matched;
     if large.is_some() && !held.is_of_files() {
@@ -69,7 +71,8 @@ pub(super) fn keep(
     let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
     let journal = journal.with_redactor(context.redactor().clone());
     let notes = RefCell::default();
-    let mut keeper = Keeper { kept: Kept::new(journal), args, context, loaded: &loaded, greetings, notes, is_own };
+    let kept = Kept::new(journal);
+    let mut keeper = Keeper { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt };
     let places = large.map(|large| Large { large, ids: &ids });
     let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
     kept.map_err(|error| match error {
