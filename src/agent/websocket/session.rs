@@ -123,15 +123,11 @@ impl WebSocketSession {
         partial: &mut PartialReply,
     ) -> Result<Reply, HttpFault> {
         let connector = &self.connector;
-        if let Some(frame) = frame {
-            if let Err(broken) = self.socket.send(frame).await {
-                // An agent that has closed the connection may have given a reason.
-                return Err(connector
-                    .next(&mut self.socket, "before the message was sent")
-                    .await
-                    .err()
-                    .unwrap_or(broken));
-            }
+        if let Some(frame) = frame
+            && let Err(broken) = self.socket.send(frame).await
+        {
+            // An agent that has closed the connection may have given a reason.
+            return Err(connector.next(&mut self.socket, "before the message was sent").await.err().unwrap_or(broken));
         }
         let (mut first_token_ms, mut size) = (None, 0);
         loop {
