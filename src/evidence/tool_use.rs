@@ -52,6 +52,13 @@ impl Transcript {
     pub fn tool_uses(&self) -> Vec<ToolUse> {
         ToolUse::from_events(self.turns.iter().flat_map(|turn| &turn.events))
     }
+
+    /// Those of each turn, with the results that came in a later one too.
+    pub fn tool_uses_by_turn(&self) -> Vec<Vec<ToolUse>> {
+        let mut uses = self.tool_uses().into_iter();
+        let is_call = |event: &&Event| matches!(event.kind, EventKind::FunctionCall(_));
+        self.turns.iter().map(|turn| uses.by_ref().take(turn.events.iter().filter(is_call).count()).collect()).collect()
+    }
 }
 
 #[derive(Default)]

@@ -38,10 +38,15 @@ impl ScriptedMetric {
         };
         let last = input.transcript.turns.iter().rev().find(|turn| !turn.is_greeting());
         let reply = last.and_then(|turn| turn.agent.clone()).map_or(Dynamic::UNIT, Dynamic::from);
-        let calls = input.transcript.turns.iter().flat_map(|turn| calls_of(turn).collect::<Vec<_>>());
+        let turns = &input.transcript.turns;
+        let calls: Vec<Vec<Dynamic>> = turns
+            .iter()
+            .zip(input.transcript.tool_uses_by_turn())
+            .map(|(turn, uses)| uses.into_iter().map(|it| call(turn.number, it)).collect())
+            .collect();
         let values = [
-            list(input.transcript.turns.iter().map(|turn| self.turn(turn, input))),
-            list(calls),
+            list(turns.iter().zip(&calls).map(|(turn, calls)| self.turn(turn, calls, input))),
+            list(calls.iter().flatten().cloned()),
             reply,
             state,
             expected(input.expected),
@@ -51,7 +56,7 @@ impl ScriptedMetric {
         self.scored(&value)
     }
 
-    fn turn(&self, turn: &Turn, input: &MetricInput<'_>) -> Dynamic {
+    fn turn(&self, turn: &Turn, calls: &[Dynamic], input: &MetricInput<'_>) -> Dynamic {
         let own = input.lines.iter().find(|line| line.turn == turn.number).map(|line| &*line.expected);
         Record::dynamic(
             ApiType::Turn,
@@ -59,7 +64,7 @@ impl ScriptedMetric {
                 ("number", i64::from(turn.number).into()),
                 ("user", turn.user.clone().into()),
                 ("reply", turn.agent.clone().map_or(Dynamic::UNIT, Dynamic::from)),
-                ("toolCalls", list(calls_of(turn))),
+                ("toolCalls", list(calls.iter().cloned())),
                 ("timeTakenMillis", turn.latency_ms.map_or(Dynamic::UNIT, |ms| Dynamic::from(ms.round() as i64))),
                 ("expected", expected(own)),
             ],
@@ -112,15 +117,12 @@ pub(super) fn looks_at_calls(script: &ScriptText) -> bool {
     script.mentions("toolCalls")
 }
 
-fn calls_of(turn: &Turn) -> impl Iterator<Item = Dynamic> + use<> {
-    let number = i64::from(turn.number);
-    turn.tool_uses().into_iter().map(move |ToolUse { tool, args, result, .. }| {
-        let result = result.as_ref().map_or(Dynamic::UNIT, data);
-        Record::dynamic(
-            ApiType::ToolUse,
-            [("tool", tool.into()), ("args", data(&args)), ("result", result), ("turn", number.into())],
-        )
-    })
+fn call(turn: u32, ToolUse { tool, args, result, .. }: ToolUse) -> Dynamic {
+    let result = result.as_ref().map_or(Dynamic::UNIT, data);
+    Record::dynamic(
+        ApiType::ToolUse,
+        [("tool", tool.into()), ("args", data(&args)), ("result", result), ("turn", i64::from(turn).into())],
+    )
 }
 
 /// What is expected, with the names of the job file; absent where nothing is.
@@ -168,6 +170,24 @@ mod tests {
             Component::scored(Score::ZERO, "Rome")
         );
         assert_eq!(run("reply.contains(expected.keywords[0])").score(), Some(Score::ONE));
+    }
+
+    #[test]
+    fn a_result_that_comes_in_a_later_turn_is_that_of_its_call() {
+        let mut example = Example::new(1);
+        example.transcript.turns[0].events = vec![Event::call("find", json!({}), json!({"id": "1"}))];
+        let events = vec![
+            Event::response(json!("Rome"), json!({"id": "1"})),
+            Event::call("book", json!({}), json!({"id": "2"})),
+        ];
+        example.transcript.turns.push(Turn { events, ..Turn::answered(2, "Book it", "Booked") });
+        let run = |script: &str| {
+            let metric = ScriptedMetric { weight: Weight::ONE, script: ScriptText::new(script) };
+            metric.score(&example.input(), &[]).component.score()
+        };
+        assert_eq!(run("turns[0].toolCalls[0].result == \"Rome\""), Some(Score::ONE));
+        assert_eq!(run("toolCalls[0].result == \"Rome\" && toolCalls[0].turn == 1"), Some(Score::ONE));
+        assert_eq!(run("turns[1].toolCalls.size == 1 && turns[1].toolCalls[0].tool == \"book\""), Some(Score::ONE));
     }
 
     #[test]
