@@ -13,6 +13,7 @@ mod input;
 pub mod json;
 pub mod json_schema;
 pub mod measured;
+mod parts;
 mod per_turn;
 mod reply;
 mod reply_error;
@@ -93,6 +94,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::Text(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Keywords(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::Json(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Reply(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
         MetricConfig::State(options) => Box::new(StateMetric { weight, options: (**options).clone() }),
         MetricConfig::Rhai(script) => Box::new(ScriptedMetric { weight, script: (**script).clone() }),
         MetricConfig::Unavailable(options) => Box::new(UnavailableMetric { weight, why: options.why.clone() }),
@@ -126,6 +128,7 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Text(options) => whole(options.check()),
         MetricConfig::Keywords(options) => whole(options.check()),
         MetricConfig::Json(options) => whole(options.check()),
+        MetricConfig::Reply(options) => whole(options.check()),
         MetricConfig::State(options) => whole(options.rules().map(drop)),
         MetricConfig::Rhai(script) => {
             let problem = script.problem(&METRIC)?.clone();

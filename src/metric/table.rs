@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::config::weight;
 use super::document::{JsonConfig, XmlConfig};
+use super::parts::ReplyParts;
 use super::rouge::RougeConfig;
 use super::state::StateConfig;
 use super::trajectory::TrajectoryCheck;
@@ -140,6 +141,8 @@ metrics! {
     json: Json(JsonConfig), weight 1.0;
     /// Whether a reply is a well-formed XML document.
     xml: Xml(XmlConfig), weight 1.0;
+    /// Whether a reply is right in several ways at once: `text`, `json`, `rouge` and `xml`, those that are given.
+    reply: Reply(ReplyParts), weight 1.0;
     /// Whether the agent's state after the conversation is the expected one: `expected.state` of the case.
     state: State(StateConfig), weight 1.0;
     /// A Rhai script that gives the score: a number from 0 to 1, true or false, or a map of `score` and `reason`. It sees

@@ -9,10 +9,6 @@ use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
 use crate::metric::wording::trpc::text_criterion;
 
-/// The parts of a criterion are metrics of their own, which together are the same only where all must hold in every turn.
-const PARTS: &str = "its criterion has several parts that must hold together in a turn, and with a threshold below 1 that is \
-    not measured: set the threshold to 1, or keep one part";
-
 /// The entries of `metrics`; what has none gets a warning.
 ///
 /// With `tells_difference`, each is also measured as in the other mode, strict or not, where that differs.
@@ -24,22 +20,18 @@ pub(super) fn lower(
     let mut entries = Vec::new();
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
-        let is_low = metric.threshold.is_some_and(|threshold| threshold < 1.0);
-        let whole = |lowered: Vec<_>| if lowered.len() > 1 && is_low { Err(PARTS.to_owned()) } else { Ok(lowered) };
-        match options(system, metric, strict).and_then(whole) {
-            Ok(lowered) => {
-                let several = lowered.len() > 1;
-                let other = options(system, metric, !strict).ok().filter(|other| tells_difference && *other != lowered);
-                for (at, (key, options)) in lowered.into_iter().enumerate() {
-                    let name = if several { format!("{} ({key})", metric.name) } else { metric.name.clone() };
-                    let mut entry = entry(&name, metric.threshold, key, options);
-                    let other = other.as_ref().and_then(|other| other.get(at)).filter(|(other, _)| *other == key);
-                    if let Some((key, options)) = other {
-                        let name = if strict { "the default" } else { "--dialect-strict" };
-                        entry["beside"] = json!({ "name": name, *key: options });
-                    }
-                    entries.push(entry);
+        match options(system, metric, strict) {
+            // What is shown anyway is no metric here.
+            Ok(None) => {}
+            Ok(Some((key, lowered))) => {
+                let other = options(system, metric, !strict).ok().flatten().filter(|_| tells_difference);
+                let other = other.filter(|(its_key, other)| *its_key == key && *other != lowered);
+                let mut entry = entry(&metric.name, metric.threshold, key, lowered);
+                if let Some((key, options)) = other {
+                    let name = if strict { "the default" } else { "--dialect-strict" };
+                    entry["beside"] = json!({ "name": name, key: options });
                 }
+                entries.push(entry);
             }
             Err(why) => {
                 warnings.about_metric(&metric.name, &why);
@@ -87,10 +79,10 @@ fn entry(name: &str, threshold: Option<f64>, key: &str, options: Value) -> Value
     Value::Object(entry)
 }
 
-/// The metrics that a metric of another system means, with their options, or why there is none.
-fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(&'static str, Value)>, String> {
+/// The metric that one of another system means, with its options, or why there is none; `None` for figures.
+fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<(&'static str, Value)>, String> {
     let criterion = Value::Object(metric.options.clone());
-    let trajectory = |config: TrajectoryConfig| Ok(vec![("trajectory", value(&config)?)]);
+    let trajectory = |config: TrajectoryConfig| Ok(Some(("trajectory", value(&config)?)));
     let of_watsonx = |score: TrajectoryFigure| {
         trajectory(TrajectoryConfig {
             dialect: TrajectoryDialect::Watsonx,
@@ -123,10 +115,10 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(
             if strict {
                 rouge["absentIsZero"] = true.into();
             }
-            Ok(vec![("rouge", rouge)])
+            Ok(Some(("rouge", rouge)))
         }
         (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
-        (MeasureKind::Figure, _) => Ok(Vec::new()),
+        (MeasureKind::Figure, _) => Ok(None),
         (MeasureKind::Judge, _) => Err("a judge would have to be asked, which is not built yet".to_owned()),
         (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".to_owned()),
         (MeasureKind::Custom, _) => {
@@ -135,8 +127,8 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Vec<(
     }
 }
 
-/// trpc-agent-go's criteria of a final response: each part must hold.
-fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Vec<(&'static str, Value)>, String> {
+/// trpc-agent-go's criteria of a final response: in each turn all parts must hold.
+fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<(&'static str, Value)>, String> {
     let part = |name: &str| options.get(name).filter(|part| !part.is_null());
     let mut parts = Vec::new();
     if let Some(criterion) = part("text") {
@@ -156,7 +148,11 @@ fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Vec<(&'s
     {
         parts.push(("xml", json!({})));
     }
-    if parts.is_empty() { Err("its criterion compares nothing".to_owned()) } else { Ok(parts) }
+    match parts.len() {
+        0 => Err("its criterion compares nothing".to_owned()),
+        1 => Ok(parts.pop()),
+        _ => Ok(Some(("reply", parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()))),
+    }
 }
 
 fn value(options: &impl Serialize) -> Result<Value, String> {

@@ -132,7 +132,7 @@ fn context_messages_are_sent_where_a_conversation_can_begin_with_them() {
 }
 
 #[test]
-fn parts_of_a_criterion_are_metrics_of_their_own_and_missing_with_a_threshold_below_1() {
+fn parts_of_a_criterion_are_one_metric_whatever_the_threshold() {
     let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [
         {"userContent": {"role": "user", "content": "Hi"}, "finalResponse": {"role": "assistant", "content": "hello"}}]}]});
     let of = |threshold: f64| {
@@ -144,9 +144,10 @@ fn parts_of_a_criterion_are_metrics_of_their_own_and_missing_with_a_threshold_be
             .unwrap_or_else(|problems| panic!("{}", job::render_problems(&problems)));
         let lowered = lower(&dataset, &options());
         let metrics = lowered.document["metrics"].as_array().unwrap().clone();
-        let is_missing = metrics.iter().any(|metric| metric.get("unavailable").is_some());
-        assert_eq!(lowered.warnings.iter().any(|it| it.contains("must hold together")), is_missing);
-        (metrics.len(), is_missing)
+        assert!(!lowered.warnings.iter().any(|it| it.starts_with("metric")), "{:?}", lowered.warnings);
+        let parts: Vec<String> = metrics[0]["reply"].as_object().unwrap().keys().cloned().collect();
+        (metrics.len(), metrics[0]["threshold"].clone(), parts.join(" "))
     };
-    assert_eq!((of(0.5), of(1.0)), ((1, true), (2, false)));
+    assert_eq!(of(0.5), (1, json!(0.5), "text xml".to_owned()));
+    assert_eq!(of(1.0), (1, json!(1.0), "text xml".to_owned()));
 }
