@@ -1,4 +1,6 @@
-//! Two JSON values compared: where they differ, by path. For documents, and for arguments of calls.
+//! Two JSON documents compared: where they differ, by path. Arguments of calls are compared in `trajectory/value`, by rules for
+//! each path and by the equality of other languages, of which a document has neither; what both say of numbers whose digits are
+//! not known stands here.
 
 use serde_json::Value;
 
@@ -63,9 +65,36 @@ pub fn shown_json(value: &Value) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// All differences of two values, in the expected one's order; what is only in the actual one comes after it.
-pub fn json_differences(actual: &Value, expected: &Value, rules: &JsonRules) -> Vec<JsonDifference> {
-    let mut found = Vec::new();
+/// What a comparison came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JsonDifferences {
+    /// All differences, in the expected value's order; what is only in the actual one comes after it.
+    pub found: Vec<JsonDifference>,
+    /// Where numbers look equal and may still differ: JSON Pointers.
+    pub unknown: Vec<String>,
+}
+
+impl JsonDifferences {
+    /// Why it is not known whether the values are the same; `None` where it is.
+    pub fn doubt(&self) -> Option<String> {
+        let path = self.unknown.first().filter(|_| self.found.is_empty())?;
+        let place = if path.is_empty() { "the document".to_owned() } else { shown(path).replace('"', "`") };
+        Some(format!("{place} is {HIDDEN_DIGITS}; give a `numberTolerance` of 1 or more"))
+    }
+}
+
+/// What is said of numbers that look equal and may still differ.
+pub(in crate::metric) const HIDDEN_DIGITS: &str = "a whole number beyond 64 bits, of which not all digits are known";
+
+/// Whether digits of a number may be lost: whole numbers beyond 64 bits are read as floating-point ones.
+pub(in crate::metric) fn may_hide_digits(value: &Value) -> bool {
+    let is_beyond = |number: f64| number >= 2_f64.powi(64) || number <= -(2_f64.powi(63));
+    value.is_f64() && value.as_f64().is_some_and(is_beyond)
+}
+
+/// All differences of two values.
+pub fn json_differences(actual: &Value, expected: &Value, rules: &JsonRules) -> JsonDifferences {
+    let mut found = JsonDifferences::default();
     let scope = Scope { only: rules.only.as_ref(), ignore: Some(&rules.ignore) };
     compare(&mut String::new(), actual, expected, scope, rules, &mut found);
     found
@@ -99,7 +128,7 @@ fn compare(
     expected: &Value,
     scope: Scope<'_>,
     rules: &JsonRules,
-    found: &mut Vec<JsonDifference>,
+    found: &mut JsonDifferences,
 ) {
     match (actual, expected) {
         (Value::Object(actual), Value::Object(expected)) => {
@@ -125,8 +154,13 @@ fn compare(
                 path.truncate(length);
             }
         }
-        _ if same(actual, expected, rules) => {}
-        _ => found.push(JsonDifference {
+        _ if same(actual, expected, rules) => {
+            let hides = !rules.strict && rules.number_tolerance < 1.0;
+            if hides && (may_hide_digits(actual) || may_hide_digits(expected)) {
+                found.unknown.push(path.clone());
+            }
+        }
+        _ => found.found.push(JsonDifference {
             path: path.clone(),
             expected: Some(expected.clone()),
             actual: Some(actual.clone()),
@@ -140,12 +174,13 @@ fn compare_part(
     parts: (Option<&Value>, Option<&Value>),
     scope: Scope<'_>,
     rules: &JsonRules,
-    found: &mut Vec<JsonDifference>,
+    found: &mut JsonDifferences,
 ) {
     match parts {
         (Some(actual), Some(expected)) => compare(path, actual, expected, scope, rules, found),
         (actual, expected) => {
-            found.push(JsonDifference { path: path.clone(), expected: expected.cloned(), actual: actual.cloned() })
+            let (expected, actual) = (expected.cloned(), actual.cloned());
+            found.found.push(JsonDifference { path: path.clone(), expected, actual });
         }
     }
 }
@@ -169,7 +204,7 @@ mod tests {
     use super::*;
 
     fn differ(actual: Value, expected: Value, rules: &JsonRules) -> Vec<String> {
-        json_differences(&actual, &expected, rules).iter().map(ToString::to_string).collect()
+        json_differences(&actual, &expected, rules).found.iter().map(ToString::to_string).collect()
     }
 
     fn only(paths: &[&str]) -> JsonRules {
@@ -197,6 +232,21 @@ mod tests {
         );
         assert_eq!(differ(json!([]), json!({}), &JsonRules::default()), ["the document: expected {}, actual []"]);
         assert!(differ(json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1}), &JsonRules::default()).is_empty());
+    }
+
+    #[test]
+    fn numbers_beyond_64_bits_that_look_equal_are_not_known_to_be() {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (a, b) = (read("{\"n\": 100000000000000000000001}"), read("{\"n\": 100000000000000000000002}"));
+        let doubt = |rules: &JsonRules| json_differences(&a, &b, rules).doubt();
+        let why = doubt(&JsonRules::default()).unwrap();
+        assert!(why.starts_with("`/n` is a whole number beyond 64 bits"), "{why}");
+        assert_eq!(doubt(&JsonRules { number_tolerance: 1.0, ..JsonRules::default() }), None);
+        assert_eq!(doubt(&JsonRules { strict: true, ..JsonRules::default() }), None);
+        let more = json!({"n": a["n"], "m": 1});
+        assert_eq!(json_differences(&more, &b, &JsonRules::default()).doubt(), None, "they differ anyway");
+        let largest = json!(u64::MAX);
+        assert_eq!(json_differences(&largest, &largest, &JsonRules::default()), JsonDifferences::default());
     }
 
     #[test]
@@ -260,8 +310,8 @@ mod tests {
         #[test]
         fn a_value_is_the_same_as_itself_and_differences_are_found_from_both_sides(a in any_json(), b in any_json()) {
             let rules = JsonRules::default();
-            prop_assert!(json_differences(&a, &a, &rules).is_empty());
-            let (forth, back) = (json_differences(&a, &b, &rules), json_differences(&b, &a, &rules));
+            prop_assert!(json_differences(&a, &a, &rules).found.is_empty());
+            let (forth, back) = (json_differences(&a, &b, &rules).found, json_differences(&b, &a, &rules).found);
             prop_assert_eq!(forth.len(), back.len());
             for difference in &forth {
                 let at = |value: &Value| value.pointer(&difference.path).cloned();

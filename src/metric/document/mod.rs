@@ -66,12 +66,18 @@ impl<'a> JsonMeasure<'a> {
     /// Measures a JSON value. What the options expect goes before what is expected here.
     ///
     /// # Errors
-    /// There is nothing to compare with.
+    /// There is nothing to compare with, or whether two numbers are the same is not known.
     pub fn measure_value(&self, actual: &Value, expected: Option<&Value>) -> Result<Measured, MeasureProblem> {
         let mut wrong: Vec<String> = self.schema.iter().flat_map(|schema| schema.violations(actual)).collect();
+        let mut doubt = None;
+        let mut differences = |actual: &Value, wanted: &Value| {
+            let differences = json_differences(actual, wanted, &self.rules);
+            doubt = doubt.take().or(differences.doubt());
+            differences.found
+        };
         for (path, query, wanted) in &self.paths {
             match query.query(actual).all().as_slice() {
-                [one] if json_differences(one, wanted, &self.rules).is_empty() => {}
+                [one] if differences(one, wanted).is_empty() => {}
                 [] => wrong.push(format!("`{path}`: expected {}, actual nothing", shown_json(wanted))),
                 [one] => wrong.push(format!("`{path}`: expected {}, actual {}", shown_json(wanted), shown_json(one))),
                 several => wrong.push(format!("`{path}`: expected one value, found {}", several.len())),
@@ -79,7 +85,7 @@ impl<'a> JsonMeasure<'a> {
         }
         if self.config.json_match == JsonMatch::Exact {
             match self.config.expected.as_ref().or(expected) {
-                Some(it) => wrong.extend(json_differences(actual, it, &self.rules).iter().map(ToString::to_string)),
+                Some(it) => wrong.extend(differences(actual, it).iter().map(ToString::to_string)),
                 // What the schema or paths ask for is enough.
                 None if self.schema.is_some() || !self.paths.is_empty() => {}
                 None => {
@@ -88,6 +94,9 @@ impl<'a> JsonMeasure<'a> {
                     );
                 }
             }
+        }
+        if let Some(doubt) = doubt.filter(|_| wrong.is_empty()) {
+            return problem(doubt);
         }
         if wrong.is_empty() {
             return Ok(Measured::passed("the document is as it is expected"));

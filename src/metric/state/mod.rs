@@ -93,6 +93,10 @@ impl StateMetric {
             Err(problem) => return Component::missing(problem.to_string()),
         };
         let differences = json_differences(&actual, expected, &rules);
+        if let Some(doubt) = differences.doubt() {
+            return Component::missing(doubt);
+        }
+        let differences = differences.found;
         if differences.is_empty() {
             return Component::scored(Score::ONE, "the state is as expected");
         }

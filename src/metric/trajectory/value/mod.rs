@@ -11,6 +11,7 @@ use super::fuzzy::FuzzyPair;
 use super::normal::{IGNORE_WORD, normalised};
 use super::rule::{PathTree, RuleKind};
 use crate::clock::Deadline;
+use crate::metric::json::HIDDEN_DIGITS;
 
 /// One place in which two values differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,7 +153,9 @@ impl<'a> Comparison<'a> {
         match rule.kind {
             RuleKind::Strict | RuleKind::Optional | RuleKind::Ignore => {
                 if rule.kind == RuleKind::Optional && self.strict && mode.equality == Equality::Watsonx {
-                    return equality::python(expected, actual) || self.differs(Some(expected), Some(actual), None);
+                    let same = equality::python(expected, actual);
+                    self.doubt_digits(mode, (expected, actual), same);
+                    return same || self.differs(Some(expected), Some(actual), None);
                 }
                 self.equal(rule, rule.ignore.as_ref(), mode, expected, actual)
             }
@@ -190,13 +193,17 @@ impl<'a> Comparison<'a> {
                     Equality::Watsonx => normalised(expected) == normalised(actual),
                     _ => equality::plain(mode, expected, actual),
                 };
-                if same && equality::may_hide_digits(mode, expected, actual) {
-                    let why = "a whole number beyond 64 bits, of which not all digits are known; give a tolerance such as \
-                        `number: 1`";
-                    self.unknown.push((self.shown.clone(), why.to_owned()));
-                }
+                self.doubt_digits(mode, (expected, actual), same);
                 same || self.differs(Some(expected), Some(actual), None)
             }
+        }
+    }
+
+    /// Two values that look the same may differ in digits that are not known.
+    pub(super) fn doubt_digits(&mut self, mode: &Mode, (expected, actual): (&Value, &Value), same: bool) {
+        if same && equality::may_hide_digits(mode, expected, actual) {
+            let why = format!("{HIDDEN_DIGITS}; give a tolerance such as `number: 1`");
+            self.unknown.push((self.shown.clone(), why));
         }
     }
 

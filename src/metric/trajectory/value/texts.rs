@@ -56,10 +56,27 @@ impl Comparison<'_> {
             }
             (wanted, Value::Array(made)) => {
                 let wanted = wanted.as_array().map_or(std::slice::from_ref(wanted), Vec::as_slice);
-                wanted.iter().all(|expected| {
-                    made.iter()
-                        .any(|actual| Comparison::new(Layers::default(), false).value(&STRICT, mode, expected, actual))
-                })
+                let mut doubts = Vec::new();
+                let mut is_there = |expected: &Value| {
+                    let mut doubt = None;
+                    for (index, actual) in made.iter().enumerate() {
+                        let shown = format!("{}[{index}]", self.shown);
+                        let mut probe = Comparison::new(Layers::default(), false).shown_as(&shown);
+                        match probe.value(&STRICT, mode, expected, actual).then(|| probe.unknown.pop()) {
+                            Some(None) => return true,
+                            Some(unknown) => doubt = doubt.take().or(unknown),
+                            None => {}
+                        }
+                    }
+                    let may_be_there = doubt.is_some();
+                    doubts.extend(doubt);
+                    may_be_there
+                };
+                let holds = wanted.iter().all(&mut is_there);
+                if holds {
+                    self.unknown.append(&mut doubts);
+                }
+                holds
             }
             _ => {
                 let (expected, actual) = (text_of(expected), text_of(actual));
@@ -116,7 +133,9 @@ impl Comparison<'_> {
         let text = |value: &Value| if is_watsonx { text_of(&normalised(value)) } else { text_of(value) };
         let (wanted, made) = (text(expected), text(actual));
         let number = |text: &str| if is_watsonx { python_float(text) } else { text.trim().parse().ok() };
+        let whole = if self.strict { None } else { equality::same_whole(&wanted, &made) };
         let decided = match (number(&wanted), number(&made)) {
+            _ if whole.is_some() => whole,
             (Some(a), Some(b)) => Some((a - b).abs() <= 0.001),
             _ if !is_watsonx && equality::plain(&Mode { fold: true, ..*mode }, expected, actual) => Some(true),
             _ => match (Moment::parse(&wanted), Moment::parse(&made)) {
@@ -125,7 +144,10 @@ impl Comparison<'_> {
             },
         };
         match decided {
-            Some(true) => true,
+            Some(true) => {
+                self.doubt_digits(mode, (expected, actual), true);
+                true
+            }
             Some(false) => self.differs(Some(expected), Some(actual), Some("another number or date".to_owned())),
             None => {
                 let pair = FuzzyPair { expected: wanted, actual: made };
