@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on must fail")]
 #![expect(clippy::disallowed_methods, reason = "tests start processes, which have an environment and take time")]
 
+mod attacks;
 mod bolt;
 mod changes;
 mod contract;

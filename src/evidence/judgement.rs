@@ -53,6 +53,9 @@ pub struct Question {
     /// Who answers it.
     #[serde(default, skip_serializing_if = "QuestionTo::is_judge")]
     pub to: QuestionTo,
+    /// What was left out of texts that are too long, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<String>,
 }
 
 /// A question as a journal keeps it: what can be rendered again from the rest of the record is not kept twice.
@@ -72,6 +75,9 @@ pub struct AskedQuestion {
     /// The prompt. A journal holds it only where job, templates and conversation don't give it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    /// What was left out of texts that are too long, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<String>,
 }
 
 impl AskedQuestion {
@@ -84,6 +90,7 @@ impl AskedQuestion {
             temperature: question.temperature,
             digest: question.digest(),
             prompt: None,
+            cuts: question.cuts.clone(),
         }
     }
 

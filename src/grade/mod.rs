@@ -48,9 +48,11 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         judge: JudgeInput {
             prompt: &job.judge.prompt,
             temperature: job.judge.temperature,
+            samples: job.judge.samples,
             is_there: job.has_judge(),
             has_embeddings: job.judge.embeddings.is_some(),
         },
+        context: case.context.iter().map(|text| (&*text.name, &*text.text)).collect(),
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
         clock,
@@ -190,11 +192,18 @@ fn beside(
     (!is_same).then(|| Beside { name: other.label().to_owned(), component })
 }
 
-/// The outcome of a conversation that was judged.
+/// Whether more than half of the judgements of a question have a reply.
+fn has_majority(question: &str, judgements: &[Judgement]) -> bool {
+    let own = || judgements.iter().filter(|judgement| judgement.question == question);
+    own().filter(|judgement| matches!(judgement.reply, Observed::Seen(_))).count() * 2 > own().count()
+}
+
+/// The outcome of a conversation that was judged: a question without a usable reply is the judge's failure, unless most of its
+/// samples have one.
 pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
     let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
-        Observed::Failed(error) => Some(error.clone()),
-        Observed::Seen(_) => None,
+        Observed::Failed(error) if !has_majority(&judgement.question, judgements) => Some(error.clone()),
+        _ => None,
     });
     match (ending, unusable) {
         (_, Some(error)) => Outcome::JudgeFailed { error },

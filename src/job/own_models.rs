@@ -13,6 +13,11 @@ impl Job {
         is_asked.then_some(&self.judge.model)
     }
 
+    /// Whether a metric asks a judge by a template of its own, beside `tasks` and `tone`.
+    pub fn asks_questions(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.kind().is_judged())
+    }
+
     fn asks_judge(&self) -> bool {
         self.metrics.iter().any(|metric| metric.kind().asks_judge())
     }

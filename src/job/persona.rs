@@ -67,6 +67,11 @@ pub struct Judge {
     /// The temperature of its model, 0 to 2.
     #[schemars(range(min = 0, max = 2))]
     pub temperature: f64,
+    /// How often the judge is asked each question, 1 to 99: the majority of its verdicts decides, a tie against the agent, and
+    /// scores are averaged. Default: 1
+    #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 99))]
+    pub samples: u32,
     /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`
     /// (rules, no model); or a mapping that says how it is reached. Default: openai/gpt-4.1-mini
     #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
@@ -81,6 +86,16 @@ pub struct Judge {
 
 impl Default for Judge {
     fn default() -> Judge {
-        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model: Model::default(), embeddings: None }
+        Judge {
+            prompt: "eval/score".to_owned(),
+            temperature: 0.0,
+            samples: 1,
+            model: Model::default(),
+            embeddings: None,
+        }
     }
+}
+
+fn is_one(samples: &u32) -> bool {
+    *samples == 1
 }

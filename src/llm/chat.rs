@@ -95,7 +95,7 @@ impl<'a> ChatRequest<'a> {
             max_completion_tokens: None,
             max_tokens: None,
             reasoning_effort: options.effort.filter(|_| features.effort).map(|effort| effort.as_str()),
-            seed: options.rng_seed.filter(|_| features.rng_seed),
+            seed: request.rng_seed(options).filter(|_| features.rng_seed),
             response_format,
         }
     }

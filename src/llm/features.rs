@@ -64,7 +64,7 @@ impl RequestFeatures {
         if self.effort && options.effort.is_some() && refused(RequestPart::Effort) {
             return Some(RequestFeatures { effort: false, ..self });
         }
-        if self.rng_seed && options.rng_seed.is_some() && refused(RequestPart::RngSeed) {
+        if self.rng_seed && request.rng_seed(options).is_some() && refused(RequestPart::RngSeed) {
             return Some(RequestFeatures { rng_seed: false, ..self });
         }
         if self.max_tokens != MaxTokens::Omitted && options.max_tokens.is_some() && refused(RequestPart::MaxTokens) {
@@ -121,7 +121,8 @@ impl RequestFeatures {
         [
             (!self.temperature).then_some("the model refuses a temperature; it was left out"),
             (!self.effort && options.effort.is_some()).then_some("the model refuses reasoningEffort; it was left out"),
-            (!self.rng_seed && options.rng_seed.is_some()).then_some("the model refuses rngSeed; it was left out"),
+            (!self.rng_seed && request.rng_seed(options).is_some())
+                .then_some("the model refuses rngSeed; it was left out"),
             (self.max_tokens == MaxTokens::Omitted && options.max_tokens.is_some())
                 .then_some("the model refuses maxTokens; it was left out"),
             structure.filter(|_| request.schema.is_some()),
@@ -163,6 +164,7 @@ mod tests {
             messages: vec![Message::new(Role::User, "x")],
             temperature: 0.0,
             schema: Some(ReplySchema { name: "s".to_owned(), schema: json!({}), max_tokens: 100 }),
+            sample: 1,
         }
     }
 

@@ -91,9 +91,20 @@ pub struct LlmRequest {
     pub temperature: f64,
     /// The shape of the reply, if it must have one.
     pub schema: Option<ReplySchema>,
+    /// Which of several samples it asks for, from 1: each further one has a seed of its own.
+    pub sample: u32,
 }
 
 impl LlmRequest {
+    /// The seed of the model's choices, where one is sent.
+    pub fn rng_seed(&self, options: &ModelOptions) -> Option<u32> {
+        match self.sample {
+            0 | 1 => options.rng_seed,
+            // Providers take a signed number of 32 bits.
+            sample => Some(options.rng_seed.unwrap_or(0).wrapping_add(sample - 1) & 0x7fff_ffff),
+        }
+    }
+
     /// Asks again after a reply that was cut off.
     pub fn ask_for_less(&mut self, beginning: &str) {
         self.messages.push(Message::new(Role::Assistant, beginning));

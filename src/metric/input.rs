@@ -27,6 +27,8 @@ pub struct MetricInput<'a> {
     pub agent_ended_it: bool,
     /// How the judge is asked.
     pub judge: JudgeInput<'a>,
+    /// Texts for judges, each with its name.
+    pub context: Vec<(&'a str, &'a str)>,
     /// Whether the time to the reply's first token counts, rather than that to its last byte.
     pub times_first_token: bool,
     /// The reply time that earns the full timing score, in milliseconds.
@@ -64,6 +66,8 @@ pub struct JudgeInput<'a> {
     pub prompt: &'a str,
     /// 0 to 2.
     pub temperature: f64,
+    /// How often each judge is asked the same, 1 or more.
+    pub samples: u32,
     /// Whether a model judges, which can say whether texts mean the same.
     pub is_there: bool,
     /// Whether embeddings can compare texts.
@@ -101,7 +105,14 @@ impl Example {
             expected: None,
             lines: Vec::new(),
             agent_ended_it: false,
-            judge: JudgeInput { prompt: "eval/score", temperature: 0.0, is_there: false, has_embeddings: false },
+            judge: JudgeInput {
+                prompt: "eval/score",
+                temperature: 0.0,
+                samples: 1,
+                is_there: false,
+                has_embeddings: false,
+            },
+            context: Vec::new(),
             times_first_token: false,
             aspirational_average_ms: self.aspirational_average_ms,
             clock: Clock::system(),

@@ -5,27 +5,35 @@
 //! [`Judgement`]s as a function that can be run again on what is stored. A metric knows no job: what it needs of one comes
 //! as plain data in a [`MetricInput`]. Two metrics that ask the same question (by its id) share its judgement.
 
+pub mod completeness;
 mod config;
 mod criterion;
 pub mod document;
 mod entry;
+pub mod final_response;
+pub mod geval;
+pub mod hallucination;
 mod input;
 pub mod json;
 pub mod json_schema;
+pub mod judged;
 pub mod measured;
 mod parts;
 mod per_turn;
 mod reply;
 mod reply_error;
+pub mod role_adherence;
 pub mod rouge;
-mod rubric;
+pub mod rubric;
 mod scripted;
 pub mod selection;
 pub mod state;
 mod table;
+pub mod template;
 pub mod tasks;
 pub mod timing;
 pub mod trajectory;
+pub mod turn_relevancy;
 pub mod unavailable;
 pub mod wording;
 
@@ -34,16 +42,18 @@ pub use config::Weights;
 pub use entry::MetricEntry;
 pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput};
 pub use reply_error::{EntryError, RatingError, ReplyError};
-pub use rubric::Rubric;
+pub use rubric::{Rubric, RubricConfig};
 pub use table::{MetricConfig, MetricKind};
 pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
 
+use judged::JudgedMetric;
 use per_turn::single_part;
 use reply::ReplyMetric;
 use scripted::ScriptedMetric;
 use state::StateMetric;
+use template::TemplateMetric;
 use unavailable::UnavailableMetric;
 
 use crate::evidence::{Judgement, Question};
@@ -98,6 +108,17 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::State(options) => Box::new(StateMetric { weight, options: (**options).clone() }),
         MetricConfig::Rhai(script) => Box::new(ScriptedMetric { weight, script: (**script).clone() }),
         MetricConfig::Unavailable(options) => Box::new(UnavailableMetric { weight, why: options.why.clone() }),
+        MetricConfig::Rubric(options) => {
+            let measure = RubricConfig { label: entry.label().to_owned(), ..(**options).clone() };
+            Box::new(JudgedMetric { weight, measure })
+        }
+        MetricConfig::Geval(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::TurnRelevancy(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::RoleAdherence(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Completeness(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Hallucination(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::FinalResponse(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Template(options) => Box::new(TemplateMetric { weight, config: (**options).clone() }),
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
 }
@@ -118,6 +139,9 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
     let whole = |checked: Result<(), measured::MeasureProblem>| {
         Some(OptionsProblem { place: String::new(), message: checked.err()?.to_string(), script: None })
     };
+    let needs = |place: &str, message: &str| {
+        Some(OptionsProblem { place: place.to_owned(), message: message.to_owned(), script: None })
+    };
     match metric {
         MetricConfig::Trajectory(check) => {
             let error = trajectory::TrajectoryMatcher::new(check.config()).err()?;
@@ -134,7 +158,29 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
             let problem = script.problem(&METRIC)?.clone();
             Some(OptionsProblem { place: String::new(), message: problem.to_string(), script: Some(problem) })
         }
-        MetricConfig::Timing(_)
+        MetricConfig::Geval(options) if options.criteria.trim().is_empty() && options.steps.is_empty() => {
+            needs("criteria", "geval needs `criteria`, what is scored, or `steps`, how")
+        }
+        MetricConfig::RoleAdherence(options) if options.role.trim().is_empty() => {
+            needs("role", "roleAdherence needs `role`: who the agent is and what it is there for")
+        }
+        MetricConfig::Template(options) => {
+            let (key, message) = options.problem()?;
+            needs(key, &message)
+        }
+        MetricConfig::Rubric(options) => {
+            let mut ids: Vec<&str> = options.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
+            ids.sort_unstable();
+            let twice = ids.windows(2).find(|pair| pair[0] == pair[1])?;
+            needs("rubrics", &format!("two rubrics have the id `{}`", twice[0]))
+        }
+        MetricConfig::Geval(_)
+        | MetricConfig::TurnRelevancy(_)
+        | MetricConfig::RoleAdherence(_)
+        | MetricConfig::Completeness(_)
+        | MetricConfig::Hallucination(_)
+        | MetricConfig::FinalResponse(_)
+        | MetricConfig::Timing(_)
         | MetricConfig::Tasks(_)
         | MetricConfig::Tone(_)
         | MetricConfig::Assertions(_)

@@ -130,7 +130,7 @@ mod tests {
         let mut example = Example::new(0);
         let replies = ["[1]", "1", "[1", "{}"];
         example.transcript.turns =
-            replies.iter().zip(1..).map(|(reply, number)| Turn::answered(number, "Hi", *reply)).collect();
+            replies.iter().zip(1..).map(|(reply, number)| Turn::answered(number, "Hi", reply)).collect();
         let expected: Expectation = serde_json::from_value(json!({"reply": "1"})).unwrap();
         let line = |turn| ExpectedTurn { turn, say: "Hi", expected: std::borrow::Cow::Borrowed(&expected) };
         let input = MetricInput { lines: (1..=4).map(line).collect(), ..example.input() };

@@ -26,6 +26,15 @@ pub enum ReplyError {
          the conversation. Give your own."
     )]
     Quoted,
+    /// It has no list of verdicts.
+    #[error("The reply must be an object with a list `verdicts`.")]
+    NoVerdicts,
+    /// Its verdicts have these errors, a sentence each.
+    #[error("{}", .0.join(" "))]
+    Verdicts(Vec<String>),
+    /// Verdicts don't rest on what was said; the others can be used. A sentence each.
+    #[error("{}", .0.join(" "))]
+    Evidence(Vec<String>),
     /// It does not say whether two texts mean the same.
     #[error("The reply must be an object with `same`, which is true or false.")]
     NoSame,

@@ -4,12 +4,20 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::completeness::CompletenessConfig;
 use super::config::weight;
 use super::document::{JsonConfig, XmlConfig};
+use super::final_response::FinalResponseConfig;
+use super::geval::GevalConfig;
+use super::hallucination::HallucinationConfig;
 use super::parts::ReplyParts;
+use super::role_adherence::RoleAdherenceConfig;
 use super::rouge::RougeConfig;
+use super::rubric::RubricConfig;
 use super::state::StateConfig;
+use super::template::TemplateConfig;
 use super::trajectory::TrajectoryCheck;
+use super::turn_relevancy::TurnRelevancyConfig;
 use super::unavailable::UnavailableConfig;
 use super::wording::{KeywordsConfig, TextConfig};
 use crate::score::{Score, Weight};
@@ -76,6 +84,7 @@ macro_rules! metrics {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
         #[schemars(title = "metric", rename = "Metric", transform = one_metric)]
+        #[expect(non_snake_case, reason = "the fields are the keys of the job file")]
         pub struct MetricMapping {
             /// The metric's name in reports. Default: that of what it measures
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +157,23 @@ metrics! {
     /// A Rhai script that gives the score: a number from 0 to 1, true or false, or a map of `score` and `reason`. It sees
     /// `turns`, `toolCalls`, `reply`, `state` and `expected`.
     rhai: Rhai(ScriptText), weight 1.0;
+    /// Whether sentences hold, as a judge sees it: `rubrics`, and `expected.rubrics` of the case and of the lines of its script.
+    rubric: Rubric(RubricConfig), weight 1.0;
+    /// How far a criterion is met, as a judge sees it, from 0 to 10 and in steps.
+    geval: Geval(GevalConfig), weight 1.0;
+    /// Whether each reply is relevant to what the user had said by then, as a judge sees it.
+    turnRelevancy: TurnRelevancy(TurnRelevancyConfig), weight 1.0;
+    /// Whether each reply keeps to the agent's role, as a judge sees it.
+    roleAdherence: RoleAdherence(RoleAdherenceConfig), weight 1.0;
+    /// Whether the agent met everything that the user wanted, as a judge sees it.
+    completeness: Completeness(CompletenessConfig), weight 1.0;
+    /// Whether each sentence of the replies is supported by what the user said, the tools returned, the facts and the context, as
+    /// a judge sees it.
+    hallucination: Hallucination(HallucinationConfig), weight 1.0;
+    /// Whether each reply is as good as the expected one, as a judge sees it.
+    finalResponse: FinalResponse(FinalResponseConfig), weight 1.0;
+    /// What a judge answers to a prompt of your own, asked of each turn.
+    template: Template(TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
     unavailable: Unavailable(UnavailableConfig), weight 0.0;
 }
@@ -159,7 +185,13 @@ impl MetricKind {
 
     /// Whether a judge is asked for it.
     pub fn asks_judge(self) -> bool {
-        matches!(self, MetricKind::Tasks | MetricKind::Tone)
+        matches!(self, MetricKind::Tasks | MetricKind::Tone | MetricKind::Template) || self.is_judged()
+    }
+
+    /// Whether a judge decides on items, by one of the templates of `prompts/judge`.
+    pub fn is_judged(self) -> bool {
+        use MetricKind::*;
+        matches!(self, Rubric | Geval | TurnRelevancy | RoleAdherence | Completeness | Hallucination | FinalResponse)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keeps inserted text from posing as markup.
 
 /// The text with `&` and `<` replaced by entities: nothing in it can open or close a tag any more.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 

@@ -2,7 +2,9 @@
 
 use minijinja::context;
 
+use super::cut::Cut;
 use super::fence::escape;
+use super::question::RenderedQuestion;
 use super::{PromptError, Templates};
 use crate::evidence::{Transcript, Turn};
 
@@ -37,7 +39,8 @@ impl Templates {
     ///
     /// # Errors
     /// When there is no such template or it can't be rendered.
-    pub fn judge_prompt(&self, name: &str, view: &JudgeView<'_>) -> Result<String, PromptError> {
+    pub fn judge_prompt(&self, name: &str, view: &JudgeView<'_>) -> Result<RenderedQuestion, PromptError> {
+        let mut cut = Cut::default();
         let tasks: Vec<_> = view
             .tasks
             .iter()
@@ -46,15 +49,21 @@ impl Templates {
             })
             .collect();
         let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
-        let transcript: Vec<_> = view.transcript.turns.iter().flat_map(spoken).collect();
-        self.render(name, context! { tasks, facts, user_knew_facts => view.user_knew_facts, transcript })
+        let transcript: Vec<_> = view.transcript.turns.iter().flat_map(|turn| spoken(turn, &mut cut)).collect();
+        let prompt =
+            self.render(name, context! { tasks, facts, user_knew_facts => view.user_knew_facts, transcript })?;
+        Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
     }
 }
 
-fn spoken(turn: &Turn) -> impl Iterator<Item = minijinja::Value> + '_ {
-    let user = || context! { turn => turn.number, from => "user", text => escape(&turn.user) };
-    let agent = turn.agent.as_ref().map(|text| context! { turn => turn.number, from => "agent", text => escape(text) });
-    (!turn.is_greeting()).then(user).into_iter().chain(agent)
+fn spoken(turn: &Turn, cut: &mut Cut) -> Vec<minijinja::Value> {
+    let user = (!turn.is_greeting()).then_some(("user", &turn.user));
+    let agent = turn.agent.as_ref().map(|text| ("agent", text));
+    let message = |(from, text): (&str, &String)| {
+        let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));
+        context! { turn => turn.number, from, text => escape(&text) }
+    };
+    user.into_iter().chain(agent).map(message).collect()
 }
 
 /// Renders it on samples, in both conditions.
@@ -67,7 +76,7 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
     for user_knew_facts in [true, false] {
         let facts = if user_knew_facts { &facts[..] } else { &[] };
         let view = JudgeView { tasks: &tasks, facts, user_knew_facts, transcript: &transcript };
-        if !templates.judge_prompt(name, &view)?.contains(canary) {
+        if !templates.judge_prompt(name, &view)?.prompt.contains(canary) {
             let message = format!(
                 "The template `{name}` never shows `transcript`: the judge would score a conversation that it can't see."
             );
@@ -91,7 +100,7 @@ mod tests {
         ];
         let facts = ["The user is <left>-handed".to_owned()];
         let view = JudgeView { tasks: &tasks, facts: &facts, user_knew_facts, transcript: &transcript };
-        Templates::embedded().judge_prompt("eval/score", &view).unwrap()
+        Templates::embedded().judge_prompt("eval/score", &view).unwrap().prompt
     }
 
     #[test]

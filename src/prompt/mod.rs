@@ -6,15 +6,19 @@
 //! those of the next, so providers' prompt caches hit. The persona is shown the facts that it *knows*: without facts it
 //! gets an empty list, and there is nothing to leave out.
 
+mod cut;
 mod fence;
 mod judge;
 mod persona;
 mod place;
+mod question;
 mod templates;
 
+pub use fence::escape;
 pub use judge::{JudgeView, JudgedTask};
 pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
+pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, result_text};
 pub use templates::{TemplateKind, Templates};
 
 /// A prompt could not be rendered.

@@ -20,6 +20,9 @@ pub enum TemplateKind {
     Judge,
 }
 
+/// The beginning of the names of the judge's questions.
+const QUESTIONS: &str = "judge/";
+
 /// Steps that a template may take: well under a second, and far more than a long conversation needs.
 const STEPS: u64 = 5_000_000;
 
@@ -48,6 +51,14 @@ impl Templates {
         let sources = [
             ("eval/score", include_str!("../../prompts/eval/score.jinja")),
             ("eval/socrates", include_str!("../../prompts/eval/socrates.jinja")),
+            ("judge/completeness", include_str!("../../prompts/judge/completeness.jinja")),
+            ("judge/final_response", include_str!("../../prompts/judge/final_response.jinja")),
+            ("judge/frame", include_str!("../../prompts/judge/frame.jinja")),
+            ("judge/geval", include_str!("../../prompts/judge/geval.jinja")),
+            ("judge/hallucination", include_str!("../../prompts/judge/hallucination.jinja")),
+            ("judge/role_adherence", include_str!("../../prompts/judge/role_adherence.jinja")),
+            ("judge/rubric", include_str!("../../prompts/judge/rubric.jinja")),
+            ("judge/turn_relevancy", include_str!("../../prompts/judge/turn_relevancy.jinja")),
         ];
         Templates {
             sources: sources.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
@@ -75,6 +86,12 @@ impl Templates {
     /// The texts by name.
     pub fn sources(&self) -> &BTreeMap<String, String> {
         &self.sources
+    }
+
+    /// The texts that a record holds: those of the judge's questions only where a metric asks them.
+    pub fn recorded(&self, asks_questions: bool) -> BTreeMap<String, String> {
+        let is_kept = |(name, _): &(&String, &String)| asks_questions || !name.starts_with(QUESTIONS);
+        self.sources.iter().filter(is_kept).map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
     /// Whether a template is built in, and takes no longer than what it is filled with is long.
@@ -179,9 +196,11 @@ impl Templates {
     }
 
     fn missing(&self, name: &str) -> PromptError {
-        let near = nearest(name, self.sources.keys().map(String::as_str));
+        // Those of other metrics than `tasks` are no prompts of their own.
+        let own = || self.sources.keys().filter(|known| !known.starts_with(QUESTIONS));
+        let near = nearest(name, own().map(String::as_str));
         let guess = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-        let known = self.sources.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+        let known = own().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
         let message = format!(
             "There is no template `{name}`.{guess} There are {known}; one of your own is the file `prompts/{name}.jinja` beside the job file, or `{name}.jinja` in the folder of `--prompts`."
         );

@@ -209,8 +209,6 @@ impl TrialGroup {
         self.graded += 1;
         self.failure_count += card.failure_count;
         self.penalties += card.penalty;
-        // There may be as many groups as cases: none has room for more than it needs.
-        self.dimensions.reserve_exact(card.dimensions.len().saturating_sub(self.dimensions.len()));
         for dimension in &card.dimensions {
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
                 let (name, tally) = (dimension.name.clone(), Tally::default());

@@ -144,8 +144,8 @@ pub(super) struct Part {
     pub(super) weight: Weight,
     /// When it came out well.
     pub(super) line: PassLine,
-    /// Its results by group, in their order: of most cases there is one, and a map has room for eleven.
-    pub(super) groups: Vec<(usize, Made)>,
+    /// Its results by group.
+    pub(super) groups: BTreeMap<usize, Made>,
     /// It held before the first message of some trial, and counts in all of those.
     pub(super) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
@@ -168,11 +168,7 @@ pub(super) struct Made {
 
 impl Part {
     fn add(&mut self, group: usize, trial: &TrialRecord, item: &Item) {
-        let place = self.groups.binary_search_by_key(&group, |(group, _)| *group).unwrap_or_else(|place| {
-            self.groups.insert(place, (group, Made::default()));
-            place
-        });
-        let made = &mut self.groups[place].1;
+        let made = self.groups.entry(group).or_default();
         made.tally.add(&item.component);
         let score = item.component.score();
         let is_whole = score == Some(Score::ONE);
@@ -242,7 +238,6 @@ impl Gathered {
             }
             let key = (trial.trial.case.clone(), dimension.name.clone());
             let parts = self.parts.entry(key).or_default();
-            parts.reserve_exact(dimension.items.len().saturating_sub(parts.len()));
             for (place, item) in dimension.items.iter().enumerate() {
                 if place == parts.len() {
                     let (key, label, weight) = (item.key().to_owned(), item.label.clone(), item.weight);
@@ -251,7 +246,7 @@ impl Gathered {
                         label,
                         weight,
                         line: dimension.pass_line(),
-                        groups: Vec::with_capacity(1),
+                        groups: BTreeMap::new(),
                         held_before: None,
                         not_checked: None,
                     });

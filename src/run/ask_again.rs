@@ -123,7 +123,7 @@ fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion
         reply: Observed::Failed(error.to_owned()),
         rejected: Vec::new(),
         usage: Usage::default(),
-        notes: Vec::new(),
+        notes: question.cuts.clone(),
     };
     (AskedQuestion::new(question), judgement)
 }

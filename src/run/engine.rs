@@ -94,7 +94,7 @@ impl Engine {
             at: self.clock.wall(),
             provenance: Box::new(provenance),
             job: serde_json::to_value(&*self.plan.job).ok().map(Box::new),
-            templates: self.templates.sources().clone(),
+            templates: self.templates.recorded(self.plan.job.asks_questions()),
             trials: self.plan.trials().map(|trial| trial.id).collect(),
         })?;
         self.sink.kept(Durability::Machine).await

@@ -3,18 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
+
 use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
+use crate::clock::Deadline;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, Usage};
 use crate::grade;
 use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
-use crate::metric::MetricInput;
+use crate::metric::{MetricInput, ReplyError};
 use crate::plan::Trial;
 
 /// The most times that the judge is asked one question.
 const TRIES: usize = 3;
+
+/// How many questions of one trial are asked at once.
+const AT_ONCE: usize = 8;
 
 /// Asks the judge everything that the metrics want to know.
 pub(super) async fn judge(
@@ -43,40 +49,47 @@ pub(super) async fn ask_all(
     (input, questions): (&MetricInput<'_>, Vec<Question>),
     last_failure: &LastFailure,
 ) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
-    let job = &engine.plan.job;
-    let limit = engine.clock.deadline(Duration::from_secs_f64(job.limits.trial_seconds));
-    let mut judgements = Vec::new();
-    for mut question in questions {
-        // An agent that repeats its key must not make us tell it to somebody else.
-        let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
-        let is_other = cleared != question.prompt;
-        question.prompt = cleared;
-        let service = service(question.to);
-        let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
-        let mut judgement = Judgement {
-            question: question.id.clone(),
-            judge: engine.clients.answerer(question.to).name().to_owned(),
-            sample: question.sample,
-            reply: Observed::Failed(String::new()),
-            rejected: Vec::new(),
-            usage: Usage::default(),
-            notes: Vec::new(),
-        };
-        let answering = answer(engine, trial, (input, question), (&mut judgement, last_failure));
-        match tokio::time::timeout(limit.left(), answering).await {
-            Ok(answered) => answered?,
-            Err(_) => {
-                let what = format!(
-                    "{service} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
-                     try a longer limits.trial",
-                    job.limits.trial_seconds
-                );
-                judgement.reply = Observed::Failed(last_failure.after(what));
-            }
+    let limit = engine.clock.deadline(Duration::from_secs_f64(engine.plan.job.limits.trial_seconds));
+    let asking = questions.into_iter().map(|question| ask_one(engine, trial, (input, question), (limit, last_failure)));
+    let asked: Vec<_> = stream::iter(asking).buffered(AT_ONCE).collect().await;
+    asked.into_iter().collect()
+}
+
+/// Asks one question.
+async fn ask_one(
+    engine: &Engine,
+    trial: u32,
+    (input, mut question): (&MetricInput<'_>, Question),
+    (limit, last_failure): (Deadline, &LastFailure),
+) -> Result<(AskedQuestion, Judgement), Stop> {
+    // An agent that repeats its key must not make us tell it to somebody else.
+    let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
+    let is_other = cleared != question.prompt;
+    question.prompt = cleared;
+    let service = service(question.to);
+    let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
+    let mut judgement = Judgement {
+        question: question.id.clone(),
+        judge: engine.clients.answerer(question.to).name().to_owned(),
+        sample: question.sample,
+        reply: Observed::Failed(String::new()),
+        rejected: Vec::new(),
+        usage: Usage::default(),
+        notes: question.cuts.clone(),
+    };
+    let answering = answer(engine, trial, (input, question), (&mut judgement, last_failure));
+    match tokio::time::timeout(limit.left(), answering).await {
+        Ok(answered) => answered?,
+        Err(_) => {
+            let what = format!(
+                "{service} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
+                 try a longer limits.trial",
+                engine.plan.job.limits.trial_seconds
+            );
+            judgement.reply = Observed::Failed(last_failure.after(what));
         }
-        judgements.push((asked, judgement));
     }
-    Ok(judgements)
+    Ok((asked, judgement))
 }
 
 /// Whose model answers.
@@ -100,8 +113,9 @@ async fn answer(
         messages: vec![Message::new(Role::User, question.prompt.clone())],
         temperature: question.temperature,
         schema: Some(question.schema.clone()),
+        sample: question.sample,
     };
-    let mut was_cut_off = false;
+    let (mut was_cut_off, mut was_without_evidence) = (false, false);
     loop {
         let answer = ask(engine, trial, (judge, &request), last_failure).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
@@ -135,6 +149,11 @@ async fn answer(
             judgement.reply = Observed::Seen(raw);
             return Ok(());
         };
+        // Asked once more for evidence, it has none: the verdicts that rest on some count, the others are missing.
+        if matches!(error, ReplyError::Evidence(_)) && std::mem::replace(&mut was_without_evidence, true) {
+            judgement.reply = Observed::Seen(raw);
+            return Ok(());
+        }
         let why = error.to_string();
         judgement.rejected.push((raw.clone(), why.clone()));
         let why = why.trim_end_matches('.');

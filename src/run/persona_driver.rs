@@ -63,6 +63,7 @@ impl<'a> PersonaDriver<'a> {
             messages: vec![instructions],
             temperature: job.persona.temperature,
             schema: Some(reply_schema()),
+            sample: 1,
         };
         Ok(Some(PersonaDriver {
             engine,

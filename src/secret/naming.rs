@@ -32,16 +32,12 @@ pub fn is_key_name(name: &str) -> bool {
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
-    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
-    let letters: Vec<u8> = letters.collect();
-    let ends_with = |ending: &&str| letters.ends_with(ending.as_bytes());
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     // The name of a variable that holds one.
-    if ["env", "file", "path"].iter().any(ends_with) {
+    if letters.ends_with("env") || letters.ends_with("file") || letters.ends_with("path") {
         return false;
     }
-    // A search for each part would take longer: names are short.
-    let has_part = |at: usize| PARTS.iter().any(|part| letters[at..].starts_with(part.as_bytes()));
-    ENDINGS.iter().any(ends_with) || (0..letters.len()).any(has_part)
+    ENDINGS.iter().any(|ending| letters.ends_with(ending)) || PARTS.iter().any(|part| letters.contains(part))
 }
 
 /// Values that stand for nothing in examples and defaults: nobody is harmed when they are read, and every report would be
@@ -227,7 +223,7 @@ pub fn looks_like_a_key(text: &str) -> bool {
 pub fn is_long_and_mixed(text: &str) -> bool {
     let is_word = text.len() >= 16 && !text.contains(char::is_whitespace);
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    is_word && digits >= 3 && looks_like_a_key(text) || is_surely_a_key(text)
+    is_surely_a_key(text) || is_word && digits >= 3 && looks_like_a_key(text)
 }
 
 /// Whether the key of a mapping, that somebody has chosen, holds what belongs in its value: `TOKEN=…`, `X-Key: …`, or the

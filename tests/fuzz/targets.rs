@@ -100,7 +100,14 @@ pub fn model_reply(bytes: &[u8]) {
             facts: &[],
             condition: eval_job::evidence::Condition::WithFacts,
             transcript: &transcript,
-            judge: metric::JudgeInput { prompt: "eval/score", temperature: 0.0, is_there: true, has_embeddings: false },
+            judge: metric::JudgeInput {
+                prompt: "eval/score",
+                temperature: 0.0,
+                is_there: true,
+                has_embeddings: false,
+                samples: 1,
+            },
+            context: Vec::new(),
             times_first_token: false,
             aspirational_average_ms: None,
         };

@@ -221,7 +221,7 @@ fn messages_before_a_conversation_and_fixed_first_ones_are_sent_in_order() {
     let server = model("You said");
     let target = format!("openai={}/v1", server.address);
     let file = root().join("tests/fixtures/datasets").join(KINDS[6]).display().to_string();
-    run(folder.path(), &[&file, "--target", &target]);
+    run(folder.path(), &[&file, "--target", &target, "--scorer-model", "scripted"]);
     let first = server.requests()[0].json()["messages"].clone();
     assert_eq!(first[0], json!({"role": "system", "content": "You are trpc-agent-go bot."}), "{first}");
     let story = json!({"agent": "hr", "story": "Ask how many days off you have.", "starting_sentence": "Hello",

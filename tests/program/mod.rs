@@ -14,6 +14,7 @@ mod graph_serve;
 mod hostile;
 mod init;
 mod jobs;
+mod judges;
 mod junit;
 mod kill;
 mod local_embeddings;

@@ -184,7 +184,10 @@ impl Asking<'_> {
             at: clock.wall(),
             judge: self.judge.to_string(),
             job: Box::new(serde_json::to_value(&*engine.plan.job).unwrap_or_default()),
-            templates: again.templates.as_ref().map(|templates| templates.sources().clone()).unwrap_or_default(),
+            templates: {
+                let asks = engine.plan.job.asks_questions();
+                again.templates.as_ref().map(|templates| templates.recorded(asks)).unwrap_or_default()
+            },
         })?;
         let conversations = run.trials().filter_map(|trial| {
             let conversation =

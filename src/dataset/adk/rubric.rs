@@ -32,5 +32,5 @@ fn read_rubric(value: Cursor<'_>) -> Option<Rubric> {
     let description = fields.text("description");
     let rubric_type = fields.text("type");
     fields.rest(UnknownKeys::Refused);
-    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric: None })
+    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric: None, weight: None })
 }

@@ -107,10 +107,6 @@ impl Reader<'_> {
     /// Skips white space and comments.
     fn skip(&mut self) -> Result<(), JsonError> {
         loop {
-            // Most often there is none.
-            if self.peek().is_some_and(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'#')) {
-                return Ok(());
-            }
             let rest = &self.text[self.at..];
             let trimmed = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
             self.at += rest.len() - trimmed.len();

@@ -119,7 +119,7 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Optio
         }
         (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
         (MeasureKind::Figure, _) => Ok(None),
-        (MeasureKind::Judge, _) => Err("a judge would have to be asked, which is not built yet".to_owned()),
+        (MeasureKind::Judge, system) => super::judges::options(system, metric, strict).map(Some),
         (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".to_owned()),
         (MeasureKind::Custom, _) => {
             Err("it is a function in the system's own language, which can't run here".to_owned())

@@ -1,7 +1,9 @@
 //! A dataset as a job file of ours, which means the same.
 
 mod case;
+mod judges;
 mod measures;
+mod quickstart;
 mod warnings;
 
 use std::collections::BTreeSet;

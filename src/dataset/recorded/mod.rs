@@ -17,7 +17,7 @@ use super::cursor::Cursor;
 use super::findings::about_file;
 use super::json::JsonText;
 use super::load::{read_tree, single, stem};
-use super::model::{CaseSession, Dataset, DatasetCall, RecordedTurn, UserLine};
+use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
 use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
 use crate::evidence::{Ending, Event, EventKind, Evidence, ToolCall, Transcript, TrialId, Turn};
@@ -61,7 +61,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// A conversation of these turns.
-    pub(in crate::dataset) fn new(id: impl Into<String>, turns: Vec<RecordedTurn>) -> Recorded {
+    pub(in crate::dataset) fn new(id: impl Into<String>, turns: &[RecordedTurn]) -> Recorded {
         Recorded { id: id.into(), turns: numbered(turns), ..Recorded::default() }
     }
 
@@ -75,30 +75,30 @@ impl Recorded {
 }
 
 /// Turns of evidence: counted from 1, a greeting is turn 0.
-pub(in crate::dataset) fn numbered(turns: Vec<RecordedTurn>) -> Vec<Turn> {
+pub(in crate::dataset) fn numbered(turns: &[RecordedTurn]) -> Vec<Turn> {
     let has_greeting = turns.first().is_some_and(|first| first.user.is_empty());
-    turns.into_iter().zip(u32::from(!has_greeting)..).map(|(turn, number)| turn.into_turn(number)).collect()
+    turns.iter().zip(u32::from(!has_greeting)..).map(|(turn, number)| turn.to_turn(number)).collect()
 }
 
 impl RecordedTurn {
     /// The turn as evidence.
-    pub fn into_turn(self, number: u32) -> Turn {
-        let mut turn = Turn::begun(number, self.user);
-        turn.agent = self.reply;
-        for DatasetCall { id, tool, args, result, .. } in self.calls {
-            let response = result.map(|output| {
-                let raw = match &id {
-                    Some(id) => json!({"tool_call_id": id, "name": tool}),
-                    None => json!({"name": tool}),
+    pub fn to_turn(&self, number: u32) -> Turn {
+        let mut turn = Turn::begun(number, self.user.clone());
+        turn.agent.clone_from(&self.reply);
+        for call in &self.calls {
+            let args = call.args.clone().unwrap_or_else(|| json!({}));
+            let event = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
+            turn.events.push(Event { kind: event, raw: call.id.as_ref().map(|id| json!({"id": id})) });
+            if let Some(result) = &call.result {
+                let raw = match &call.id {
+                    Some(id) => json!({"tool_call_id": id, "name": call.tool}),
+                    None => json!({"name": call.tool}),
                 };
-                Event { kind: EventKind::FunctionResponse { output }, raw: Some(raw) }
-            });
-            let args = args.unwrap_or_else(|| json!({}));
-            let call = EventKind::FunctionCall(ToolCall { function: tool, args });
-            turn.events.push(Event { kind: call, raw: id.map(|id| json!({"id": id})) });
-            turn.events.extend(response);
+                turn.events
+                    .push(Event { kind: EventKind::FunctionResponse { output: result.clone() }, raw: Some(raw) });
+            }
         }
-        for said in self.intermediate {
+        for said in &self.intermediate {
             turn.events.push(Event::other(json!({"author": said.author, "text": said.text})));
         }
         let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
@@ -127,8 +127,8 @@ fn load_named(file_name: &str, name: &str, text: &str) -> Result<Recording, Prob
         Kind::AdkResult => read(results::read_adk)?,
         Kind::AdkInvocations => read(results::read_adk_invocations)?,
         Kind::TrpcResult => read(results::read_trpc)?,
-        Kind::WatsonxMessages => read(|root, name| vec![Recorded::new(case_of(name), watsonx::read_messages(root))])?,
-        Kind::WatsonxAnalyze => read(|root, name| vec![Recorded::new(case_of(name), watsonx::read_analyzed(root))])?,
+        Kind::WatsonxMessages => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_messages(root))])?,
+        Kind::WatsonxAnalyze => read(|root, name| vec![Recorded::new(case_of(name), &watsonx::read_analyzed(root))])?,
         Kind::MessageList => read(openai::read)?,
         Kind::OtlpTraces => read(otlp::read)?,
         Kind::RedhatConversation | Kind::TrpcEvalSet => of_cases(load(file_name, text, &Beside::default())?),
@@ -183,7 +183,7 @@ fn nothing_recorded(file_name: &str, kind: Kind) -> Problems {
 fn of_cases(dataset: Dataset) -> Recording {
     let mut conversations = Vec::new();
     for case in dataset.cases {
-        let Some(turns) = case.recorded else { continue };
+        let Some(turns) = &case.recorded else { continue };
         conversations.push(Recorded { session: case.session, ..Recorded::new(case.id, turns) });
     }
     Recording { kind: dataset.kind, conversations, warnings: Vec::new() }

@@ -17,7 +17,7 @@ pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
         let items = value.node.items().iter().zip(1..);
         return items.map(|(item, number)| read_object(value.at(item), format!("{name}-{number}"))).collect();
     }
-    vec![Recorded::new(name, turns_of(value.items().into_iter().filter_map(read_message).collect()))]
+    vec![Recorded::new(name, &turns_of(value.items().into_iter().filter_map(read_message).collect()))]
 }
 
 fn read_object(value: Cursor<'_>, name: String) -> Recorded {
@@ -29,7 +29,7 @@ fn read_object(value: Cursor<'_>, name: String) -> Recorded {
     let model = fields.get("model").and_then(|model| model.node.text().map(str::to_owned));
     let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
     let turns = turns_of(messages.into_iter().filter_map(read_message).collect());
-    Recorded { model, ..Recorded::new(id.unwrap_or(name), turns) }
+    Recorded { model, ..Recorded::new(id.unwrap_or(name), &turns) }
 }
 
 fn read_message(value: Cursor<'_>) -> Option<Spoken> {
@@ -77,15 +77,15 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
 }
 
 /// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
-pub(super) fn call_of(mut value: Value, id: &str) -> Option<DatasetCall> {
-    let text = |value: &mut Value| if let Value::String(text) = value { Some(std::mem::take(text)) } else { None };
-    let id = value.get_mut(id).and_then(text);
-    let mut function = match value.get_mut("function") {
-        Some(function) => function.take(),
-        None => value,
-    };
-    let args = function.get_mut("arguments").map(Value::take).map(json_within);
-    Some(DatasetCall { id, tool: function.get_mut("name").and_then(text)?, args, ..DatasetCall::default() })
+pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
+    let function = value.get("function").unwrap_or(&value);
+    let args = function.get("arguments").cloned().map(json_within);
+    Some(DatasetCall {
+        id: value.get(id).and_then(Value::as_str).map(str::to_owned),
+        tool: function.get("name")?.as_str()?.to_owned(),
+        args,
+        ..DatasetCall::default()
+    })
 }
 
 /// JSON that stands in a text; other text as it is.

@@ -51,7 +51,7 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
                 app: spans.iter().find_map(|span| text(span, "gen_ai.agent.name")).map(str::to_owned),
                 ..CaseSession::default()
             };
-            let (id, model, turns) = (id.to_owned(), model(spans), numbered(turns));
+            let (id, model, turns) = (id.to_owned(), model(spans), numbered(&turns));
             conversations.push(Recorded { id, model, session, turns, ..Recorded::default() });
         }
     }

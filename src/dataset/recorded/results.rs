@@ -26,7 +26,7 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
         expected.extend(pair.get("expected_invocation").and_then(read).map(adk::Invocation::into_line));
     }
     let names = ["session_id", "user_id"];
-    finish(&mut conversation, &mut fields, names, turns, expected);
+    finish(&mut conversation, &mut fields, names, &turns, expected);
     keep(&mut conversation.extra, &mut fields, &["final_eval_status", "overall_eval_metric_results", "eval_set_id"]);
     Some(conversation)
 }
@@ -35,7 +35,7 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
 pub(super) fn read_adk_invocations(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
     let turns: Vec<RecordedTurn> =
         value.items().into_iter().filter_map(adk::read_invocation).map(adk::Invocation::into_recorded).collect();
-    vec![Recorded::new(name, turns)]
+    vec![Recorded::new(name, &turns)]
 }
 
 /// Reads a result file of trpc-agent-go, of either generation.
@@ -61,7 +61,7 @@ fn read_trpc_case(value: Cursor<'_>) -> Option<Recorded> {
         turns.extend(pair.get("actualInvocation").and_then(read).map(trpc::Invocation::into_recorded));
         expected.extend(pair.get("expectedInvocation").and_then(read).map(trpc::Invocation::into_line));
     }
-    finish(&mut conversation, &mut fields, ["sessionId", "userId"], turns, expected);
+    finish(&mut conversation, &mut fields, ["sessionId", "userId"], &turns, expected);
     keep(&mut conversation.extra, &mut fields, &["finalEvalStatus", "overallEvalMetricResults", "score", "evalSetId"]);
     Some(conversation)
 }
@@ -70,14 +70,14 @@ fn finish(
     conversation: &mut Recorded,
     fields: &mut Fields<'_>,
     [session, user]: [&'static str; 2],
-    turns: Vec<RecordedTurn>,
+    turns: &[RecordedTurn],
     expected: Vec<UserLine>,
 ) {
     conversation.turns = numbered(turns);
     conversation.expected = expected;
     let (id, user) = (fields.text(session), fields.text(user));
     conversation.session = CaseSession { id, user, ..CaseSession::default() };
-    if conversation.turns.is_empty() && conversation.error.is_none() {
+    if turns.is_empty() && conversation.error.is_none() {
         fields.cursor.warn("no turn of this conversation was recorded");
     }
 }

@@ -180,7 +180,7 @@ fn read_rubric(value: Cursor<'_>, number: usize) -> Option<Rubric> {
     });
     let (description, rubric_type) = (fields.text("description"), fields.text("type"));
     fields.rest(UNKNOWN);
-    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric })
+    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric, weight: None })
 }
 
 /// What is wrong with the rubrics of cases beside these metrics: the line of the case, and a sentence.

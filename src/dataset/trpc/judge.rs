@@ -48,7 +48,7 @@ fn read_rubric(value: Cursor<'_>) -> Option<Rubric> {
     }
     let (description, rubric_type) = (fields.text("description"), fields.text("type"));
     fields.rest(UNKNOWN);
-    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric: None })
+    Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric: None, weight: None })
 }
 
 /// Reads the model. A key that stands in the file is not taken: whatever is stored would hold it.

@@ -6,7 +6,7 @@ use crate::secret::{is_key_name, is_secret_header, is_surely_a_key, looks_like_a
 
 /// Logins and keys in the addresses of a value.
 pub(super) fn learn_parts(found: &mut Found, key: &str, text: &str) {
-    if text.contains("://") && !is_key_name(key) {
+    if !is_key_name(key) {
         found.texts.extend(secrets_of(key, text).into_iter().flat_map(literal_parts));
     }
 }
@@ -14,14 +14,12 @@ pub(super) fn learn_parts(found: &mut Found, key: &str, text: &str) {
 /// Whether a value that the schema does not mark is secret by its name: one that is a key's, or that of a variable where
 /// somebody has written the key itself.
 pub(super) fn is_named_secret(key: &str, text: &str) -> bool {
-    if key != "apiKeyEnv" {
-        return is_key_name(key);
-    }
     let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let has = |test: fn(&char) -> bool| text.chars().any(|c| test(&c));
     // Names are in one case; what mixes both, or small letters and digits, is what somebody wrote instead of a name.
     let is_mixed = has(char::is_ascii_lowercase) && (has(char::is_ascii_uppercase) || has(char::is_ascii_digit));
-    !is_plain || is_mixed
+    let is_variable = is_plain && !is_mixed;
+    key == "apiKeyEnv" && !is_variable || is_key_name(key)
 }
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.

@@ -24,8 +24,8 @@ impl<'a> SourceLines<'a> {
     pub fn new(text: &'a str) -> SourceLines<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let bytes = text.as_bytes();
-        let ends_line = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-        let after_breaks = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(ends_line).map(|at| at + 1);
+        let ends_line = |at: usize| bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+        let after_breaks = (0..bytes.len()).filter(|&at| ends_line(at)).map(|at| at + 1);
         SourceLines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 

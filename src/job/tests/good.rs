@@ -45,7 +45,10 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
     let model = Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) };
     assert_eq!(job.name, "nightly.v2");
     assert_eq!(job.persona, persona);
-    assert_eq!(job.judge, Judge { prompt: "eval/score".to_owned(), temperature: 0.0, model, embeddings: None });
+    assert_eq!(
+        job.judge,
+        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, samples: 1, model, embeddings: None }
+    );
     assert_eq!(job.aspirational_average_ms, None);
     assert_eq!(job.max_turns, 20);
     assert_eq!(job.greetings, ["Hello", "Hi", "Greetings", "Yo", "Hey"]);

@@ -58,7 +58,7 @@ impl<'a> GenerateRequest<'a> {
         let mut generation_config = GenerationConfig {
             temperature: features.temperature.then_some(request.temperature),
             max_output_tokens: options.max_tokens.filter(|_| features.max_tokens != MaxTokens::Omitted),
-            seed: options.rng_seed.filter(|_| features.rng_seed),
+            seed: request.rng_seed(options).filter(|_| features.rng_seed),
             thinking_config: options
                 .effort
                 .filter(|_| features.effort)

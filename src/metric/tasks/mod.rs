@@ -112,15 +112,18 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
         user_knew_facts: input.condition == Condition::WithFacts,
         transcript: input.transcript,
     };
-    Ok(vec![Question {
+    let rendered = templates.judge_prompt(input.judge.prompt, &view)?;
+    let question = |sample| Question {
         id: QUESTION.to_owned(),
         metric: metric.to_owned(),
-        sample: 1,
-        prompt: templates.judge_prompt(input.judge.prompt, &view)?,
+        sample,
+        prompt: rendered.prompt.clone(),
         schema: verdict::reply_schema(input.tasks.len()),
         temperature: input.judge.temperature,
         to: QuestionTo::Judge,
-    }])
+        cuts: rendered.cuts.clone(),
+    };
+    Ok((1..=input.judge.samples.max(1)).map(question).collect())
 }
 
 fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
@@ -148,13 +151,25 @@ fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<JudgeVer
     if !input.transcript.has_reply() {
         return Err(NoVerdict::Silent);
     }
-    let judgement = judgements.iter().find(|judgement| judgement.question == QUESTION);
-    match judgement.map(|judgement| &judgement.reply) {
-        None => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
-        Some(Observed::Failed(error)) => Err(NoVerdict::Missing(error.clone())),
-        Some(Observed::Seen(raw)) => {
-            JudgeVerdict::read(raw, input.tasks.len()).map_err(|error| NoVerdict::Missing(error.to_string()))
+    let (mut read, mut why) = (Vec::new(), Vec::new());
+    for judgement in judgements.iter().filter(|judgement| judgement.question == QUESTION) {
+        match &judgement.reply {
+            Observed::Failed(error) => why.push(error.clone()),
+            Observed::Seen(raw) => match JudgeVerdict::read(raw, input.tasks.len()) {
+                Ok(verdict) => read.push(verdict),
+                Err(error) => why.push(error.to_string()),
+            },
         }
+    }
+    match (read.len(), why.as_slice()) {
+        (0, []) => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
+        (0, [why, ..]) => Err(NoVerdict::Missing(why.clone())),
+        // Those that can't be used may have judged otherwise.
+        (usable, why) if usable <= why.len() => {
+            let asked = usable + why.len();
+            Err(NoVerdict::Missing(format!("only {usable} of {asked} verdicts can be used: {}", why[0])))
+        }
+        _ => Ok(JudgeVerdict::mean(read)),
     }
 }
 

@@ -25,6 +25,21 @@ pub(super) struct Rating {
     pub(super) score: Score,
 }
 
+impl Rating {
+    fn mean(ratings: Vec<&Rating>) -> Rating {
+        let scores: Vec<f64> = ratings.iter().map(|rating| rating.score.get()).collect();
+        let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+        let lowest = scores.iter().copied().fold(1.0, f64::min);
+        let highest = scores.iter().copied().fold(0.0, f64::max);
+        let note = match highest - lowest > SPREAD {
+            true => format!("{} verdicts from {lowest:.1} to {highest:.1}: unstable", scores.len()),
+            false => format!("mean of {} verdicts", scores.len()),
+        };
+        let reason = ratings.first().map_or("", |rating| rating.reason.as_str());
+        Rating { reason: format!("{reason} ({note})"), score: Score::clamped(mean) }
+    }
+}
+
 /// The most characters of a reason.
 const MAX_REASON: u32 = 600;
 
@@ -84,7 +99,21 @@ fn schema(tasks: usize) -> Value {
     })
 }
 
+/// Scores of one thing that differ by more than this are a disagreement.
+const SPREAD: f64 = 0.2;
+
 impl JudgeVerdict {
+    /// Several samples as one: the mean of each score, with the first one's reason.
+    pub(super) fn mean(mut samples: Vec<JudgeVerdict>) -> JudgeVerdict {
+        if samples.len() == 1 {
+            return samples.remove(0);
+        }
+        let count = samples.first().map_or(0, |verdict| verdict.tasks.len());
+        let task = |at: usize| Rating::mean(samples.iter().filter_map(|verdict| verdict.tasks.get(at)).collect());
+        let tones: Vec<&Rating> = samples.iter().filter_map(|verdict| verdict.tone.as_ref()).collect();
+        JudgeVerdict { tasks: (0..count).map(task).collect(), tone: (!tones.is_empty()).then(|| Rating::mean(tones)) }
+    }
+
     /// Reads a verdict on so many tasks.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ pub(super) fn question(pair: &FuzzyPair, to: QuestionTo, judge: &JudgeInput<'_>)
         schema: ReplySchema { name: "same_meaning".to_owned(), schema, max_tokens: 300 },
         temperature: judge.temperature,
         to,
+        cuts: Vec::new(),
     }
 }
 

@@ -90,7 +90,7 @@ impl FailureCounts {
             Standing::Failed => self.failed += 1,
             Standing::Missing => self.missing += 1,
             Standing::Well => {
-                let lowest = part.groups.iter().filter_map(|(_, made)| made.lowest);
+                let lowest = part.groups.values().filter_map(|made| made.lowest);
                 self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
             }
         }

@@ -38,7 +38,7 @@ fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measu
         let group = run.overview.groups.get(group);
         group.map_or_else(String::new, |group| run.names.group_within_case(group))
     };
-    let groups = parts.iter().flat_map(|part| part.groups.iter().map(|(group, _)| group));
+    let groups = parts.iter().flat_map(|part| part.groups.keys());
     let names = groups.map(|group| name(*group).width()).max().unwrap_or_default();
     page.gap();
     page.paragraph(0, Ink::bold, title);

@@ -84,7 +84,7 @@ impl Keeper<'_> {
             at: clock.wall(),
             provenance: Box::new(self.provenance(held, trials)),
             job: self.kept_job(large.is_some()).map(Box::new),
-            templates: templates.sources().clone(),
+            templates: templates.recorded(self.loaded.job.asks_questions()),
             trials: trials.list.clone(),
         })?;
         let mut is_held = vec![false; trials.list.len()];

@@ -53,6 +53,7 @@ async fn two_texts_are_answered_by_their_cosine_and_nothing_is_paid() {
         messages: vec![Message::new(Role::User, content)],
         temperature: 0.0,
         schema: None,
+        sample: 1,
     };
     let reply = model.complete(&asked(r#"["cat", "dog cat"]"#)).await.unwrap();
     let read: Value = serde_json::from_str(&reply.text).unwrap();

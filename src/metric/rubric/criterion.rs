@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::score::Weight;
+
 /// Something that a judge looks at: a sentence that must hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "rubric")]
 pub struct Rubric {
@@ -19,7 +21,11 @@ pub struct Rubric {
     /// Its type: which metrics use it.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub rubric_type: Option<String>,
-    /// The one metric that it is for.
+    /// The one metric that it is for, by its name in reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// How much it counts among the others. Default: 1
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1_000_000))]
+    pub weight: Option<Weight>,
 }

@@ -1,0 +1,138 @@
+//! The metrics of other systems that ask a judge, as ours.
+
+use serde_json::{Map, Value, json};
+
+use crate::dataset::{DatasetMetric, Rubric, System};
+use crate::metric::template::{Category, TemplateField, TemplateScorer};
+
+/// A metric with its options; or why there is none.
+type Lowered = Result<(&'static str, Value), String>;
+
+/// ADK asks its judge five times, where a file does not say how often.
+const SAMPLES_OF_ADK: u64 = 5;
+
+/// What a metric that asks a judge means here, or why nothing does.
+pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> Lowered {
+    let samples = samples(system, metric);
+    let judging = judging(samples, strict);
+    let rubric = |scope: &str, of_type: Option<&str>| {
+        let mut options = json!({ "scope": scope, "judging": judging });
+        if !metric.rubrics.is_empty() {
+            options["rubrics"] = metric.rubrics.iter().map(own_rubric).collect();
+        }
+        if let Some(of_type) = of_type {
+            options["type"] = of_type.into();
+        }
+        Ok(("rubric", options))
+    };
+    let plain = |key: &'static str| Ok((key, json!({ "judging": judging })));
+    match (system, metric.evaluator.as_str()) {
+        (System::Adk, "final_response_match_v2") | (System::Trpc, "llm_final_response") => plain("finalResponse"),
+        (System::Adk, "rubric_based_final_response_quality_v1") => rubric("turns", Some("FINAL_RESPONSE_QUALITY")),
+        (System::Adk, "rubric_based_tool_use_quality_v1") => rubric("turns", Some("TOOL_USE_QUALITY")),
+        (System::Adk, "rubric_based_multi_turn_trajectory_quality_v1") => {
+            rubric("conversation", Some("TRAJECTORY_QUALITY"))
+        }
+        // Its judge is asked once, whatever the file says.
+        (System::Adk, "hallucinations_v1") => Ok(("hallucination", json!({ "judging": self::judging(1, strict) }))),
+        (System::Adk, "per_turn_user_simulator_quality_v1") => {
+            Err("it is about the simulated user, whom no judge checks yet".to_owned())
+        }
+        (System::Trpc, "llm_rubric_response" | "llm_rubric_critic" | "llm_rubric_knowledge_recall") => {
+            rubric("turns", None)
+        }
+        (System::Trpc, "llm_rubric_reference_critic") => {
+            let mut lowered = rubric("turns", None)?;
+            lowered.1["showExpected"] = true.into();
+            Ok(lowered)
+        }
+        (System::Trpc, "llm_hallucinations") => plain("hallucination"),
+        (System::Trpc, "llm_judge_template") => template(metric, &judging),
+        (System::Trpc, "llm_verifier_pairwise") => {
+            Err("it weighs the probabilities of the judge's letters, which are not asked for".to_owned())
+        }
+        (System::Watsonx, "KnowledgeBaseFaithfulness") => plain("hallucination"),
+        (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => plain("turnRelevancy"),
+        (System::Watsonx, "DocumentRetrievalQuality") => {
+            Err("it is the confidence of the vendor's own search, which no agent reports".to_owned())
+        }
+        (System::Watsonx, "AssertLLM" | "TextMatch") => rubric("conversation", None),
+        (System::Redhat, _) => super::quickstart::options(metric, strict),
+        _ => Err("nothing here means the same".to_owned()),
+    }
+}
+
+/// How often its judge is asked.
+fn samples(system: System, metric: &DatasetMetric) -> u64 {
+    let of = |options: &str, key: &str| metric.options.get(options)?.get(key)?.as_u64();
+    match system {
+        System::Adk => of("judgeModelOptions", "numSamples").unwrap_or(SAMPLES_OF_ADK),
+        _ => of("judgeModel", "numSamples").unwrap_or(1),
+    }
+}
+
+pub(super) fn judging(samples: u64, strict: bool) -> Value {
+    let mut judging = json!({ "samples": samples.clamp(1, 99) });
+    if strict {
+        judging["strict"] = true.into();
+    }
+    judging
+}
+
+fn own_rubric(rubric: &Rubric) -> Value {
+    serde_json::to_value(rubric).unwrap_or_default()
+}
+
+/// trpc-agent-go's own prompt of a user.
+fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
+    let template = metric.options.get("template").and_then(Value::as_object).ok_or("it has no template")?;
+    let text = |key: &str| template.get(key).and_then(Value::as_str).unwrap_or_default();
+    let scorer = match text("responseScorerName") {
+        "single_score" => TemplateScorer::SingleScore,
+        "boolean" => TemplateScorer::Boolean,
+        "categorical" => {
+            let categories = template.get("responseScorerOptions").and_then(|options| options.get("categories"));
+            let categories: Vec<Category> = serde_json::from_value(categories.cloned().unwrap_or_default())
+                .map_err(|why| format!("its categories: {why}"))?;
+            TemplateScorer::Categorical(categories)
+        }
+        "rubric_scores" => {
+            TemplateScorer::RubricScores(metric.rubrics.iter().map(|rubric| rubric.id.clone()).collect())
+        }
+        other => return Err(format!("`{other}` is a scorer that is registered in a Go program: it can't be run here")),
+    };
+    let mut variables = Map::new();
+    for binding in template.get("variableBindings").and_then(Value::as_array).into_iter().flatten() {
+        let name = binding.get("templateVariable").and_then(Value::as_str).unwrap_or_default();
+        let source = binding.get("source").unwrap_or(&Value::Null);
+        let part = |key: &str| source.get(key).and_then(Value::as_str).unwrap_or_default();
+        if !part("path").is_empty() {
+            return Err(format!("its variable `{name}` takes a part of a value (`path`), which is not built"));
+        }
+        let field = match (part("scope"), part("field")) {
+            ("actual", "userContent") => TemplateField::UserContent,
+            ("actual", "finalResponse") => TemplateField::FinalResponse,
+            ("expected", "finalResponse") => TemplateField::ExpectedResponse,
+            ("metric", "rubrics") => TemplateField::Rubrics,
+            (_, field) => {
+                return Err(format!(
+                    "its variable `{name}` takes `{field}`, a step of a trace, which no agent reports"
+                ));
+            }
+        };
+        variables.insert(name.to_owned(), serde_json::to_value(field).unwrap_or_default());
+    }
+    let mut options = json!({
+        "prompt": text("prompt"),
+        "scorer": serde_json::to_value(&scorer).unwrap_or_default(),
+        "variables": variables,
+        "judging": judging,
+    });
+    if let Some(threshold) = metric.threshold {
+        options["positiveFrom"] = threshold.clamp(0.0, 1.0).into();
+    }
+    if !metric.rubrics.is_empty() {
+        options["rubrics"] = metric.rubrics.iter().map(own_rubric).collect();
+    }
+    Ok(("template", options))
+}

@@ -1,0 +1,37 @@
+//! Whether everything that the user wanted was met.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::MetricInput;
+use super::judged::{JudgeItems, JudgeMeasure, JudgeOptions};
+use crate::score::{Component, Score};
+
+/// `completeness`: whether the agent met everything that the user wanted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "completeness metric")]
+pub struct CompletenessConfig {
+    /// How judges are asked.
+    pub judging: JudgeOptions,
+}
+
+impl JudgeMeasure for CompletenessConfig {
+    const NAME: &'static str = "completeness";
+    const TEMPLATE: &'static str = "judge/completeness";
+
+    fn items(&self, _input: &MetricInput<'_>) -> JudgeItems {
+        JudgeItems::Found
+    }
+
+    fn judging(&self) -> &JudgeOptions {
+        &self.judging
+    }
+
+    fn of_nothing(&self) -> Component {
+        match self.judging.strict {
+            true => Component::scored(Score::ONE, "nothing was found that the user wanted"),
+            false => Component::not_applicable("the judge found nothing that the user wanted"),
+        }
+    }
+}

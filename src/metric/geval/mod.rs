@@ -1,0 +1,49 @@
+//! A score from 0 to 10 by a criterion, in steps, as G-Eval asks for it (arXiv 2303.16634).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::MetricInput;
+use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale};
+use crate::score::Score;
+
+/// `geval`: how far a criterion is met, from 0 to 10, decided in steps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "geval metric")]
+pub struct GevalConfig {
+    /// What is scored, in a sentence or two.
+    pub criteria: String,
+    /// The steps in which the judge decides. Default: the criterion alone
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub steps: Vec<String>,
+    /// Below this score the judge is asked once more, and the second score counts, whatever it is, as the Red Hat quickstart does
+    /// it. `judging.samples`, whose scores are averaged, is sounder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub second_below: Option<Score>,
+    /// How judges are asked.
+    pub judging: JudgeOptions,
+}
+
+impl JudgeMeasure for GevalConfig {
+    const NAME: &'static str = "geval";
+    const TEMPLATE: &'static str = "judge/geval";
+
+    fn scale(&self) -> Scale {
+        Scale::Ten
+    }
+
+    fn items(&self, _input: &MetricInput<'_>) -> JudgeItems {
+        let text = if self.criteria.trim().is_empty() { self.steps.join(" ") } else { self.criteria.clone() };
+        JudgeItems::Given(vec![JudgeItem::new("1", text, None)])
+    }
+
+    fn second_below(&self) -> Option<Score> {
+        self.second_below
+    }
+
+    fn judging(&self) -> &JudgeOptions {
+        &self.judging
+    }
+}

@@ -1,0 +1,202 @@
+//! Verdicts as blocks of lines: `ID:`, `Property:`, `Rationale:`, `Verdict:`, as ADK and trpc-agent-go ask their judges for them.
+
+use super::Support;
+use crate::score::Score;
+use crate::text::folded;
+
+/// One block.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Its `ID:`, where there is one.
+    pub id: Option<String>,
+    /// Its `Property:` or `Sentence:`: the item, as the judge repeats it.
+    pub property: Option<String>,
+    /// Its `Rationale:` or `Reason:`.
+    pub reason: String,
+    /// Its `Label:`, where there is one.
+    pub label: Option<String>,
+    /// Its `Verdict:`.
+    pub verdict: Option<String>,
+}
+
+/// A line that names a part of a block.
+const KEYS: [(&str, Part); 7] = [
+    ("id", Part::Id),
+    ("property", Part::Property),
+    ("sentence", Part::Property),
+    ("rationale", Part::Reason),
+    ("reason", Part::Reason),
+    ("label", Part::Label),
+    ("verdict", Part::Verdict),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Id,
+    Property,
+    Reason,
+    Label,
+    Verdict,
+}
+
+/// The blocks of a text, in order. A line that begins with a key begins that part, other lines go on with the part before; a
+/// part that a block has already begins the next block.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let mut all: Vec<Block> = Vec::new();
+    let mut current: Option<(Block, Part)> = None;
+    for line in text.lines() {
+        let Some((part, value)) = keyed(line) else {
+            if let Some((block, part)) = &mut current {
+                block.go_on(*part, line.trim());
+            }
+            continue;
+        };
+        let block = match current.take() {
+            Some((block, _)) if block.has(part) || part == Part::Id => {
+                all.push(block);
+                Block::default()
+            }
+            Some((block, _)) => block,
+            None => Block::default(),
+        };
+        let mut block = block;
+        block.set(part, value);
+        current = Some((block, part));
+    }
+    all.extend(current.map(|(block, _)| block));
+    all
+}
+
+fn keyed(line: &str) -> Option<(Part, &str)> {
+    let line = line.trim_start_matches([' ', '\t', '-', '*', '•']);
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_matches([' ', '*', '_']).to_lowercase();
+    let part = KEYS.iter().find(|(name, _)| *name == key)?.1;
+    Some((part, value.trim_start_matches("**").trim()))
+}
+
+impl Block {
+    fn has(&self, part: Part) -> bool {
+        match part {
+            Part::Id => self.id.is_some(),
+            Part::Property => self.property.is_some(),
+            Part::Reason => !self.reason.is_empty(),
+            Part::Label => self.label.is_some(),
+            Part::Verdict => self.verdict.is_some(),
+        }
+    }
+
+    fn set(&mut self, part: Part, value: &str) {
+        let value = value.to_owned();
+        match part {
+            Part::Id => self.id = Some(value),
+            Part::Property => self.property = Some(value),
+            Part::Reason => self.reason = value,
+            Part::Label => self.label = Some(value),
+            Part::Verdict => self.verdict = Some(value),
+        }
+    }
+
+    fn go_on(&mut self, part: Part, line: &str) {
+        let text = match part {
+            Part::Id | Part::Label | Part::Verdict => return,
+            Part::Property => self.property.get_or_insert_default(),
+            Part::Reason => &mut self.reason,
+        };
+        if !line.is_empty() {
+            text.push('\n');
+            text.push_str(line);
+        }
+    }
+
+    /// Whether it says what it is about, why, and how it decides.
+    pub fn is_whole(&self) -> bool {
+        let is_about = self.property.is_some() || self.id.is_some();
+        is_about && !self.reason.is_empty() && (self.verdict.is_some() || self.label.is_some())
+    }
+
+    /// 1 for a verdict with "yes" in it, 0 for one with "no"; `None` for any other.
+    pub fn score(&self) -> Option<Score> {
+        let verdict = self.verdict.as_deref()?.to_lowercase();
+        match (verdict.contains("yes"), verdict.contains("no")) {
+            (true, _) => Some(Score::ONE),
+            (_, true) => Some(Score::ZERO),
+            _ => None,
+        }
+    }
+
+    /// Its label; `None` where it has none, or one that nobody knows.
+    pub fn support(&self) -> Option<Support> {
+        self.label.as_deref().and_then(Support::parse)
+    }
+
+    /// The place of its item among these, which have an id and a text: by its id, else by the text, whatever signs surround it.
+    pub fn item<'a>(&self, items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
+        let by_id = self.id.as_deref().and_then(|id| items.clone().position(|(own, _)| own == id.trim()));
+        by_id.or_else(|| {
+            let property = plain(self.property.as_deref()?);
+            items.clone().position(|(_, text)| plain(text) == property)
+        })
+    }
+}
+
+/// Whether a reply is valid, and why, as `is_the_agent_response_valid` says so, in JSON or in lines: what ADK and trpc-agent-go ask
+/// their judges for. `None` where nothing of the kind is said.
+pub fn validity(text: &str) -> Option<(bool, String)> {
+    let value = |key: &str| {
+        let (_, rest) = text.split_once(key)?;
+        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '*' | '['));
+        let end = rest.find(['\n', '"', '}', ']']).unwrap_or(rest.len());
+        Some(rest[..end].trim().trim_end_matches(['.', ',', '*', '`']).to_lowercase())
+    };
+    let (label, is_inverted) = match value("is_the_agent_response_valid") {
+        Some(label) => (label, false),
+        None => (value("is_the_agent_response_invalid")?, true),
+    };
+    let is_valid = match label.as_str() {
+        "valid" | "true" | "yes" => true,
+        "invalid" | "false" | "no" | "almost" => false,
+        other if other.starts_with("partially") => false,
+        _ => return None,
+    };
+    Some((is_valid != is_inverted, value("reasoning").unwrap_or_default()))
+}
+
+/// A text without case, without the signs of lists and of emphasis around it, with plain quotation marks and single spaces.
+fn plain(text: &str) -> String {
+    let folded: String = folded(text)
+        .chars()
+        .map(|c| match c {
+            '“' | '”' => '"',
+            '‘' | '’' => '\'',
+            c => c,
+        })
+        .collect();
+    let signs = |c: char| c.is_whitespace() || matches!(c, '*' | '-' | '>' | '#' | '`' | '•' | '–' | '—' | '_');
+    folded.trim_matches(signs).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_there_already_begins_the_next_block() {
+        let all = blocks(
+            "ID: 1\nProperty: A?\nRationale: r\nand more\nVerdict: yes\nProperty: B?\nRationale: s\nVerdict: no",
+        );
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[0].id.as_deref(), all[0].reason.as_str()), (Some("1"), "r\nand more"));
+        assert_eq!((all[1].id.as_deref(), all[1].score()), (None, Some(Score::ZERO)));
+        assert!(all.iter().all(Block::is_whole));
+        assert!(!blocks("Property: A?\nRationale: r")[0].is_whole());
+        assert!(blocks("nothing of the kind").is_empty());
+    }
+
+    #[test]
+    fn a_key_counts_only_at_the_beginning_of_a_line() {
+        let all = blocks("Property: A?\nRationale: The session UUID: abc-123 was fine.\nVerdict: yes");
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].id, None);
+    }
+}

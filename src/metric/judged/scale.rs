@@ -1,0 +1,142 @@
+//! How a judge decides, and what it decided.
+
+use serde_json::{Value, json};
+
+use super::{JudgeOptions, UnknownVerdict};
+use crate::score::{Component, Score};
+
+/// How a judge decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Whether it holds.
+    YesNo,
+    /// Whether the evidence supports it.
+    Support,
+    /// A whole number from 0 to 10.
+    Ten,
+}
+
+/// Whether the evidence supports a sentence: the labels of ADK and trpc-agent-go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    /// It follows from the evidence.
+    Supported,
+    /// Nothing in the evidence says so.
+    Unsupported,
+    /// The evidence says otherwise.
+    Contradictory,
+    /// Some of the evidence says so and some otherwise.
+    Disputed,
+    /// It states nothing.
+    NotApplicable,
+}
+
+impl Support {
+    /// The label of this name, whatever its case; `None` for any other text.
+    pub fn parse(label: &str) -> Option<Support> {
+        Some(match label.trim().to_lowercase().replace([' ', '-'], "_").as_str() {
+            "supported" => Support::Supported,
+            "unsupported" => Support::Unsupported,
+            "contradictory" => Support::Contradictory,
+            "disputed" => Support::Disputed,
+            "not_applicable" | "notapplicable" => Support::NotApplicable,
+            _ => return None,
+        })
+    }
+
+    /// 1 where nothing speaks against the sentence, as both systems count it.
+    pub fn score(self) -> Score {
+        Score::from_bool(matches!(self, Support::Supported | Support::NotApplicable))
+    }
+}
+
+/// What a judge decided of one item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The item's id.
+    pub id: String,
+    /// What it is about, where the judge found it itself.
+    pub found: Option<String>,
+    /// The judge's reason: untrusted text.
+    pub reason: String,
+    /// The words that it rests on, each with its turn; `None` for facts and context.
+    pub quotes: Vec<(Option<u32>, String)>,
+    /// The turns that were read where it rests on something absent.
+    pub turns_read: Vec<u32>,
+    /// The score, `None` where the item does not apply; or why the verdict can't be used.
+    pub decision: Result<Option<Score>, String>,
+}
+
+impl Scale {
+    /// The name by which templates know it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scale::YesNo => "yesNo",
+            Scale::Support => "support",
+            Scale::Ten => "ten",
+        }
+    }
+
+    /// The key of a decision in a reply.
+    pub(super) fn key(self) -> &'static str {
+        if self == Scale::Ten { "score" } else { "verdict" }
+    }
+
+    /// The JSON Schema of a decision.
+    pub(super) fn schema(self) -> Value {
+        match self {
+            Scale::YesNo => json!({ "type": "string", "enum": ["yes", "no", "notApplicable"] }),
+            Scale::Support => json!({
+                "type": "string",
+                "enum": ["supported", "unsupported", "contradictory", "disputed", "notApplicable"],
+            }),
+            Scale::Ten => json!({ "type": "integer", "description": "From 0 (not at all) to 10 (fully)." }),
+        }
+    }
+
+    /// Reads a decision: a score, or `None` where the item does not apply. In the dialect of other systems a sentence that states
+    /// nothing counts as supported.
+    ///
+    /// # Errors
+    /// What is wrong with it: the end of a sentence.
+    pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, String> {
+        match self.known(value, options.strict) {
+            Err(_) if options.unknown() == UnknownVerdict::Holds && self != Scale::Ten => Ok(Some(Score::ONE)),
+            read => read,
+        }
+    }
+
+    fn known(self, value: &Value, strict: bool) -> Result<Option<Score>, String> {
+        let word = value.as_str().unwrap_or_default().trim().to_lowercase();
+        match self {
+            Scale::YesNo => match word.as_str() {
+                "yes" => Ok(Some(Score::ONE)),
+                "no" => Ok(Some(Score::ZERO)),
+                "notapplicable" | "not_applicable" | "n/a" => Ok(None),
+                _ => Err(format!("has the verdict {value}, which is none of yes, no and notApplicable")),
+            },
+            Scale::Support => match Support::parse(&word) {
+                Some(Support::NotApplicable) if !strict => Ok(None),
+                Some(label) => Ok(Some(label.score())),
+                None => Err(format!(
+                    "has the verdict {value}, which is none of supported, unsupported, contradictory, disputed and \
+                     notApplicable"
+                )),
+            },
+            Scale::Ten => {
+                let number = value.as_f64().ok_or_else(|| format!("has the score {value}, which is not a number"))?;
+                let in_range = (0.0..=10.0).contains(&number);
+                let score = Score::new(number / 10.0).filter(|_| in_range);
+                score.map(Some).ok_or_else(|| format!("has the score {number}, which is not from 0 to 10"))
+            }
+        }
+    }
+
+    /// A decision in words.
+    pub(super) fn component(self, decision: Option<Score>, reason: &str) -> Component {
+        match decision {
+            Some(score) => Component::scored(score, reason),
+            None => Component::not_applicable(reason),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Sentences that must hold of the agent, each decided by a judge: of the whole conversation, of each turn, or of the last one.
+
+mod criterion;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use criterion::Rubric;
+
+use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
+use super::{MetricInput, judged};
+use crate::evidence::Turn;
+use crate::score::{Component, Weight};
+
+/// What a rubric is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RubricScope {
+    /// The whole conversation.
+    #[default]
+    Conversation,
+    /// Each turn with a reply.
+    Turns,
+    /// The last turn with a reply.
+    LastTurn,
+}
+
+/// `rubric`: what must hold, as a judge sees it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "rubric metric")]
+pub struct RubricConfig {
+    /// What must hold in every case, beside the rubrics of the case: `expected.rubrics`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rubrics: Vec<Rubric>,
+    /// What the rubrics are about: the whole conversation, each turn, or the last turn. Those of a line are about its turn.
+    pub scope: RubricScope,
+    /// The type of the case's rubrics that it uses. Default: those without one, and any type
+    #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
+    pub rubric_type: Option<String>,
+    /// Whether the judge is shown the reply that is expected of the turn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub show_expected: bool,
+    /// The metric's name in reports, by which a rubric names it as its only metric; set once the job is read.
+    #[serde(skip_deserializing, skip_serializing_if = "String::is_empty")]
+    #[schemars(skip)]
+    pub(super) label: String,
+    /// How judges are asked.
+    pub judging: JudgeOptions,
+}
+
+impl RubricConfig {
+    /// Whether a rubric of the case is for it.
+    fn takes(&self, rubric: &Rubric) -> bool {
+        let is_of_type = match (&self.rubric_type, &rubric.rubric_type) {
+            (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
+            _ => true,
+        };
+        is_of_type && (rubric.metric.is_none() || rubric.metric.as_deref() == Some(&*self.label))
+    }
+
+    /// The rubrics of this scope as items, each with the turn that it is about.
+    fn of_scope(&self, rubrics: &[&Rubric], turns: &[&Turn]) -> Vec<JudgeItem> {
+        let about = |turn: Option<&Turn>| {
+            let number = turn.map(|turn| turn.number);
+            rubrics.iter().map(move |rubric| item(rubric, number)).collect::<Vec<_>>()
+        };
+        match self.scope {
+            RubricScope::Conversation => about(None),
+            RubricScope::Turns => turns.iter().flat_map(|turn| about(Some(turn))).collect(),
+            RubricScope::LastTurn => turns.last().map(|turn| about(Some(turn))).unwrap_or_default(),
+        }
+    }
+}
+
+impl JudgeMeasure for RubricConfig {
+    const NAME: &'static str = "rubric";
+    const TEMPLATE: &'static str = "judge/rubric";
+
+    fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
+        let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
+        let general: Vec<&Rubric> =
+            self.rubrics.iter().chain(of_case.iter().filter(|rubric| self.takes(rubric))).collect();
+        let turns = judged::replies(input.transcript);
+        let mut items = self.of_scope(&general, &turns);
+        for line in &input.lines {
+            let own = line.expected.rubrics.iter().filter(|rubric| self.takes(rubric));
+            items.extend(own.map(|rubric| item(rubric, Some(line.turn))));
+        }
+        if self.show_expected {
+            items.iter_mut().for_each(|item| show_expected(item, input));
+        }
+        let mut ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+        ids.sort_unstable();
+        if items.is_empty() {
+            return JudgeItems::Nothing(Component::not_applicable("no rubrics are given for it"));
+        }
+        if ids.windows(2).any(|pair| pair[0] == pair[1]) {
+            return JudgeItems::Nothing(Component::missing("two of its rubrics have the same id"));
+        }
+        JudgeItems::Given(items)
+    }
+
+    fn judging(&self) -> &JudgeOptions {
+        &self.judging
+    }
+}
+
+/// Adds the reply that is expected of an item's turn, where one is.
+fn show_expected(item: &mut JudgeItem, input: &MetricInput<'_>) {
+    let line = input.lines.iter().find(|line| Some(line.turn) == item.turn);
+    let expected = line.and_then(|line| line.expected.reply.as_deref());
+    let expected = expected.or_else(|| input.expected?.reply.as_deref());
+    if let Some(expected) = expected {
+        item.text.push_str(&format!(" (The expected reply: {expected})"));
+    }
+}
+
+fn item(rubric: &Rubric, turn: Option<u32>) -> JudgeItem {
+    let id = turn.map_or_else(|| rubric.id.clone(), |turn| format!("{}@{turn}", rubric.id));
+    let text = match &rubric.description {
+        Some(description) => format!("{} ({description})", rubric.text),
+        None => rubric.text.clone(),
+    };
+    JudgeItem { weight: rubric.weight.unwrap_or(Weight::ONE), ..JudgeItem::new(id, text, turn) }
+}

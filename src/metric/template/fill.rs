@@ -1,0 +1,101 @@
+//! A prompt with its placeholders replaced.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::TemplateConfig;
+use crate::evidence::Turn;
+use crate::metric::MetricInput;
+use crate::prompt::escape;
+
+/// What a variable of a prompt stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TemplateField {
+    /// The user's message of the turn.
+    UserContent,
+    /// The agent's reply of the turn.
+    FinalResponse,
+    /// The expected reply of the turn.
+    ExpectedResponse,
+    /// The rubrics of the case and of the turn, as a JSON list of `id` and `text`.
+    Rubrics,
+    /// The agent's calls of tools in the turn with their results, as a JSON list.
+    ToolCalls,
+    /// The conversation up to this turn.
+    Conversation,
+}
+
+/// The names between double braces, in order.
+pub fn placeholders(prompt: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let mut rest = prompt;
+    while let Some((_, after)) = rest.split_once("{{") {
+        let Some((name, behind)) = after.split_once("}}") else { break };
+        all.push(name.trim());
+        rest = behind;
+    }
+    all
+}
+
+/// The prompt about a turn. What is inserted is put in once: placeholders in it stay as they are.
+///
+/// # Errors
+/// A variable that has no value in this turn, in a sentence.
+pub(super) fn fill(config: &TemplateConfig, input: &MetricInput<'_>, turn: &Turn) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = config.prompt.as_str();
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, behind)) = after.split_once("}}") else { break };
+        filled.push_str(before);
+        let field = config.variables.get(name.trim()).ok_or_else(|| format!("`{}` is no variable", name.trim()))?;
+        let value = value(config, *field, input, turn)?;
+        filled.push_str(&if config.judging.strict { value } else { escape(&value) });
+        rest = behind;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+fn value(
+    config: &TemplateConfig,
+    field: TemplateField,
+    input: &MetricInput<'_>,
+    turn: &Turn,
+) -> Result<String, String> {
+    let line = || input.lines.iter().find(|line| line.turn == turn.number).map(|line| &line.expected);
+    Ok(match field {
+        TemplateField::UserContent => turn.user.clone(),
+        TemplateField::FinalResponse => turn.agent.clone().unwrap_or_default(),
+        TemplateField::ExpectedResponse => {
+            let is_last = input.transcript.turns.last().is_some_and(|last| last.number == turn.number);
+            let of_case = || input.expected.filter(|_| is_last).and_then(|expected| expected.reply.clone());
+            let reply = line().and_then(|expected| expected.reply.clone()).or_else(of_case);
+            reply.ok_or_else(|| format!("no reply is expected of turn {}, which the prompt asks for", turn.number))?
+        }
+        TemplateField::Rubrics => {
+            let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
+            let of_line = line().map(|expected| expected.rubrics.clone()).unwrap_or_default();
+            let rubrics: Vec<_> = config
+                .rubrics
+                .iter()
+                .chain(of_case)
+                .chain(&of_line)
+                .map(|rubric| serde_json::json!({ "id": rubric.id, "text": rubric.text }))
+                .collect();
+            if rubrics.is_empty() {
+                return Err("no rubrics are given, which the prompt asks for".to_owned());
+            }
+            serde_json::Value::from(rubrics).to_string()
+        }
+        TemplateField::ToolCalls => serde_json::to_string(&turn.tool_uses()).unwrap_or_default(),
+        TemplateField::Conversation => {
+            let before = input.transcript.turns.iter().take_while(|other| other.number <= turn.number);
+            let lines = before.flat_map(|turn| {
+                let user = (!turn.is_greeting()).then(|| format!("user: {}", turn.user));
+                user.into_iter().chain(turn.agent.as_ref().map(|reply| format!("assistant: {reply}")))
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    })
+}

@@ -1,0 +1,162 @@
+//! A judge's question in the user's own words: a prompt with placeholders, asked of each turn.
+
+mod fill;
+mod scorer;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::judged::{JudgeOptions, NO_JUDGE, replies};
+use super::{Metric, MetricInput, ReplyError};
+use crate::evidence::{Judgement, Observed, Question, QuestionTo};
+use crate::prompt::{PromptError, Templates};
+use crate::score::{Component, Dimension, Item, Score, Weight, majority, weighted_mean};
+
+pub use fill::{TemplateField, placeholders};
+pub use scorer::{Category, ScorerReading, TemplateScorer};
+
+/// `template`: a judge's question in the user's own words.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "template metric")]
+pub struct TemplateConfig {
+    /// The prompt. `{{name}}` is replaced by the value of that variable.
+    pub prompt: String,
+    /// What the reply looks like, and its score.
+    pub scorer: TemplateScorer,
+    /// The variables of the prompt, each with what it stands for.
+    pub variables: std::collections::BTreeMap<String, TemplateField>,
+    /// The rubrics of every case, which the prompt may show beside those of the case.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rubrics: Vec<super::Rubric>,
+    /// A sample of at least this score is for the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub positive_from: Option<Score>,
+    /// How judges are asked.
+    pub judging: JudgeOptions,
+}
+
+impl TemplateConfig {
+    /// What is wrong with it: its key, and a sentence.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if self.prompt.trim().is_empty() {
+            return Some(("prompt", "template needs `prompt`, what the judge is asked".to_owned()));
+        }
+        let unbound = placeholders(&self.prompt).into_iter().find(|name| !self.variables.contains_key(*name))?;
+        Some(("prompt", format!("`{{{{{unbound}}}}}` is none of its `variables`")))
+    }
+}
+
+/// A metric of a user's own prompt.
+pub(super) struct TemplateMetric {
+    pub(super) weight: Weight,
+    pub(super) config: TemplateConfig,
+}
+
+impl TemplateMetric {
+    fn id(&self, turn: u32) -> String {
+        let digest = Sha256::digest(serde_json::to_string(&self.config).unwrap_or_default());
+        let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        format!("template-{short}@{turn}")
+    }
+
+    /// What the judges' samples come to for a turn.
+    fn component(&self, turn: u32, judgements: &[Judgement]) -> Component {
+        let id = self.id(turn);
+        let (mut readings, mut why) = (Vec::new(), None);
+        let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
+        for judgement in &own {
+            let reading = match &judgement.reply {
+                Observed::Seen(raw) => self.config.scorer.read(raw),
+                Observed::Failed(error) => Err(error.clone()),
+            };
+            match reading {
+                Ok(reading) => readings.push(reading),
+                Err(error) => why = Some(error),
+            }
+        }
+        let scores: Vec<Score> = readings.iter().map(|reading| reading.score).collect();
+        let line = self.config.positive_from.unwrap_or(Score::clamped(0.5));
+        match majority(&scores, line) {
+            Some(found) if readings.len() * 2 > own.len() => {
+                let reading = &readings[found.representative];
+                let alike = scores.iter().filter(|score| score.is_below(line) != found.is_positive).count();
+                let note = match (scores.len(), alike) {
+                    (1, _) => String::new(),
+                    (all, alike) if all == alike => format!(" (all {all} verdicts)"),
+                    (all, alike) => format!(" (unstable: {alike} of {all} verdicts)"),
+                };
+                Component::scored(reading.score, format!("{}{note}", reading.reason))
+            }
+            Some(_) => Component::missing(format!("only {} of {} verdicts can be used", readings.len(), own.len())),
+            None => Component::missing(why.unwrap_or_else(|| "the judge was not asked".to_owned())),
+        }
+    }
+}
+
+impl Metric for TemplateMetric {
+    fn name(&self) -> &'static str {
+        "template"
+    }
+
+    fn questions(&self, input: &MetricInput<'_>, _templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        let mut all = Vec::new();
+        if !input.judge.is_there {
+            return Ok(all);
+        }
+        for turn in replies(input.transcript) {
+            // A value that is not there is an error of the turn, told by its score.
+            let Ok(prompt) = fill::fill(&self.config, input, turn) else { continue };
+            let question = |sample| Question {
+                id: self.id(turn.number),
+                metric: self.name().to_owned(),
+                sample,
+                prompt: prompt.clone(),
+                schema: self.config.scorer.schema(),
+                temperature: input.judge.temperature,
+                to: QuestionTo::Judge,
+                cuts: Vec::new(),
+            };
+            all.extend((1..=self.config.judging.samples(input)).map(question));
+        }
+        Ok(all)
+    }
+
+    fn reads(&self, question: &Question) -> bool {
+        let prefix = self.id(0);
+        let prefix = prefix.trim_end_matches('0');
+        question.id.starts_with(prefix)
+    }
+
+    fn read(&self, _input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
+        self.config.scorer.read(raw).map(drop).map_err(|error| ReplyError::Verdicts(vec![error]))
+    }
+
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        if !input.judge.is_there {
+            return Dimension::new(self.name(), self.weight, Component::missing(NO_JUDGE));
+        }
+        if !input.transcript.has_reply() {
+            let component = Component::scored(Score::ZERO, "the agent never replied");
+            return Dimension::new(self.name(), self.weight, component);
+        }
+        let items: Vec<Item> = replies(input.transcript)
+            .into_iter()
+            .map(|turn| {
+                let component = match fill::fill(&self.config, input, turn) {
+                    Ok(_) => self.component(turn.number, judgements),
+                    Err(why) => Component::missing(why),
+                };
+                let label = format!("turn {} · {}", turn.number, turn.user);
+                Item { id: None, label, turn: Some(turn.number), weight: Weight::ONE, component, vacuity: None }
+            })
+            .collect();
+        let component = match items.as_slice() {
+            [only] => only.component.clone(),
+            items => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),
+        };
+        Dimension { items, ..Dimension::new(self.name(), self.weight, component) }
+    }
+}

@@ -1,0 +1,203 @@
+//! How the reply to a user's own prompt is read: trpc-agent-go's response scorers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::evidence::ReplySchema;
+use crate::score::Score;
+
+/// A label that a judge may choose, with its score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Category {
+    /// The label.
+    #[schemars(regex(pattern = r"\S"))]
+    pub label: String,
+    /// Its score, 0 to 1.
+    #[schemars(with = "f64", range(min = 0, max = 1))]
+    pub score: Score,
+}
+
+/// The shape of a reply, and its score.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TemplateScorer {
+    /// `{"reason": "…", "score": 0.7}`, 0 to 1.
+    #[default]
+    SingleScore,
+    /// `{"reason": "…", "passed": true}`.
+    Boolean,
+    /// `{"reason": "…", "category": "…"}`, one of these labels.
+    Categorical(Vec<Category>),
+    /// `{"rubricScores": [{"id": "…", "reason": "…", "score": 1}]}`, one for each of these rubrics; any where there are none.
+    RubricScores(Vec<String>),
+}
+
+/// What a reply comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScorerReading {
+    /// The score.
+    pub score: Score,
+    /// The judge's reason: untrusted text.
+    pub reason: String,
+    /// The label of a category.
+    pub label: Option<String>,
+}
+
+impl TemplateScorer {
+    /// The shape of the reply.
+    pub fn schema(&self) -> ReplySchema {
+        let reason = json!({ "type": "string" });
+        let object = |properties: Value, required: [&str; 2]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
+        let (name, schema, entries) = match self {
+            TemplateScorer::SingleScore => {
+                let properties = json!({ "reason": reason, "score": { "type": "number" } });
+                ("single_score_result", object(properties, ["reason", "score"]), 1)
+            }
+            TemplateScorer::Boolean => {
+                let properties = json!({ "reason": reason, "passed": { "type": "boolean" } });
+                ("boolean_result", object(properties, ["reason", "passed"]), 1)
+            }
+            TemplateScorer::Categorical(categories) => {
+                let labels: Vec<&str> = categories.iter().map(|category| category.label.as_str()).collect();
+                let properties = json!({ "reason": reason, "category": { "type": "string", "enum": labels } });
+                ("categorical_result", object(properties, ["reason", "category"]), 1)
+            }
+            TemplateScorer::RubricScores(ids) => {
+                let entry = json!({
+                    "type": "object",
+                    "properties": { "id": { "type": "string" }, "reason": reason, "score": { "type": "number" } },
+                    "required": ["id", "reason", "score"],
+                    "additionalProperties": false,
+                });
+                let schema = json!({
+                    "type": "object",
+                    "properties": { "rubricScores": { "type": "array", "items": entry } },
+                    "required": ["rubricScores"],
+                    "additionalProperties": false,
+                });
+                ("rubric_scores_result", schema, ids.len().max(4))
+            }
+        };
+        let max_tokens = u32::try_from(entries).unwrap_or(u32::MAX).saturating_mul(400);
+        ReplySchema { name: name.to_owned(), schema, max_tokens }
+    }
+
+    /// Reads a reply. Code fences around it don't matter.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub fn read(&self, raw: &str) -> Result<ScorerReading, String> {
+        let reply: Value =
+            serde_json::from_str(unfenced(raw)).map_err(|error| format!("The reply is not JSON ({error})."))?;
+        let reason = |value: &Value| {
+            let reason = value.get("reason").and_then(Value::as_str).map(str::trim).filter(|reason| !reason.is_empty());
+            reason.map(str::to_owned).ok_or("The reason is required.")
+        };
+        let score = |value: &Value| {
+            let number = value.get("score").and_then(Value::as_f64).ok_or("The score is required.")?;
+            Score::new(number).ok_or("The score must be between 0 and 1.")
+        };
+        match self {
+            TemplateScorer::SingleScore => {
+                Ok(ScorerReading { score: score(&reply)?, reason: reason(&reply)?, label: None })
+            }
+            TemplateScorer::Boolean => {
+                let passed = reply.get("passed").and_then(Value::as_bool).ok_or("The value `passed` is required.")?;
+                Ok(ScorerReading { score: Score::from_bool(passed), reason: reason(&reply)?, label: None })
+            }
+            TemplateScorer::Categorical(categories) => {
+                let label = reply.get("category").and_then(Value::as_str).ok_or("The category is required.")?;
+                let known = categories.iter().find(|category| category.label == label);
+                let reason = reason(&reply)?;
+                let reason = match known {
+                    Some(_) => reason,
+                    None => format!("{reason} (the category is none of those that were given)"),
+                };
+                let score = known.map_or(Score::ZERO, |category| category.score);
+                Ok(ScorerReading { score, reason, label: Some(label.to_owned()) })
+            }
+            TemplateScorer::RubricScores(ids) => {
+                let entries = reply.get("rubricScores").and_then(Value::as_array).filter(|entries| !entries.is_empty());
+                let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
+                for entry in entries.ok_or("The list `rubricScores` is required.")? {
+                    let id = entry.get("id").and_then(Value::as_str).ok_or("Each rubric score needs an id.")?;
+                    reason(entry)?;
+                    if scores.insert(id, score(entry)?).is_some() {
+                        return Err(format!("The rubric {id} has more than one score."));
+                    }
+                }
+                let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+                let given: BTreeSet<&str> = scores.keys().copied().collect();
+                if !wanted.is_empty() && wanted != given {
+                    let names = |ids: BTreeSet<&str>| ids.into_iter().collect::<Vec<_>>().join(", ");
+                    return Err(format!("The rubric scores are those of {}, not of {}.", names(given), names(wanted)));
+                }
+                let mean = scores.values().map(|score| score.get()).sum::<f64>() / scores.len() as f64;
+                let reason = scores.iter().map(|(id, score)| format!("{id}: {}", score.get())).collect::<Vec<_>>();
+                Ok(ScorerReading { score: Score::clamped(mean), reason: reason.join(", "), label: None })
+            }
+        }
+    }
+}
+
+/// A text without the code fence around it.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
+    inner.split_once('\n').map_or(inner, |(_, rest)| rest).trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, String> {
+        scorer.read(&reply.to_string()).map(|reading| reading.score.get())
+    }
+
+    #[test]
+    fn each_reply_has_its_shape() {
+        let categories = TemplateScorer::Categorical(vec![
+            Category { label: "good".to_owned(), score: Score::ONE },
+            Category { label: "poor".to_owned(), score: Score::clamped(0.2) },
+        ]);
+        let rubrics = TemplateScorer::RubricScores(vec!["a".to_owned(), "b".to_owned()]);
+        for (scorer, reply, score) in [
+            (&TemplateScorer::SingleScore, json!({"score": 0.7, "reason": "so"}), Ok(0.7)),
+            (&TemplateScorer::SingleScore, json!({"score": "0.7", "reason": "so"}), Err("score is required")),
+            (&TemplateScorer::SingleScore, json!({"score": 0.7, "reason": " "}), Err("reason is required")),
+            (&TemplateScorer::Boolean, json!({"passed": false, "reason": "so"}), Ok(0.0)),
+            (&TemplateScorer::Boolean, json!({"passed": "true", "reason": "so"}), Err("`passed` is required")),
+            (&categories, json!({"category": "poor", "reason": "so"}), Ok(0.2)),
+            (&categories, json!({"category": "fine", "reason": "so"}), Ok(0.0)),
+            (&categories, json!({"reason": "so"}), Err("category is required")),
+            (&rubrics, json!({"rubricScores": []}), Err("list `rubricScores`")),
+            (
+                &rubrics,
+                json!({"rubricScores": [{"id": "a", "score": 1, "reason": "so"}]}),
+                Err("those of a, not of a, b"),
+            ),
+            (
+                &rubrics,
+                json!({"rubricScores": [{"id": "a", "score": 1, "reason": "so"}, {"id": "b", "score": 0, "reason": "so"}]}),
+                Ok(0.5),
+            ),
+            (
+                &rubrics,
+                json!({"rubricScores": [{"id": "a", "score": 1, "reason": "so"}, {"id": "a", "score": 0, "reason": "so"}]}),
+                Err("more than one score"),
+            ),
+        ] {
+            match (read(scorer, &reply), score) {
+                (Ok(given), Ok(score)) => assert_eq!(given, score, "{reply}"),
+                (Err(given), Err(part)) => assert!(given.contains(part), "{reply}: {given}"),
+                (given, _) => panic!("{reply}: {given:?}"),
+            }
+        }
+        assert!(TemplateScorer::Boolean.read("```json\n{\"passed\": true, \"reason\": \"so\"}\n```").is_ok());
+    }
+}

@@ -1,0 +1,128 @@
+//! The prompts of the judge's questions: a frame that all share, and what each metric adds to it.
+
+use minijinja::{Value, context};
+
+use super::cut::Cut;
+use super::fence::escape;
+use super::{PromptError, Templates};
+use crate::evidence::{ToolUse, Transcript, Turn};
+
+/// The part of a trial that one question shows to the judge.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestionView<'a> {
+    /// What the judge decides on.
+    pub items: &'a [ViewItem<'a>],
+    /// `yesNo`, `support` or `ten`: what may be decided.
+    pub scale: &'a str,
+    /// Whether the judge finds the items itself.
+    pub finds_items: bool,
+    /// Whether a verdict must quote what it rests on.
+    pub needs_quotes: bool,
+    /// The metric's own options.
+    pub options: &'a serde_json::Value,
+    /// All facts of the case.
+    pub facts: &'a [String],
+    /// Whether the persona knew them.
+    pub user_knew_facts: bool,
+    /// Texts for the judge, each with its name.
+    pub context: &'a [(&'a str, &'a str)],
+    /// The conversation.
+    pub transcript: &'a Transcript,
+}
+
+/// Something that the judge decides on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewItem<'a> {
+    /// Its id, by which the verdict names it.
+    pub id: &'a str,
+    /// What is to be decided.
+    pub text: &'a str,
+    /// The turn that it is about, where it is about one.
+    pub turn: Option<u32>,
+}
+
+/// A rendered question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedQuestion {
+    /// All that the judge sees.
+    pub prompt: String,
+    /// What was left out of texts that are too long, a sentence each.
+    pub cuts: Vec<String>,
+}
+
+impl Templates {
+    /// A question's prompt.
+    ///
+    /// # Errors
+    /// When there is no such template or it can't be rendered.
+    pub fn question(&self, name: &str, view: &QuestionView<'_>) -> Result<RenderedQuestion, PromptError> {
+        let mut cut = Cut::default();
+        let item =
+            |item: &ViewItem<'_>| context! { id => escape(item.id), text => escape(item.text), turn => item.turn };
+        let items: Vec<Value> = view.items.iter().map(item).collect();
+        let facts: Vec<String> = view.facts.iter().map(|fact| escape(fact)).collect();
+        let text = |(name, text): &(&str, &str)| {
+            let text = cut.text(text, || format!("the context {name}"));
+            context! { name => escape(name).replace('"', "&quot;"), text => escape(&text) }
+        };
+        let context: Vec<Value> = view.context.iter().map(text).collect();
+        let calls = view.transcript.tool_uses_by_turn();
+        let messages = view.transcript.turns.iter().zip(calls);
+        let transcript: Vec<Value> = messages.flat_map(|(turn, calls)| messages_of(turn, &calls, &mut cut)).collect();
+        let prompt = self.render(
+            name,
+            context! {
+                items, scale => view.scale, finds_items => view.finds_items, needs_quotes => view.needs_quotes,
+                options => escaped(view.options), facts, user_knew_facts => view.user_knew_facts, context, transcript,
+            },
+        )?;
+        Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
+    }
+}
+
+/// What was said and done in a turn, in its order: the user's message, the agent's calls with their results, its reply.
+fn messages_of(turn: &Turn, calls: &[ToolUse], cut: &mut Cut) -> Vec<Value> {
+    let mut message = |from: &str, text: &str| {
+        let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));
+        context! { turn => turn.number, from, text => escape(&text) }
+    };
+    let mut messages = Vec::new();
+    if !turn.is_greeting() {
+        messages.push(message("user", &turn.user));
+    }
+    for call in calls {
+        messages.push(message("agent's call of a tool", &call_text(call)));
+        if let Some(result) = &call.result {
+            messages.push(message("tool", &result_text(result)));
+        }
+    }
+    messages.extend(turn.agent.as_deref().map(|reply| message("agent", reply)));
+    messages
+}
+
+/// A call as the judge reads it.
+pub fn call_text(call: &ToolUse) -> String {
+    format!("{} {}", call.tool, call.args)
+}
+
+/// A tool's result as the judge reads it.
+pub fn result_text(result: &serde_json::Value) -> String {
+    result.as_str().map_or_else(|| result.to_string(), str::to_owned)
+}
+
+/// The same value with all its texts escaped.
+fn escaped(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::String(text) => Value::from(escape(text)),
+        serde_json::Value::Array(items) => items.iter().map(escaped).collect(),
+        serde_json::Value::Object(fields) => {
+            Value::from_pairs(fields.iter().map(|(key, value)| (key.as_str(), escaped(value))))
+        }
+        serde_json::Value::Bool(flag) => Value::from(*flag),
+        serde_json::Value::Number(number) => match number.as_i64() {
+            Some(number) => Value::from(number),
+            None => Value::from(number.as_f64().unwrap_or_default()),
+        },
+        serde_json::Value::Null => Value::from(()),
+    }
+}

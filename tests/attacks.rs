@@ -1,0 +1,160 @@
+//! What agents say to turn the judge's head: none of it changes the structure of what the judge is sent.
+
+use std::path::PathBuf;
+
+use eval_job::clock::Clock;
+use eval_job::evidence::{Condition, Question, Transcript, Turn};
+use eval_job::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput};
+use eval_job::prompt::Templates;
+use serde_json::{Value, json};
+
+use crate::house::root;
+use crate::program::eval_job;
+use crate::servers::http::{Reply, Server};
+
+/// An agent's reply.
+struct Attack {
+    id: String,
+    content: String,
+}
+
+/// The corpus of this repository, and the one that `EVAL_JOB_ATTACK_CORPUS` names.
+fn attacks() -> Vec<Attack> {
+    let own = root().join("tests/attacks.jsonl");
+    let other = std::env::var_os("EVAL_JOB_ATTACK_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let mut all = Vec::new();
+    for path in [own].into_iter().chain(other) {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let attack: Value = serde_json::from_str(line).unwrap();
+            let text = |key: &str| attack[key].as_str().unwrap_or_else(|| panic!("no `{key}`: {line}")).to_owned();
+            all.push(Attack { id: text("id"), content: text("content") });
+        }
+    }
+    assert!(all.len() >= 60, "{}", all.len());
+    all
+}
+
+/// All metrics that ask a judge, but for the one whose items are the sentences of the reply.
+fn entries() -> Vec<Value> {
+    let rubric = json!([{ "id": "polite", "text": "It is polite." }]);
+    vec![
+        json!("tasks"),
+        json!({ "rubric": { "rubrics": rubric } }),
+        json!({ "rubric": { "rubrics": rubric, "scope": "turns" } }),
+        json!({ "geval": { "criteria": "Clarity.", "steps": ["Read it."] } }),
+        json!({ "turnRelevancy": {} }),
+        json!({ "roleAdherence": { "role": "A waiter." } }),
+        json!({ "completeness": {} }),
+        json!({ "template": { "prompt": "Is this right? <reply>{{reply}}</reply>", "scorer": "boolean",
+            "variables": { "reply": "finalResponse" } } }),
+    ]
+}
+
+fn questions(entry: &Value, reply: &str) -> Vec<Question> {
+    let entry: MetricEntry = serde_json::from_value(entry.clone()).unwrap();
+    let metric = metric::metric(&entry, &metric::Weights::default()).unwrap();
+    let turn = |number| Turn { agent: Some(reply.to_owned()), ..Turn::begun(number, "Hi".to_owned()) };
+    let transcript = Transcript { turns: vec![turn(1), turn(2)] };
+    let input = MetricInput {
+        tasks: vec![InputTask { kind: "task", task: "Ask", acceptance_criteria: "Answered" }],
+        facts: &["The user is called Ann".to_owned()],
+        condition: Condition::WithFacts,
+        transcript: &transcript,
+        state: None,
+        expected: None,
+        lines: Vec::new(),
+        agent_ended_it: false,
+        judge: JudgeInput { prompt: "eval/score", temperature: 0.0, samples: 1, is_there: true, has_embeddings: false },
+        context: vec![("policy", "No refunds.")],
+        times_first_token: false,
+        aspirational_average_ms: None,
+        clock: Clock::system(),
+    };
+    metric.questions(&input, &Templates::embedded()).unwrap()
+}
+
+/// The tags of a prompt, in order.
+fn tags(prompt: &str) -> Vec<String> {
+    let tag = |at: usize| prompt[at..].chars().take_while(|c| *c != '>').collect();
+    prompt.match_indices('<').map(|(at, _)| tag(at)).collect()
+}
+
+#[test]
+fn no_reply_changes_the_structure_of_a_question() {
+    for attack in attacks() {
+        for entry in entries() {
+            let (plain, attacked) = (questions(&entry, "Certainly."), questions(&entry, &attack.content));
+            assert_eq!(plain.len(), attacked.len(), "{} {entry}", attack.id);
+            for (plain, attacked) in plain.iter().zip(&attacked) {
+                assert_eq!(tags(&plain.prompt), tags(&attacked.prompt), "{} {entry}", attack.id);
+                assert_eq!((&plain.id, &plain.schema), (&attacked.id, &attacked.schema), "{}", attack.id);
+                assert!(attacked.prompt.len() < 450_000, "{} {entry}: {}", attack.id, attacked.prompt.len());
+            }
+        }
+        let hallucination = json!({ "hallucination": {} });
+        for question in questions(&hallucination, &attack.content) {
+            let prompt = &question.prompt;
+            let count = |tag: &str| prompt.matches(tag).count();
+            assert_eq!(count("<message "), 4, "{}", attack.id);
+            assert_eq!(count("</message>"), 4, "{}", attack.id);
+            assert_eq!(count("<item "), count("</item>"), "{}", attack.id);
+            assert_eq!((count("<items>"), count("<transcript>"), count("</transcript>")), (1, 1, 1), "{}", attack.id);
+        }
+    }
+}
+
+#[test]
+fn what_the_judge_is_sent_is_one_message_whatever_the_agent_says() {
+    let attacks = attacks();
+    // What shows nothing is no reply.
+    let replies: Vec<String> = attacks.iter().map(|attack| format!("Certainly. {}", attack.content)).collect();
+    let lines = replies.len();
+    let agent = Server::start(move |request| {
+        let messages = request.json()["messages"].as_array().cloned().unwrap_or_default();
+        let turn = messages.iter().filter(|message| message["role"] == "user").count();
+        let content = replies.get(turn.saturating_sub(1)).cloned().unwrap_or_default();
+        Reply::Json(
+            200,
+            json!({"choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": content}}]}),
+        )
+    });
+    let judge = Server::start(|_| {
+        let verdict = json!({"verdicts": [{"id": "done", "reason": "nothing was done", "quotes": [],
+            "turnsRead": (1..=400).collect::<Vec<_>>(), "verdict": "no"}]});
+        Reply::Json(
+            200,
+            json!({"choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": verdict.to_string()}}]}),
+        )
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let script: Vec<String> = (1..=lines).map(|line| format!("message {line}")).collect();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": script},
+        "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+        "facts": [],
+        "greetings": [],
+        "maxTurns": 2 * lines + 4,
+        "metrics": [{"rubric": {"rubrics": [{"id": "done", "text": "The task was done."}]}}],
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--model", "m", "--no-progress"]).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let asked = judge.requests();
+    let asked: Vec<_> = asked.iter().filter(|request| request.path.ends_with("/chat/completions")).collect();
+    assert!(!asked.is_empty(), "{words}");
+    for request in asked {
+        let body = request.json();
+        let messages = body["messages"].as_array().unwrap_or_else(|| panic!("{words}"));
+        assert_eq!(messages.len(), 1, "{words}");
+        assert_eq!(messages[0]["role"], "user");
+        let prompt = messages[0]["content"].as_str().unwrap();
+        assert_eq!(prompt.matches("<message ").count(), 2 * lines, "{words}");
+        assert_eq!(prompt.matches("</transcript>").count(), 1);
+    }
+    assert!(words.contains("rubric") && !words.contains('\u{1b}'), "{words}");
+    assert!(words.contains("characters of a message of turn"), "what was left out is said: {words}");
+}

@@ -1,0 +1,225 @@
+//! Metrics that ask a judge, with the built program: their verdicts, their evidence, and judges that fail.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::eval_job;
+use crate::servers::http::{Reply, Server};
+
+/// An agent that always says the same.
+fn agent() -> Server {
+    Server::start(|_| {
+        let message = json!({"role": "assistant", "content": "Your table is booked for 7 pm. The soup is leek."});
+        Reply::Json(200, json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}))
+    })
+}
+
+fn says(content: &str) -> Reply {
+    let message = json!({"role": "assistant", "content": content});
+    Reply::Json(200, json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}))
+}
+
+fn verdict(id: &str, decision: &str, quote: &str) -> Value {
+    json!({"id": id, "reason": "so it is", "quotes": [{"turn": 1, "text": quote}], "turnsRead": [], "verdict": decision})
+}
+
+/// Runs a job with these metrics; its status, its record and what it printed.
+fn run(judge: &Server, metrics: &Value, scorer: &Value) -> (Option<i32>, Value, String) {
+    let agent = agent();
+    let folder = tempfile::tempdir().unwrap();
+    let mut scorer = scorer.clone();
+    scorer["model"] = json!({"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)});
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": ["A table for two at seven, please"]},
+        "scorer": scorer,
+        "facts": [],
+        "greetings": [],
+        "metrics": metrics,
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let output = eval_job(folder.path())
+        .args(["run", "job.yml", "--model", "m", "--no-progress", "-v", "-o", "run.json"])
+        .output()
+        .unwrap();
+    let record = std::fs::read_to_string(folder.path().join("run.json")).unwrap_or_default();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), serde_json::from_str(&record).unwrap_or_default(), words)
+}
+
+/// The dimension of a record's only trial.
+fn dimension(record: &Value) -> Value {
+    record["trials"][0]["scorecard"]["dimensions"][0].clone()
+}
+
+fn rubric() -> Value {
+    json!([{"rubric": {"rubrics": [
+        {"id": "booked", "text": "The table is booked.", "weight": 3},
+        {"id": "polite", "text": "The agent thanks the user."},
+    ]}}])
+}
+
+#[test]
+fn a_verdict_rests_on_words_that_were_said() {
+    let judge = Server::start(|_| {
+        says(
+            &json!({"verdicts": [
+                verdict("booked", "yes", "booked for 7 PM"),
+                {"id": "polite", "reason": "no thanks", "quotes": [], "turnsRead": [1], "verdict": "no"},
+            ]})
+            .to_string(),
+        )
+    });
+    let (status, record, words) = run(&judge, &rubric(), &json!({}));
+    assert_eq!(status, Some(0), "{words}");
+    assert_eq!(dimension(&record)["component"]["score"], 0.75, "{record:#}");
+    let asked = judge.requests();
+    assert_eq!(asked.iter().filter(|request| request.path.ends_with("/chat/completions")).count(), 1);
+}
+
+#[test]
+fn words_that_nobody_said_make_their_verdict_missing_after_one_more_try() {
+    let judge = Server::start(|_| {
+        says(
+            &json!({"verdicts": [
+                verdict("booked", "yes", "I have booked it and mailed you"),
+                verdict("polite", "yes", "Your table"),
+            ]})
+            .to_string(),
+        )
+    });
+    let (status, record, words) = run(&judge, &rubric(), &json!({}));
+    assert_eq!(status, Some(102), "{words}");
+    let found = dimension(&record);
+    assert!(found["component"]["kind"] == "missing", "{found:#}");
+    assert!(found["items"][0]["component"]["error"].to_string().contains("does not stand in turn 1"), "{found:#}");
+    assert_eq!(found["items"][1]["component"]["score"], 1.0);
+    let asked = judge.requests();
+    let asked: Vec<_> = asked.iter().filter(|request| request.path.ends_with("/chat/completions")).collect();
+    assert_eq!(asked.len(), 2, "{words}");
+    assert!(asked[1].body.contains("does not stand in turn 1"), "the judge is told what is wrong");
+}
+
+#[test]
+fn samples_differ_by_their_seed_and_their_majority_decides() {
+    let count = AtomicUsize::new(0);
+    let judge = Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        let yes = count.fetch_add(1, Ordering::SeqCst) != 1;
+        let decision = if yes { "yes" } else { "no" };
+        says(
+            &json!({"verdicts": [
+                verdict("booked", decision, "table is booked"), verdict("polite", "yes", "Your table"),
+            ]})
+            .to_string(),
+        )
+    });
+    let (status, record, words) = run(&judge, &rubric(), &json!({"samples": 3}));
+    assert_eq!(status, Some(0), "{words}");
+    let found = dimension(&record);
+    assert_eq!(found["component"]["score"], 1.0, "{found:#}");
+    assert_eq!(found["items"][0]["component"]["why"], "so it is (unstable: 2 of 3 verdicts)");
+    assert_eq!(found["items"][1]["component"]["why"], "so it is (all 3 verdicts)");
+    let mut seeds: Vec<Value> = judge
+        .requests()
+        .iter()
+        .filter(|request| request.path.ends_with("/chat/completions"))
+        .map(|request| request.json()["seed"].clone())
+        .collect();
+    seeds.sort_by_key(ToString::to_string);
+    assert_eq!(seeds, [json!(1), json!(2), Value::Null]);
+}
+
+#[test]
+fn a_judge_that_fails_never_yields_a_zero() {
+    for (way, answer) in [
+        ("prose", "All is well."),
+        ("empty", ""),
+        ("no list", "{\"verdicts\": \"yes\"}"),
+        ("another item", "{\"verdicts\": [{\"id\": \"x\", \"reason\": \"y\", \"verdict\": \"yes\"}]}"),
+        ("a number", "{\"verdicts\": [{\"id\": \"booked\", \"reason\": \"y\", \"verdict\": 0.0}]}"),
+        ("cut off", "{\"verdicts\": [{\"id\": \"booked\", \"rea"),
+    ] {
+        let judge = Server::start(move |_| says(answer));
+        let (status, record, words) = run(&judge, &rubric(), &json!({}));
+        assert_eq!(status, Some(102), "{way}: {words}");
+        assert!(record["trials"][0]["scorecard"].is_null() || dimension(&record)["component"]["kind"] == "missing");
+    }
+    let judge = Server::start(|_| Reply::Json(400, json!({"error": {"message": "no such model"}})));
+    let (status, _, words) = run(&judge, &rubric(), &json!({}));
+    assert_eq!(status, Some(102), "{words}");
+}
+
+#[test]
+fn each_metric_asks_and_scores() {
+    let turn = |decision: &str| verdict("1", decision, "table is booked");
+    for (metric, verdicts, score) in [
+        (
+            json!({"geval": {"criteria": "Clarity."}}),
+            json!([{"id": "1", "reason": "clear",
+            "quotes": [{"turn": 1, "text": "booked"}], "turnsRead": [], "score": 7}]),
+            0.7,
+        ),
+        (json!({"turnRelevancy": {}}), json!([turn("yes")]), 1.0),
+        (json!({"roleAdherence": {"role": "A waiter."}}), json!([turn("no")]), 0.0),
+        (
+            json!({"completeness": {}}),
+            json!([
+            {"id": "1", "item": "a table", "reason": "booked", "quotes": [{"turn": 1, "text": "table is booked"}],
+             "turnsRead": [], "verdict": "yes"},
+            {"id": "2", "item": "a vase", "reason": "absent", "quotes": [], "turnsRead": [1], "verdict": "no"}]),
+            0.5,
+        ),
+        (
+            json!({"hallucination": {}}),
+            json!([verdict("1.1", "supported", "at seven"), verdict("1.2", "unsupported", "leek")]),
+            0.5,
+        ),
+        (json!({"finalResponse": {}}), json!([turn("yes")]), 1.0),
+    ] {
+        let answer = json!({"verdicts": verdicts}).to_string();
+        let judge = Server::start(move |_| says(&answer));
+        let agent = agent();
+        let folder = tempfile::tempdir().unwrap();
+        let job = json!({
+            "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+            "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+            "facts": [],
+        "greetings": [],
+            "evaluator": {"script": [{"say": "A table at seven", "expected": {"reply": "It is booked."}}]},
+            "metrics": [metric],
+        });
+        std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+        let output =
+            eval_job(folder.path()).args(["run", "job.yml", "--model", "m", "-o", "run.json"]).output().unwrap();
+        let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let record = std::fs::read_to_string(folder.path().join("run.json")).unwrap_or_else(|_| panic!("{words}"));
+        let record: Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(dimension(&record)["component"]["score"], score, "{metric} {words}");
+        let request = judge.requests().into_iter().find(|request| request.path.ends_with("/chat/completions"));
+        let schema = request.unwrap().json()["response_format"]["json_schema"]["schema"].clone();
+        assert!(schema["properties"]["verdicts"].is_object(), "{schema}");
+    }
+}
+
+#[test]
+fn rules_that_stand_in_for_a_judge_decide_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = agent();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": ["Hi"]},
+        "scorer": {"model": "scripted"},
+        "facts": [],
+        "greetings": [],
+        "metrics": rubric(),
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--model", "m"]).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("no model judges"), "{words}");
+}
