@@ -76,10 +76,15 @@ impl Templates {
         self
     }
 
-    /// The templates of these names and texts alone, as a record holds them.
-    pub fn from_sources(sources: BTreeMap<String, String>) -> Templates {
+    /// The templates of these names and texts, as a record holds them; a record whose job asked none of the judge's questions has
+    /// those that are built in.
+    pub fn from_sources(mut sources: BTreeMap<String, String>) -> Templates {
         // They may be anybody's: none is taken for one that is built in.
         let files = sources.keys().map(|name| (name.clone(), name.clone())).collect();
+        if !sources.keys().any(|name| name.starts_with(QUESTIONS)) {
+            let own = Templates::embedded().sources.into_iter();
+            sources.extend(own.filter(|(name, _)| name.starts_with(QUESTIONS)));
+        }
         Templates { sources, files, compiled: OnceLock::new() }
     }
 

@@ -24,7 +24,9 @@ pub(super) fn lower(
             // What is shown anyway is no metric here.
             Ok(None) => {}
             Ok(Some((key, lowered))) => {
-                let other = options(system, metric, !strict).ok().flatten().filter(|_| tells_difference);
+                // A judge would have to be asked again, and its next verdict may be another one anyway.
+                let compares = tells_difference && metric.kind != MeasureKind::Judge;
+                let other = options(system, metric, !strict).ok().flatten().filter(|_| compares);
                 let other = other.filter(|(its_key, other)| *its_key == key && *other != lowered);
                 let mut entry = entry(&metric.name, metric.threshold, key, lowered);
                 if let Some((key, options)) = other {

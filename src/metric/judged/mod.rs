@@ -181,7 +181,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         if !self.measure.judging().needs_evidence() {
             return Ok(());
         }
-        let shown = Shown::new(input);
+        let shown = Shown::new(input, self.measure.scale());
         let problems: Vec<String> = verdicts.iter().filter_map(|verdict| shown.problem(verdict)).collect();
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::Evidence(problems)) }
     }
@@ -194,7 +194,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         let id = self.question_id();
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
-        let shown = options.needs_evidence().then(|| Shown::new(input));
+        let shown = options.needs_evidence().then(|| Shown::new(input, self.measure.scale()));
         let check = |verdict: Verdict| match shown.as_ref().and_then(|shown| shown.problem(&verdict)) {
             Some(problem) => Verdict { decision: Err(problem), ..verdict },
             None => verdict,

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Verdict;
+use super::{Scale, Verdict};
 use crate::metric::MetricInput;
 use crate::prompt::{call_text, result_text};
+use crate::score::Score;
 use crate::text::visible;
 
 /// The fewest letters and digits of a quote: any text has shorter ones.
@@ -13,11 +14,13 @@ const LEAST: usize = 3;
 /// What the judge was shown: the texts of each turn, and the facts and the context.
 pub(super) struct Shown {
     turns: BTreeMap<u32, Vec<String>>,
+    /// The agent's replies among them, where they are no evidence.
+    replies: BTreeMap<u32, String>,
     beside: Vec<String>,
 }
 
 impl Shown {
-    pub(super) fn new(input: &MetricInput<'_>) -> Shown {
+    pub(super) fn new(input: &MetricInput<'_>, scale: Scale) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| [Some(call_text(call)), call.result.as_ref().map(result_text)]);
@@ -27,7 +30,10 @@ impl Shown {
         let beside = input.facts.iter().map(String::as_str).chain(input.context.iter().map(|(_, text)| *text));
         let lines = input.lines.iter().filter_map(|line| line.expected.reply.as_deref());
         let expected = lines.chain(input.expected.and_then(|expected| expected.reply.as_deref()));
+        let reply = |turn: &crate::evidence::Turn| Some((turn.number, folded(turn.agent.as_deref()?)));
+        let replies = input.transcript.turns.iter().filter(|_| scale == Scale::Support).filter_map(reply);
         Shown {
+            replies: replies.collect(),
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
             beside: beside.chain(expected).map(folded).collect(),
         }
@@ -54,10 +60,22 @@ impl Shown {
             };
         }
         let wrong = verdict.quotes.iter().find(|(turn, text)| !self.has(*turn, text));
+        let is_supported = verdict.decision == Ok(Some(Score::ONE));
+        if wrong.is_none() && is_supported && verdict.quotes.iter().all(|(turn, text)| self.is_reply_alone(*turn, text))
+        {
+            return Some(format!("The verdict on {id} rests on the assistant's own words, which are no evidence."));
+        }
         wrong.map(|(turn, text)| {
             let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
             format!("The verdict on {id} quotes \"{}\", which does not stand in {place}.", visible(&short(text)))
         })
+    }
+
+    /// Whether a quote stands in the agent's reply of a turn and in nothing else there, where replies are no evidence.
+    fn is_reply_alone(&self, turn: Option<u32>, text: &str) -> bool {
+        let Some((turn, reply)) = turn.and_then(|turn| Some((turn, self.replies.get(&turn)?))) else { return false };
+        let others = self.turns.get(&turn).into_iter().flatten().filter(|other| *other != reply);
+        !others.into_iter().any(|other| stands_in(text, std::slice::from_ref(other)))
     }
 
     /// Whether a text stands in a turn; with dots for what is left out, its parts do, one after the other.
@@ -66,26 +84,28 @@ impl Shown {
             Some(turn) => self.turns.get(&turn).map(Vec::as_slice).unwrap_or_default(),
             None => &self.beside,
         };
-        let quote = folded(text);
-        let parts: Vec<&str> = quote
-            .split("...")
-            .map(|part| part.trim_matches([' ', '"', '\'']))
-            .filter(|part| !part.is_empty())
-            .collect();
-        let is_enough = quote.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
-        let in_order = |text: &String| {
-            let mut rest = text.as_str();
-            parts.iter().all(|part| match rest.find(part) {
-                Some(at) => {
-                    rest = &rest[at + part.len()..];
-                    true
-                }
-                None => false,
-            })
-        };
-        let is_whole = || texts.contains(&quote);
-        (is_enough && !parts.is_empty() && texts.iter().any(in_order)) || (!quote.is_empty() && is_whole())
+        stands_in(text, texts)
     }
+}
+
+/// Whether a text stands in one of these; with dots for what is left out, its parts do, one after the other.
+fn stands_in(text: &str, texts: &[String]) -> bool {
+    let quote = folded(text);
+    let parts: Vec<&str> =
+        quote.split("...").map(|part| part.trim_matches([' ', '"', '\''])).filter(|part| !part.is_empty()).collect();
+    let is_enough = quote.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
+    let in_order = |text: &String| {
+        let mut rest = text.as_str();
+        parts.iter().all(|part| match rest.find(part) {
+            Some(at) => {
+                rest = &rest[at + part.len()..];
+                true
+            }
+            None => false,
+        })
+    };
+    let is_whole = || texts.contains(&quote);
+    (is_enough && !parts.is_empty() && texts.iter().any(in_order)) || (!quote.is_empty() && is_whole())
 }
 
 /// The beginning of a long quote.
@@ -124,7 +144,6 @@ mod tests {
     use super::*;
     use crate::evidence::{Event, Turn};
     use crate::metric::input::Example;
-    use crate::score::Score;
 
     fn verdict(quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Verdict {
         Verdict {
@@ -138,6 +157,10 @@ mod tests {
     }
 
     fn problem(quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Option<String> {
+        problem_by(Scale::YesNo, quotes, turns_read)
+    }
+
+    fn problem_by(scale: Scale, quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Option<String> {
         let mut example = Example::new(0);
         let mut second = Turn::answered(2, "And the 2nd?", "It’s “ready” — at   10:30 <b>sharp</b>.");
         second.events = vec![Event::other(json!({}))];
@@ -145,7 +168,7 @@ mod tests {
         let facts = ["The user was born in Rome".to_owned()];
         let input =
             MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-        Shown::new(&input).problem(&verdict(quotes, turns_read))
+        Shown::new(&input, scale).problem(&verdict(quotes, turns_read))
     }
 
     #[test]
@@ -178,6 +201,14 @@ mod tests {
             let problem = problem(&[(turn, quote)], &[1, 2]).unwrap_or_else(|| panic!("{turn:?} {quote}"));
             assert!(problem.contains("which does not stand in"), "{problem}");
         }
+    }
+
+    #[test]
+    fn what_the_agent_says_supports_nothing_that_it_says() {
+        let by = |quotes: &[(Option<u32>, &str)]| problem_by(Scale::Support, quotes, &[]);
+        assert!(by(&[(Some(2), "ready")]).unwrap().contains("the assistant's own words"));
+        assert_eq!(by(&[(Some(2), "ready"), (None, "no refunds")]), None);
+        assert_eq!(by(&[(Some(2), "and the 2nd")]), None);
     }
 
     #[test]
