@@ -27,6 +27,7 @@
 //!   `check` functions of the edges.
 //! - [`dataset`] reads the evaluation files of other systems into one set of types, whatever they are called.
 //! - [`coverage`] tells what the cases of runs touch of their agent, and what they do not.
+//! - [`statistics`] says what numbers can carry: intervals over cases, agreement beyond chance, means corrected by the truth.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
 //! - What keeps conversations apart (`isolation`) is settled by [`plan`], which lays the lanes by it, lazily: [`run::run`] asks
 //!   for a lane when it can begin. `run/contamination.rs` looks for what leaked.
@@ -62,6 +63,7 @@ pub mod metric;
 pub mod assertion;
 pub mod grade;
 pub mod score;
+pub mod statistics;
 pub mod record;
 pub mod coverage;
 pub mod report;

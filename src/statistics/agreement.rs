@@ -1,0 +1,218 @@
+//! Agreement of a judge with the truth, or of several raters, beyond chance.
+
+use super::interval::{Estimate, Interval, standard_error, t_quantile};
+
+/// One thing that was rated twice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The case that it is of.
+    pub case: usize,
+    /// What the one said: a score, 0 to 1.
+    pub judge: f64,
+    /// What the other said, or the truth.
+    pub truth: f64,
+}
+
+/// How many pairs are added for each combination of yes and no before a spread is computed: without them an interval of few
+/// disagreements, or of none, is far too narrow.
+const ADDED: f64 = 0.5;
+
+/// A judge beside the truth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Agreement {
+    /// How many pairs there are.
+    pub pairs: usize,
+    /// How many cases they are of.
+    pub cases: usize,
+    /// The share on which both agree.
+    pub observed: f64,
+    /// Cohen's κ.
+    pub kappa: Option<Estimate>,
+    /// Krippendorff's α.
+    pub alpha: Option<Estimate>,
+}
+
+/// How far a judge agrees with the truth, both taken as yes at `threshold` or above; `None` of no pairs.
+pub fn agreement(pairs: &[Pair], threshold: f64) -> Option<Agreement> {
+    let yes = |score: f64| if score >= threshold { 1.0 } else { 0.0 };
+    let binary = |pair: &Pair| Pair { judge: yes(pair.judge), truth: yes(pair.truth), ..*pair };
+    let binary: Vec<Pair> = pairs.iter().map(binary).collect();
+    let agreed = binary.iter().filter(|pair| pair.judge == pair.truth).count();
+    let mut cases: Vec<usize> = binary.iter().map(|pair| pair.case).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    (!pairs.is_empty()).then(|| Agreement {
+        pairs: pairs.len(),
+        cases: cases.len(),
+        observed: agreed as f64 / pairs.len() as f64,
+        kappa: kappa(&binary),
+        alpha: alpha(&binary),
+    })
+}
+
+/// Cohen's κ of pairs that are 0 or 1: agreement beyond what two raters with these habits reach by chance; `None` where chance
+/// leaves nothing to agree on.
+///
+/// Source: Cohen 1960. The interval is κ ± t × the standard error by the delta method, summed within cases, with half a pair
+/// added to each cell; its coverage is in the tests.
+pub fn kappa(pairs: &[Pair]) -> Option<Estimate> {
+    estimate(pairs, |cells| {
+        let all: f64 = cells.iter().sum();
+        let [both, judge, truth, neither] = cells.map(|cell| cell / all);
+        let chance = (both + judge) * (both + truth) + (neither + truth) * (neither + judge);
+        (chance < 1.0 - 1e-12).then(|| (both + neither - chance) / (1.0 - chance))
+    })
+}
+
+/// Krippendorff's α of pairs that are 0 or 1: agreement beyond chance of raters who can be exchanged for each other; `None`
+/// where all ratings are the same.
+///
+/// Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability". The interval is computed as for [`kappa`].
+pub fn alpha(pairs: &[Pair]) -> Option<Estimate> {
+    estimate(pairs, |[both, judge, truth, neither]| {
+        let ratings = 2.0 * (both + judge + truth + neither);
+        let yes = 2.0 * both + judge + truth;
+        let expected = 2.0 * yes * (ratings - yes) / (ratings - 1.0);
+        (expected > 1e-12).then(|| 1.0 - 2.0 * (judge + truth) / expected)
+    })
+}
+
+/// The cell of a pair: both say yes, only the judge, only the truth, neither.
+fn cell(pair: &Pair) -> usize {
+    match (pair.judge > 0.5, pair.truth > 0.5) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, true) => 2,
+        (false, false) => 3,
+    }
+}
+
+/// A figure of the four cells, with its interval.
+fn estimate(pairs: &[Pair], figure: impl Fn([f64; 4]) -> Option<f64>) -> Option<Estimate> {
+    let mut cells = [0.0; 4];
+    pairs.iter().for_each(|pair| cells[cell(pair)] += 1.0);
+    let value = figure(cells)?;
+    let smooth = cells.map(|cell| cell + ADDED);
+    let all: f64 = smooth.iter().sum();
+    let centre = figure(smooth)?;
+    // What one pair of each cell adds to the figure: its derivative by that cell.
+    let step = 1e-5;
+    let slope = |place: usize| {
+        let (mut more, mut less) = (smooth, smooth);
+        (more[place] += step, less[place] -= step);
+        Some((figure(more)? - figure(less)?) / (2.0 * step))
+    };
+    let slopes = [slope(0)?, slope(1)?, slope(2)?, slope(3)?];
+    let mean: f64 = (0..4).map(|place| slopes[place] * smooth[place]).sum::<f64>() / all;
+    let highest = pairs.iter().map(|pair| pair.case + 1).max().unwrap_or_default();
+    let mut cases: Vec<usize> = pairs.iter().map(|pair| pair.case).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    let real = pairs.iter().map(|pair| (pair.case, slopes[cell(pair)] - mean));
+    // Half a pair weighs half in the sum of squares.
+    let added = (0..4).map(|place| (highest + place, ADDED.sqrt() * (slopes[place] - mean)));
+    let half_width = t_quantile(cases.len().saturating_sub(1)) * standard_error(real.chain(added));
+    let interval = Interval::around(centre, half_width, Interval { low: -1.0, high: 1.0 }).with(value);
+    Some(Estimate { value, interval: (cases.len() > 1).then_some(interval) })
+}
+
+/// The threshold from which on a score is best taken for a yes: where κ with the truth is highest; the middle between the
+/// two scores around it, and the higher κ of equals nearest to 0.5. `None` where the truth is always the same.
+pub fn best_threshold(pairs: &[Pair]) -> Option<(f64, f64)> {
+    let mut scores: Vec<f64> = pairs.iter().map(|pair| pair.judge).collect();
+    scores.sort_by(f64::total_cmp);
+    scores.dedup();
+    let between = scores.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
+    let at = |threshold: f64| {
+        let yes = |score: f64| if score >= threshold { 1.0 } else { 0.0 };
+        let pairs: Vec<Pair> = pairs.iter().map(|pair| Pair { judge: yes(pair.judge), ..*pair }).collect();
+        Some((threshold, kappa(&pairs)?.value))
+    };
+    let better = |a: &(f64, f64), b: &(f64, f64)| {
+        a.1.total_cmp(&b.1).then_with(|| (b.0 - 0.5).abs().total_cmp(&(a.0 - 0.5).abs()))
+    };
+    let truths = || pairs.iter().map(|pair| pair.truth > 0.5);
+    let is_mixed = truths().any(|truth| truth) && truths().any(|truth| !truth);
+    between.filter(|_| is_mixed).filter_map(at).max_by(better)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of cases of their own, by cell.
+    fn pairs(cells: [usize; 4]) -> Vec<Pair> {
+        let rated = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)];
+        let all = rated.iter().zip(cells).flat_map(|(rated, count)| std::iter::repeat_n(*rated, count));
+        all.enumerate().map(|(case, (judge, truth))| Pair { case, judge, truth }).collect()
+    }
+
+    #[test]
+    fn kappa_and_alpha_are_those_of_the_books() {
+        // Cohen's κ of 20, 5, 10, 15: (0.7 − 0.5) / 0.5.
+        assert!((kappa(&pairs([20, 5, 10, 15])).unwrap().value - 0.4).abs() < 1e-12);
+        // Krippendorff 2011, section A: binary data, two observers, ten units: 0.095.
+        assert!((alpha(&pairs([1, 1, 3, 5])).unwrap().value - 0.095).abs() < 5e-4);
+        assert_eq!(kappa(&pairs([7, 0, 0, 0])), None, "nothing to agree on");
+        assert_eq!(alpha(&pairs([0, 0, 0, 9])), None);
+        assert_eq!(kappa(&[]), None);
+    }
+
+    #[test]
+    fn agreement_that_looks_high_shrinks_once_chance_is_taken_out() {
+        let agreement = agreement(&pairs([90, 9, 0, 1]), 0.5).unwrap();
+        assert_eq!(agreement.observed, 0.91);
+        assert!(agreement.kappa.unwrap().value < 0.2);
+    }
+
+    /// A judge whose confusion is known: how often its interval covers the true κ.
+    fn coverage(prevalence: f64, sensitivity: f64, specificity: f64, count: usize) -> f64 {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let both = prevalence * sensitivity;
+        let judge = (1.0 - prevalence) * (1.0 - specificity);
+        let truth = prevalence - both;
+        let chance = (both + judge) * prevalence + (1.0 - both - judge) * (1.0 - prevalence);
+        let true_kappa = (1.0 - judge - truth - chance) / (1.0 - chance);
+        let rounds = 600;
+        let covered = (0..rounds).filter(|_| {
+            let mut cells = [0; 4];
+            for _ in 0..count {
+                let drawn = rng.f64();
+                let bounds = [both, both + judge, both + judge + truth, 1.0];
+                cells[bounds.iter().position(|bound| drawn < *bound).unwrap_or(3)] += 1;
+            }
+            kappa(&pairs(cells)).is_none_or(|kappa| kappa.interval.unwrap().covers(true_kappa))
+        });
+        covered.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn known_confusion_is_recovered_within_the_interval() {
+        for (prevalence, sensitivity, specificity) in
+            [(0.5, 0.9, 0.9), (0.7, 0.95, 0.7), (0.8, 0.7, 0.7), (0.9, 0.95, 0.5)]
+        {
+            for count in [20, 50, 200] {
+                let covered = coverage(prevalence, sensitivity, specificity, count);
+                assert!(covered > 0.92, "{prevalence} {sensitivity} {specificity} {count}: {covered}");
+            }
+        }
+    }
+
+    #[test]
+    fn repetitions_of_a_case_are_not_new_cases() {
+        let single = pairs([8, 2, 2, 8]);
+        let repeated: Vec<Pair> = single.iter().flat_map(|pair| std::iter::repeat_n(*pair, 10)).collect();
+        let (single, repeated) = (kappa(&single).unwrap(), kappa(&repeated).unwrap());
+        assert!((single.value - repeated.value).abs() < 1e-12);
+        assert!(repeated.interval.unwrap().half_width() > 0.8 * single.interval.unwrap().half_width());
+    }
+
+    #[test]
+    fn the_best_threshold_separates() {
+        let scored = [(0.2, 0.0), (0.7, 0.0), (0.75, 1.0), (0.9, 1.0), (0.3, 0.0)];
+        let pairs: Vec<Pair> =
+            scored.iter().enumerate().map(|(case, &(judge, truth))| Pair { case, judge, truth }).collect();
+        assert_eq!(best_threshold(&pairs), Some((0.725, 1.0)));
+        assert_eq!(best_threshold(&pairs[..2]), None, "the truth is always no");
+    }
+}
