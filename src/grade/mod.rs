@@ -7,6 +7,7 @@ mod review;
 mod since;
 mod usable;
 mod vacuous;
+mod verified;
 
 use std::borrow::Cow;
 
@@ -164,6 +165,9 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, beside, ..dimension }
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
+    if evidence.transcript.has_reply() {
+        verified::note(trial.case, &mut dimensions);
+    }
     // What is shown but not counted comes last.
     dimensions.sort_by_key(|dimension| dimension.weight == Weight::ZERO);
     let failure_count = evidence.failure_count();
@@ -228,11 +232,9 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
             let (component, vacuity) = vacuous::weigh(assertion, &silence, component);
             Item {
                 id: Some(assertion.id.to_string()),
-                label: assertion.label(),
-                turn: None,
                 weight: assertion.weight,
-                component,
                 vacuity,
+                ..Item::new(assertion.label(), component)
             }
         })
         .collect();

@@ -272,6 +272,9 @@ pub struct Task {
     /// When it counts as done well.
     #[schemars(regex(pattern = r"\S"))]
     pub acceptance_criteria: String,
+    /// The names of assertions that hold if, and only if, it was done: they tell how far the judge can be believed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified_by: Vec<String>,
 }
 
 /// Whether something is to be done or answered.

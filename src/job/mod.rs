@@ -39,6 +39,7 @@ mod source;
 mod target;
 mod template_check;
 mod user;
+mod verified_check;
 
 pub use assertion::Assertion;
 pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
@@ -48,7 +49,7 @@ pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;
 pub use load::{digest, load, read_yaml};
 pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
-pub use persona::{Judge, Persona};
+pub use persona::{Judge, Persona, VerifiedCases};
 pub use place::{FilePlace, JobPart, JobPlace, StatementList, StatementPlace};
 pub use problem::{Problem, Problems};
 pub use render::render_problems;

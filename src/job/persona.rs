@@ -82,6 +82,27 @@ pub struct Judge {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<EmbeddingsFile>")]
     pub embeddings: Option<Embeddings>,
+    /// How the cases were chosen whose tasks have `verifiedBy`: `chosen` by whoever wrote the job, or `random`, drawn by lot.
+    /// Only if they are random can the mean of all tasks be corrected by them without reserve. Default: chosen
+    #[serde(skip_serializing_if = "VerifiedCases::is_chosen")]
+    pub verified_cases: VerifiedCases,
+}
+
+/// How the cases were chosen whose tasks are verified.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum VerifiedCases {
+    /// By whoever wrote the job.
+    #[default]
+    Chosen,
+    /// By lot.
+    Random,
+}
+
+impl VerifiedCases {
+    fn is_chosen(&self) -> bool {
+        *self == VerifiedCases::Chosen
+    }
 }
 
 impl Default for Judge {
@@ -92,6 +113,7 @@ impl Default for Judge {
             samples: 1,
             model: Model::default(),
             embeddings: None,
+            verified_cases: VerifiedCases::Chosen,
         }
     }
 }

@@ -55,5 +55,5 @@ fn never_held(input: &MetricInput<'_>) -> Component {
 }
 
 fn item(label: String, turn: Option<u32>, component: Component) -> Item {
-    Item { id: None, label, turn, weight: Weight::ONE, component, vacuity: None }
+    Item { turn, ..Item::new(label, component) }
 }

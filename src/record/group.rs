@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::TrialRecord;
+use super::judge_check::{self, TaskTally};
 use crate::evidence::{Condition, TrialId};
 use crate::score::{Component, Outcome, Score, Weight};
 
@@ -25,6 +26,8 @@ pub struct TrialGroup {
     pub composite: Tally,
     /// The dimensions in the order of the scorecards.
     pub dimensions: Vec<DimensionTally>,
+    /// The tasks, in the order of the case.
+    pub(super) tasks: Vec<TaskTally>,
     /// How many tries of messages failed, in all trials.
     pub failure_count: u32,
     /// The sum of the penalties for them.
@@ -171,7 +174,7 @@ impl TrialGroup {
         TrialGroup::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }
 
-    fn empty(case: String, model: String, condition: Condition, planned: usize) -> TrialGroup {
+    pub(super) fn empty(case: String, model: String, condition: Condition, planned: usize) -> TrialGroup {
         TrialGroup {
             case,
             model,
@@ -181,6 +184,7 @@ impl TrialGroup {
             graded: 0,
             composite: Tally::default(),
             dimensions: Vec::new(),
+            tasks: Vec::new(),
             failure_count: 0,
             penalties: 0.0,
             failed_ms: 0.0,
@@ -225,6 +229,9 @@ impl TrialGroup {
                 });
                 self.dimensions.len() - 1
             });
+            if dimension.metric() == "tasks" {
+                judge_check::add(&mut self.tasks, dimension);
+            }
             self.dimensions[place].has_items |= !dimension.items.is_empty();
             let known = &mut self.dimensions[place];
             known.tally.add(&dimension.component);

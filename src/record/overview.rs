@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::spending::Ledger;
-use super::{DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures};
+use super::{
+    DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures, judge_check,
+};
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
 
@@ -48,6 +50,7 @@ impl Overview {
             limit_reached: None,
             provenance: *provenance,
             figures: Vec::new(),
+            judge_checks: Vec::new(),
             verdict: Verdict::Incomplete,
         };
         let mut groups = TrialGroup::planned(&trials);
@@ -160,6 +163,9 @@ impl Overview {
     pub fn conclude(&mut self) {
         let models = self.summary.provenance.models.iter();
         self.summary.figures = models.map(|model| figures::of_model(model, self.groups_of(model))).collect();
+        let models = self.summary.provenance.models.iter();
+        self.summary.judge_checks =
+            models.filter_map(|model| judge_check::of_model(model, self.groups_of(model))).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);
         self.summary.verdict = Verdict::new(self);
     }

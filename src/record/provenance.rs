@@ -73,6 +73,9 @@ pub struct Provenance {
     pub min_score: Option<Score>,
     /// The effect of an assertion that can't fail.
     pub vacuous: VacuousGate,
+    /// Whether the cases whose tasks are verified were drawn by lot.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verified_at_random: bool,
 }
 
 /// A template that was used.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT_VERSION, ModelFigure, Provenance, Verdict};
+use super::{FORMAT_VERSION, JudgeCheck, ModelFigure, Provenance, Verdict};
 use crate::score::Component;
 
 /// The summary of a run, without its conversations.
@@ -27,6 +27,9 @@ pub struct RunSummary {
     pub provenance: Provenance,
     /// Each model's figure, with those of its cases and conditions.
     pub figures: Vec<ModelFigure>,
+    /// The judge beside the facts, of each model of which assertions verify tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judge_checks: Vec<JudgeCheck>,
     /// The verdict on the run.
     pub verdict: Verdict,
 }

@@ -101,14 +101,7 @@ mod tests {
 
     #[test]
     fn only_what_held_before_is_unshown() {
-        let item = |vacuity| Item {
-            id: None,
-            label: "a".to_owned(),
-            turn: None,
-            weight: Weight::ONE,
-            component: Component::scored(Score::ONE, "holds"),
-            vacuity,
-        };
+        let item = |vacuity| Item { vacuity, ..Item::new("a", Component::scored(Score::ONE, "holds")) };
         assert!(is_unshown(&item(Some(Vacuity::HeldBefore))) && is_unshown(&item(Some(Vacuity::Vacuous))));
         assert!(!is_unshown(&item(None)) && !is_unshown(&item(Some(Vacuity::NotChecked { why: "w".to_owned() }))));
     }

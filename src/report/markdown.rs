@@ -7,6 +7,7 @@ use std::io::Write;
 
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
+use super::judge_check::judge_lines;
 use super::terminal::verdict_words;
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
@@ -86,6 +87,15 @@ fn heading(run: &Overview) -> String {
         words(&rest, REASON)
     );
     page += &scores(run);
+    for lines in judge_lines(summary) {
+        page += &format!("**{}**\n\n", words(&lines.heading, NAME));
+        lines
+            .facts
+            .iter()
+            .chain(&lines.reserves)
+            .for_each(|line| page += &format!("- {}\n", words(line, LINES * LINE)));
+        page.push('\n');
+    }
     let mut facts = vec![format!("agent {}", words(&provenance.agent, NAME))];
     facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));

@@ -13,6 +13,7 @@ mod gathered;
 mod html;
 mod ink;
 mod jobs;
+mod judge_check;
 mod junit;
 mod listing;
 mod markdown;

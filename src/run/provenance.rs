@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use crate::graph::GraphConfig;
-use crate::job::Job;
+use crate::job::{Job, VerifiedCases};
 use crate::money::Price;
 use crate::plan::Plan;
 use crate::record::{PromptDigest, Provenance};
@@ -53,6 +53,7 @@ impl Engine {
             rng_seed: self.rng_seed,
             min_score: job.gate.min_score,
             vacuous: job.gate.vacuous,
+            verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
         }
     }
 }

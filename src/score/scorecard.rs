@@ -147,9 +147,25 @@ pub struct Item {
     /// Set on an assertion that holds where that may say nothing about the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vacuity: Option<Vacuity>,
+    /// Of a task that assertions verify: 1 if all of them hold, 0 if one does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Component>,
 }
 
 impl Item {
+    /// A part that counts like any other.
+    pub fn new(label: impl Into<String>, component: Component) -> Item {
+        Item {
+            id: None,
+            label: label.into(),
+            turn: None,
+            weight: Weight::ONE,
+            component,
+            vacuity: None,
+            verified: None,
+        }
+    }
+
     /// Whether it has a score and did not come out well.
     pub fn has_failed(&self, line: PassLine) -> bool {
         self.component.score().is_some_and(|score| !line.is_met(score))

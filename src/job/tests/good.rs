@@ -47,7 +47,7 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
     assert_eq!(job.persona, persona);
     assert_eq!(
         job.judge,
-        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, samples: 1, model, embeddings: None }
+        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, samples: 1, model, ..Judge::default() }
     );
     assert_eq!(job.aspirational_average_ms, None);
     assert_eq!(job.max_turns, 20);

@@ -11,7 +11,7 @@ job.yml:4:5: unknown key `acceptanceCritera`
   |
 4 |     acceptanceCritera: a
   |     ^^^^^^^^^^^^^^^^^
-  = expected one of: type, task, acceptanceCriteria
+  = expected one of: type, task, acceptanceCriteria, verifiedBy
   = help: did you mean `acceptanceCriteria`?
 "#,
     );

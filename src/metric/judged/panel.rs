@@ -66,7 +66,7 @@ impl Samples {
             Err(None) if self.why.is_empty() => Component::missing("the judge gave no verdict on it"),
             Err(None) => Component::missing(self.why.join("; ")),
         };
-        Item { id: None, label: item.text.clone(), turn: item.turn, weight: item.weight, component, vacuity: None }
+        Item { turn: item.turn, weight: item.weight, ..Item::new(item.text.clone(), component) }
     }
 }
 

@@ -180,7 +180,7 @@ fn is_quoted_from(prompt: &str, raw: &str) -> bool {
 }
 
 fn item(label: &str, component: Component) -> Item {
-    Item { id: None, label: label.to_owned(), turn: None, weight: Weight::ONE, component, vacuity: None }
+    Item::new(label, component)
 }
 
 fn scored(rating: &Rating) -> Component {

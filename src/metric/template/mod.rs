@@ -150,7 +150,7 @@ impl Metric for TemplateMetric {
                     Err(why) => Component::missing(why),
                 };
                 let label = format!("turn {} · {}", turn.number, turn.user);
-                Item { id: None, label, turn: Some(turn.number), weight: Weight::ONE, component, vacuity: None }
+                Item { turn: Some(turn.number), ..Item::new(label, component) }
             })
             .collect();
         let component = match items.as_slice() {

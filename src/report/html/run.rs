@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_words, verdict_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
@@ -121,6 +122,7 @@ pub(super) struct RunView {
     models: Vec<ModelView>,
     lost: Vec<Lost>,
     lost_more: usize,
+    judges: Vec<JudgeLines>,
     remarks: Vec<String>,
     latency: Option<Chart>,
     token_chart: Option<Chart>,
@@ -181,6 +183,7 @@ impl RunView {
             models: provenance.models.iter().map(|model| ModelView::new(run, model)).collect(),
             lost: gathering.lost,
             lost_more: gathering.lost_more,
+            judges: judge_lines(summary),
             remarks,
             latency: chart::latencies(series(run, gathering.times)),
             token_chart: chart::tokens(&rows),

@@ -13,7 +13,8 @@ mod verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::gathered::Where;
-use super::{Gathered, Page, Screen, TrialNames, count, duration};
+use super::judge_check::judge_lines;
+use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
 use crate::evidence::figures::FigureKind;
 use crate::record::{AssertionKey, Overview, TrialGroup};
 
@@ -36,6 +37,7 @@ pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> Str
     if screen.is_unfolded {
         parts::parts(&mut page, &run);
     }
+    judge_check(&mut page, &run);
     remarks::remarks(&mut page, &run);
     tokens::tokens(&mut page, &run);
     made_of(&mut page, &run);
@@ -86,6 +88,16 @@ impl Run<'_> {
             names.push(format!("and {more} more"));
         }
         names.join(", ")
+    }
+}
+
+/// What the judge says beside what assertions verify.
+fn judge_check(page: &mut Page, run: &Run<'_>) {
+    for lines in judge_lines(&run.overview.summary) {
+        page.gap();
+        page.paragraph(0, Ink::bold, &lines.heading);
+        lines.facts.iter().for_each(|line| page.paragraph(2, Ink::unpainted, line));
+        lines.reserves.iter().for_each(|line| page.paragraph(2, Ink::unsure, line));
     }
 }
 

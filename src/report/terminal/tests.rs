@@ -43,12 +43,8 @@ impl Made {
     fn scorecard(&self, score: f64) -> Scorecard {
         let scored = |score| Component::scored(Score::new(score).unwrap(), self.why.clone());
         let item = |label: &str, score| Item {
-            id: None,
-            label: format!("{label} {}", self.why),
-            turn: None,
             weight: Weight::new(2.0).unwrap(),
-            component: scored(score),
-            vacuity: None,
+            ..Item::new(format!("{label} {}", self.why), scored(score))
         };
         let dimension = |name: &str, items: Vec<Item>| Dimension {
             good_above: (name == "tasks").then(|| Score::new(0.6).unwrap()),

@@ -21,7 +21,7 @@ use super::trials::Trials;
 use crate::dataset::{LargeDataset, Recorded};
 use crate::evidence::{Evidence, Judgement, TrialId, Turn};
 use crate::grade::{self, GradeInput};
-use crate::job::{Case, Problems, User};
+use crate::job::{Case, Problems, User, VerifiedCases};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::score::Outcome;
@@ -197,6 +197,7 @@ impl Keeper<'_> {
             max_turns: job.max_turns,
             min_score: job.gate.min_score,
             vacuous: job.gate.vacuous,
+            verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
             ..Provenance::default()
         }
     }
