@@ -1,5 +1,7 @@
 //! Agreement of a judge with the truth, or of several raters, beyond chance.
 
+use std::collections::BTreeSet;
+
 use super::interval::{Estimate, Interval, standard_error, t_quantile};
 
 /// One thing that was rated twice.
@@ -38,15 +40,16 @@ pub fn agreement(pairs: &[Pair], threshold: f64) -> Option<Agreement> {
     let binary = |pair: &Pair| Pair { judge: yes(pair.judge), truth: yes(pair.truth), ..*pair };
     let binary: Vec<Pair> = pairs.iter().map(binary).collect();
     let agreed = binary.iter().filter(|pair| pair.judge == pair.truth).count();
-    let mut cases: Vec<usize> = binary.iter().map(|pair| pair.case).collect();
-    cases.sort_unstable();
-    cases.dedup();
+    let ratings = |pair: &Pair| {
+        let yes = u32::from(pair.judge > 0.5) + u32::from(pair.truth > 0.5);
+        Ratings { case: pair.case, yes, no: 2 - yes }
+    };
     (!pairs.is_empty()).then(|| Agreement {
         pairs: pairs.len(),
-        cases: cases.len(),
+        cases: distinct(binary.iter().map(|pair| pair.case)),
         observed: agreed as f64 / pairs.len() as f64,
         kappa: kappa(&binary),
-        alpha: alpha(&binary),
+        alpha: alpha(&binary.iter().map(ratings).collect::<Vec<_>>()),
     })
 }
 
@@ -56,25 +59,44 @@ pub fn agreement(pairs: &[Pair], threshold: f64) -> Option<Agreement> {
 /// Source: Cohen 1960. The interval is κ ± t × the standard error by the delta method, summed within cases, with half a pair
 /// added to each cell; its coverage is in the tests.
 pub fn kappa(pairs: &[Pair]) -> Option<Estimate> {
-    estimate(pairs, |cells| {
+    let one = |place: usize| std::array::from_fn(|at| if at == place { 1.0 } else { 0.0 });
+    let figure = |cells: [f64; 4]| {
         let all: f64 = cells.iter().sum();
         let [both, judge, truth, neither] = cells.map(|cell| cell / all);
         let chance = (both + judge) * (both + truth) + (neither + truth) * (neither + judge);
         (chance < 1.0 - 1e-12).then(|| (both + neither - chance) / (1.0 - chance))
-    })
+    };
+    estimate(pairs.iter().map(|pair| (pair.case, one(cell(pair)))), [one(0), one(1), one(2), one(3)], figure)
 }
 
-/// Krippendorff's α of pairs that are 0 or 1: agreement beyond chance of raters who can be exchanged for each other; `None`
-/// where all ratings are the same.
+/// How something was rated by several raters, each with yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ratings {
+    /// The case that it is of.
+    pub case: usize,
+    /// How many said yes.
+    pub yes: u32,
+    /// How many said no.
+    pub no: u32,
+}
+
+/// Krippendorff's α of things that were rated yes or no: agreement beyond chance of raters who can be exchanged for each other,
+/// whoever rated what. `None` where all ratings are the same, or nothing was rated twice.
 ///
 /// Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability". The interval is computed as for [`kappa`].
-pub fn alpha(pairs: &[Pair]) -> Option<Estimate> {
-    estimate(pairs, |[both, judge, truth, neither]| {
-        let ratings = 2.0 * (both + judge + truth + neither);
-        let yes = 2.0 * both + judge + truth;
-        let expected = 2.0 * yes * (ratings - yes) / (ratings - 1.0);
-        (expected > 1e-12).then(|| 1.0 - 2.0 * (judge + truth) / expected)
-    })
+pub fn alpha(rated: &[Ratings]) -> Option<Estimate> {
+    let rated: Vec<Ratings> = rated.iter().filter(|it| it.yes + it.no > 1).copied().collect();
+    // What a rated thing adds to the disagreements, and to the ratings of both kinds.
+    let parts = |it: &Ratings| {
+        let (yes, no) = (f64::from(it.yes), f64::from(it.no));
+        [2.0 * yes * no / (yes + no - 1.0), yes, no]
+    };
+    let figure = |[disagreements, yes, no]: [f64; 3]| {
+        let expected = 2.0 * yes * no / (yes + no - 1.0);
+        (expected > 1e-12).then(|| 1.0 - disagreements / expected)
+    };
+    let added = [(2, 0), (1, 1), (1, 1), (0, 2)].map(|(yes, no)| parts(&Ratings { case: 0, yes, no }));
+    estimate(rated.iter().map(|it| (it.case, parts(it))), added, figure)
 }
 
 /// The cell of a pair: both say yes, only the judge, only the truth, neither.
@@ -87,33 +109,43 @@ fn cell(pair: &Pair) -> usize {
     }
 }
 
-/// A figure of the four cells, with its interval.
-fn estimate(pairs: &[Pair], figure: impl Fn([f64; 4]) -> Option<f64>) -> Option<Estimate> {
-    let mut cells = [0.0; 4];
-    pairs.iter().for_each(|pair| cells[cell(pair)] += 1.0);
-    let value = figure(cells)?;
-    let smooth = cells.map(|cell| cell + ADDED);
-    let all: f64 = smooth.iter().sum();
+/// A figure of sums to which each rated thing adds its parts, with its interval: the delta method on the sums to which half of
+/// each of `added` was added.
+fn estimate<const N: usize>(
+    rated: impl Iterator<Item = (usize, [f64; N])>,
+    added: [[f64; N]; 4],
+    figure: impl Fn([f64; N]) -> Option<f64>,
+) -> Option<Estimate> {
+    let rated: Vec<(usize, [f64; N])> = rated.collect();
+    let plus = |sums: [f64; N], parts: &[f64; N], factor: f64| std::array::from_fn(|at| sums[at] + factor * parts[at]);
+    let sums: [f64; N] = rated.iter().fold([0.0; N], |sums, (_, parts)| plus(sums, parts, 1.0));
+    let value = figure(sums)?;
+    let smooth: [f64; N] = added.iter().fold(sums, |sums, parts| plus(sums, parts, ADDED));
     let centre = figure(smooth)?;
-    // What one pair of each cell adds to the figure: its derivative by that cell.
+    // What one rated thing adds to the figure: the derivative along its parts, less their mean.
     let step = 1e-5;
-    let slope = |place: usize| {
-        let (mut more, mut less) = (smooth, smooth);
-        (more[place] += step, less[place] -= step);
-        Some((figure(more)? - figure(less)?) / (2.0 * step))
+    let slope = |parts: &[f64; N]| {
+        Some((figure(plus(smooth, parts, step))? - figure(plus(smooth, parts, -step))?) / (2.0 * step))
     };
-    let slopes = [slope(0)?, slope(1)?, slope(2)?, slope(3)?];
-    let mean: f64 = (0..4).map(|place| slopes[place] * smooth[place]).sum::<f64>() / all;
-    let highest = pairs.iter().map(|pair| pair.case + 1).max().unwrap_or_default();
-    let mut cases: Vec<usize> = pairs.iter().map(|pair| pair.case).collect();
-    cases.sort_unstable();
-    cases.dedup();
-    let real = pairs.iter().map(|pair| (pair.case, slopes[cell(pair)] - mean));
-    // Half a pair weighs half in the sum of squares.
-    let added = (0..4).map(|place| (highest + place, ADDED.sqrt() * (slopes[place] - mean)));
-    let half_width = t_quantile(cases.len().saturating_sub(1)) * standard_error(real.chain(added));
+    let count = rated.len() as f64 + 4.0 * ADDED;
+    let mean = slope(&smooth)? / count;
+    let mut influences = Vec::with_capacity(rated.len() + added.len());
+    for (case, parts) in &rated {
+        influences.push((*case, slope(parts)? - mean));
+    }
+    let cases = distinct(rated.iter().map(|(case, _)| *case));
+    let first_free = rated.iter().map(|(case, _)| case + 1).max().unwrap_or_default();
+    for (place, parts) in added.iter().enumerate() {
+        // Half of one weighs half in the sum of squares.
+        influences.push((first_free + place, ADDED.sqrt() * (slope(parts)? - mean)));
+    }
+    let half_width = t_quantile(cases.saturating_sub(1)) * standard_error(influences);
     let interval = Interval::around(centre, half_width, Interval { low: -1.0, high: 1.0 }).with(value);
-    Some(Estimate { value, interval: (cases.len() > 1).then_some(interval) })
+    Some(Estimate { value, interval: (cases > 1).then_some(interval) })
+}
+
+fn distinct(cases: impl Iterator<Item = usize>) -> usize {
+    cases.collect::<BTreeSet<usize>>().len()
 }
 
 /// The threshold from which on a score is best taken for a yes: where κ with the truth is highest; the middle between the
@@ -152,10 +184,22 @@ mod tests {
         // Cohen's κ of 20, 5, 10, 15: (0.7 − 0.5) / 0.5.
         assert!((kappa(&pairs([20, 5, 10, 15])).unwrap().value - 0.4).abs() < 1e-12);
         // Krippendorff 2011, section A: binary data, two observers, ten units: 0.095.
-        assert!((alpha(&pairs([1, 1, 3, 5])).unwrap().value - 0.095).abs() < 5e-4);
+        let of = |cells| agreement(&pairs(cells), 0.5).unwrap().alpha;
+        assert!((of([1, 1, 3, 5]).unwrap().value - 0.095).abs() < 5e-4);
         assert_eq!(kappa(&pairs([7, 0, 0, 0])), None, "nothing to agree on");
-        assert_eq!(alpha(&pairs([0, 0, 0, 9])), None);
+        assert_eq!(of([0, 0, 0, 9]), None);
         assert_eq!(kappa(&[]), None);
+    }
+
+    #[test]
+    fn raters_need_not_have_rated_everything() {
+        // Four raters of three things; what only one rated says nothing.
+        let rated = [(3, 1), (0, 4), (1, 0), (2, 0)];
+        let rated: Vec<Ratings> =
+            rated.iter().enumerate().map(|(case, &(yes, no))| Ratings { case, yes, no }).collect();
+        // 3 × 1 × 2 / 3 = 2 disagreements; 5 yes and 5 no of 10: expected 50 / 9.
+        assert!((alpha(&rated).unwrap().value - (1.0 - 2.0 / (50.0 / 9.0))).abs() < 1e-12);
+        assert_eq!(alpha(&rated[2..3]), None);
     }
 
     #[test]

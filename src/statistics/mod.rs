@@ -7,9 +7,11 @@
 mod agreement;
 mod correction;
 mod interval;
+mod mean;
 mod rate;
 
-pub use agreement::{Agreement, Pair, agreement, alpha, best_threshold, kappa};
+pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
 pub use interval::{Estimate, Interval, LEVEL};
+pub use mean::mean;
 pub use rate::{Share, rate};
