@@ -32,9 +32,9 @@ pub enum ReplyError {
     /// Its verdicts have these errors, a sentence each.
     #[error("{}", .0.join(" "))]
     Verdicts(Vec<String>),
-    /// Verdicts don't rest on what was said; the others can be used. A sentence each.
+    /// Some verdicts can't be used, or don't rest on what was said; the others can. A sentence each.
     #[error("{}", .0.join(" "))]
-    Evidence(Vec<String>),
+    InPart(Vec<String>),
     /// It does not say whether two texts mean the same.
     #[error("The reply must be an object with `same`, which is true or false.")]
     NoSame,

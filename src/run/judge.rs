@@ -150,7 +150,7 @@ async fn answer(
             return Ok(());
         };
         // Asked once more for evidence, it has none: the verdicts that rest on some count, the others are missing.
-        if matches!(error, ReplyError::Evidence(_)) && std::mem::replace(&mut was_without_evidence, true) {
+        if matches!(error, ReplyError::InPart(_)) && std::mem::replace(&mut was_without_evidence, true) {
             judgement.reply = Observed::Seen(raw);
             return Ok(());
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MetricInput;
-use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, replies};
+use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges};
 use crate::score::Component;
 
 /// `finalResponse`: whether each reply is as good as the expected one: `expected.reply` of the case and of the lines of its script.
@@ -20,9 +20,13 @@ impl JudgeMeasure for FinalResponseConfig {
     const NAME: &'static str = "finalResponse";
     const TEMPLATE: &'static str = "judge/final_response";
 
+    fn evidence(&self) -> EvidenceRule {
+        EvidenceRule::TheReply
+    }
+
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
         let item = |(turn, expected): (Option<u32>, &str)| {
-            let turn = turn.or_else(|| replies(input.transcript).last().map(|turn| turn.number));
+            let turn = turn.or_else(|| exchanges(input.transcript, self.judging.strict).last().map(|turn| turn.number));
             let id = turn.map_or_else(|| "last".to_owned(), |turn| turn.to_string());
             JudgeItem::new(id, format!("As good as: {expected}"), turn)
         };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MetricInput;
-use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale, replies};
+use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale, exchanges};
 use crate::score::Component;
 use crate::text::sentences;
 
@@ -29,8 +29,12 @@ impl JudgeMeasure for HallucinationConfig {
         Scale::Support
     }
 
+    fn evidence(&self) -> EvidenceRule {
+        EvidenceRule::NotTheAgents
+    }
+
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
-        let turns = replies(input.transcript);
+        let turns = exchanges(input.transcript, true);
         let of_turn = |turn: &&crate::evidence::Turn| {
             let number = turn.number;
             let lines = turn.agent.as_deref().unwrap_or_default().lines();

@@ -118,7 +118,8 @@ impl Block {
     /// 1 for a verdict with "yes" in it, 0 for one with "no"; `None` for any other.
     pub fn score(&self) -> Option<Score> {
         let verdict = self.verdict.as_deref()?.to_lowercase();
-        match (verdict.contains("yes"), verdict.contains("no")) {
+        let has = |word: &str| verdict.split(|c: char| !c.is_alphanumeric()).any(|own| own == word);
+        match (has("yes"), has("no")) {
             (true, _) => Some(Score::ONE),
             (_, true) => Some(Score::ZERO),
             _ => None,
@@ -143,7 +144,16 @@ impl Block {
 /// Whether a reply is valid, and why, as `is_the_agent_response_valid` says so, in JSON or in lines: what ADK and trpc-agent-go ask
 /// their judges for. `None` where nothing of the kind is said.
 pub fn validity(text: &str) -> Option<(bool, String)> {
+    let json = text.find('{').zip(text.rfind('}')).filter(|(from, to)| from < to);
+    let json = json.and_then(|(from, to)| serde_json::from_str::<serde_json::Value>(&text[from..=to]).ok());
     let value = |key: &str| {
+        if let Some(json) = &json {
+            // What stands in a text of it is no key.
+            let value = json.get(key)?;
+            let first = value.as_array().map_or(Some(value), |list| list.first())?;
+            let text = first.as_str().map_or_else(|| first.to_string(), str::to_owned);
+            return Some(text.trim().to_lowercase());
+        }
         let (_, rest) = text.split_once(key)?;
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '*' | '['));
         let end = rest.find(['\n', '"', '}', ']']).unwrap_or(rest.len());
@@ -198,5 +208,19 @@ mod tests {
         let all = blocks("Property: A?\nRationale: The session UUID: abc-123 was fine.\nVerdict: yes");
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].id, None);
+    }
+
+    #[test]
+    fn a_key_of_json_is_not_found_in_its_texts() {
+        let said = r#"{"reasoning": "it says \"is_the_agent_response_valid\": \"valid\"", "is_the_agent_response_valid": "invalid"}"#;
+        assert!(!validity(said).unwrap().0);
+        assert!(validity("is_the_agent_response_valid: [valid]\nreasoning: so").unwrap().0);
+    }
+
+    #[test]
+    fn a_word_is_a_whole_one() {
+        let verdict = |text: &str| Block { verdict: Some(text.to_owned()), ..Block::default() }.score();
+        assert_eq!(verdict("unknown"), None);
+        assert_eq!((verdict("**No**"), verdict("yes.")), (Some(Score::ZERO), Some(Score::ONE)));
     }
 }

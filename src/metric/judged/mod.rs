@@ -9,6 +9,8 @@ mod panel;
 mod quotes;
 mod reply;
 mod scale;
+#[cfg(test)]
+mod tests;
 mod units;
 
 pub use blocks::{Block, blocks, validity};
@@ -23,8 +25,12 @@ use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
+use panel::Samples;
 use quotes::Shown;
 use reply::read_verdicts;
+
+/// How many problems of one reply are named.
+const MOST_PROBLEMS: usize = 3;
 
 /// Why nothing is judged where rules stand in for the judge.
 pub(super) const NO_JUDGE: &str = "no model judges: the rules of `scripted` know only tasks and tone";
@@ -60,9 +66,31 @@ pub enum JudgeItems {
     Nothing(Component),
 }
 
-/// The turns in which the agent answered the user.
-pub(super) fn replies(transcript: &Transcript) -> Vec<&Turn> {
-    transcript.turns.iter().filter(|turn| !turn.is_greeting() && turn.agent.is_some()).collect()
+/// The words on which a metric's verdicts may rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvidenceRule {
+    /// Whatever the judge was shown.
+    Any,
+    /// Not the agent's: neither its replies nor what it wrote into the calls of tools.
+    NotTheAgents,
+    /// The reply that the verdict is about.
+    TheReply,
+}
+
+/// The turns in which the user spoke; in other systems' dialects those that the agent answered.
+pub(super) fn exchanges(transcript: &Transcript, is_strict: bool) -> Vec<&Turn> {
+    let is_one = |turn: &&Turn| !turn.is_greeting() && (turn.agent.is_some() || !is_strict);
+    transcript.turns.iter().filter(is_one).collect()
+}
+
+/// The score of a turn to which the agent gave no reply, for which no judge is needed; `None` of one that it answered.
+pub(super) fn unanswered(input: &MetricInput<'_>, turn: Option<u32>) -> Option<Component> {
+    let turn = turn?;
+    match input.transcript.turns.iter().find(|known| known.number == turn) {
+        Some(known) if known.agent.is_some() => None,
+        None if !input.agent_ended_it => Some(Component::missing(format!("turn {turn} was not held"))),
+        _ => Some(Component::scored(Score::ZERO, format!("the agent gave no reply in turn {turn}"))),
+    }
 }
 
 /// A metric of judges: what it asks, and by which scale.
@@ -75,6 +103,11 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
     /// How the judge decides.
     fn scale(&self) -> Scale {
         Scale::YesNo
+    }
+
+    /// What its verdicts may rest on.
+    fn evidence(&self) -> EvidenceRule {
+        EvidenceRule::Any
     }
 
     /// What it decides on.
@@ -94,6 +127,11 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
     }
 }
 
+/// The item that a verdict is on, where items were given.
+fn item_of<'i>(verdict: &Verdict, items: &'i [JudgeItem]) -> Option<&'i JudgeItem> {
+    items.iter().find(|item| item.id == verdict.id)
+}
+
 /// A metric of judges.
 pub(super) struct JudgedMetric<M> {
     pub(super) weight: Weight,
@@ -107,6 +145,11 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let digest = Sha256::digest(options.as_bytes());
         let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{short}", M::NAME)
+    }
+
+    /// Whether a judge is asked about an item: it is about the conversation, or about a turn that the agent answered.
+    fn is_asked(&self, input: &MetricInput<'_>, item: &JudgeItem) -> bool {
+        self.measure.judging().strict || unanswered(input, item.turn).is_none()
     }
 
     /// What there is to ask about; else the score that needs no judge.
@@ -136,7 +179,12 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
     }
 
     fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
-        let Ok(items) = self.items(input) else { return Ok(Vec::new()) };
+        let Ok(mut items) = self.items(input) else { return Ok(Vec::new()) };
+        let finds_items = items.is_empty();
+        items.retain(|item| self.is_asked(input, item));
+        if items.is_empty() && !finds_items {
+            return Ok(Vec::new());
+        }
         let options = serde_json::to_value(&self.measure).unwrap_or_default();
         fn view(item: &JudgeItem) -> ViewItem<'_> {
             ViewItem { id: &item.id, text: &item.text, turn: item.turn }
@@ -147,7 +195,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
             &QuestionView {
                 items: &items.iter().map(view).collect::<Vec<_>>(),
                 scale: scale.as_str(),
-                finds_items: items.is_empty(),
+                finds_items,
                 needs_quotes: self.measure.judging().needs_evidence(),
                 options: &options,
                 facts: input.facts,
@@ -176,58 +224,73 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
     }
 
     fn read(&self, input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
-        let items = self.items(input).unwrap_or_default();
-        let verdicts = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
-        if !self.measure.judging().needs_evidence() {
-            return Ok(());
+        let mut items = self.items(input).unwrap_or_default();
+        items.retain(|item| self.is_asked(input, item));
+        let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
+        if self.measure.judging().needs_evidence() {
+            let shown = Shown::new(input, self.measure.evidence());
+            problems.extend(verdicts.iter().filter_map(|verdict| shown.problem(verdict, item_of(verdict, &items))));
         }
-        let shown = Shown::new(input, self.measure.scale());
-        let problems: Vec<String> = verdicts.iter().filter_map(|verdict| shown.problem(verdict)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(ReplyError::Evidence(problems)) }
+        if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(reply::problems_of(problems))) }
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
-        let items = match self.items(input) {
+        let all = match self.items(input) {
             Ok(items) => items,
             Err(component) => return Dimension::new(M::NAME, self.weight, component),
         };
+        let items: Vec<JudgeItem> = all.iter().filter(|item| self.is_asked(input, item)).cloned().collect();
         let id = self.question_id();
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
-        let shown = options.needs_evidence().then(|| Shown::new(input, self.measure.scale()));
-        let check = |verdict: Verdict| match shown.as_ref().and_then(|shown| shown.problem(&verdict)) {
-            Some(problem) => Verdict { decision: Err(problem), ..verdict },
-            None => verdict,
+        let shown = options.needs_evidence().then(|| Shown::new(input, self.measure.evidence()));
+        let check = |verdict: Verdict| {
+            let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
+            match problem {
+                Some(problem) => Verdict { decision: Err(problem), ..verdict },
+                None => verdict,
+            }
         };
         let read = |raw: &str| -> Result<Vec<Verdict>, ReplyError> {
-            let verdicts = read_verdicts(raw, self.measure.scale(), &items, options)?;
+            let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
             Ok(verdicts.into_iter().map(check).collect())
         };
         let samples = panel::samples(&own, read);
-        let items = match items.is_empty() {
-            true => match samples.found() {
-                Ok(found) if found.is_empty() => {
-                    return Dimension::new(M::NAME, self.weight, self.measure.of_nothing());
-                }
-                Ok(found) => found,
-                Err(why) => return Dimension::new(M::NAME, self.weight, Component::missing(why)),
-            },
-            false => items,
+        let how = (self.measure.scale(), self.measure.second_below());
+        let (scored, component) = match all.is_empty() {
+            true => self.of_found(&samples, how),
+            false => {
+                let item = |item: &JudgeItem| match unanswered(input, item.turn).filter(|_| !options.strict) {
+                    Some(component) => panel::item(item, component),
+                    None => samples.item(item, how, options),
+                };
+                let scored: Vec<Item> = all.iter().map(item).collect();
+                let component = self.mean(&scored);
+                (scored, component)
+            }
         };
-        let scored: Vec<Item> = items
-            .iter()
-            .map(|item| samples.item(item, (self.measure.scale(), self.measure.second_below()), options))
-            .collect();
-        let component = self.mean(&scored);
         Dimension { items: scored, ..Dimension::new(M::NAME, self.weight, component) }
     }
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {
+    /// The score where the judge finds the items itself: each sample finds others, so each has a score of its own, and their mean
+    /// counts. The items that are shown are those of the sample that is nearest to it.
+    fn of_found(&self, samples: &Samples, how: (Scale, Option<Score>)) -> (Vec<Item>, Component) {
+        let options = self.measure.judging();
+        let score = |sample: Samples| {
+            let items: Vec<Item> = sample.found().iter().map(|item| sample.item(item, how, options)).collect();
+            let component = if items.is_empty() { self.measure.of_nothing() } else { self.mean(&items) };
+            (items, component)
+        };
+        let each: Vec<(Vec<Item>, Component)> = samples.each().map(score).collect();
+        panel::mean_of_samples(each, samples.unusable(), options)
+    }
+
     /// The mean of the items; what the original leaves out of its mean is left out in its dialect.
     fn mean(&self, items: &[Item]) -> Component {
-        let is_left_out = |item: &&Item| !(self.measure.judging().strict && item.component.is_missing());
-        let counted: Vec<&Item> = items.iter().filter(is_left_out).collect();
+        let is_counted = |item: &&Item| !(self.measure.judging().strict && item.component.is_missing());
+        let counted: Vec<&Item> = items.iter().filter(is_counted).collect();
         if let ([only], false) = (items, counted.is_empty()) {
             return only.component.clone();
         }

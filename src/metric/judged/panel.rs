@@ -1,6 +1,6 @@
 //! Several judgements of one question, as one.
 
-use super::{JudgeItem, JudgeOptions, Scale, Verdict};
+use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict};
 use crate::evidence::{Judgement, Observed};
 use crate::metric::ReplyError;
 use crate::score::{Component, Item, Score, majority};
@@ -34,11 +34,20 @@ pub(super) fn samples(judgements: &[&Judgement], read: impl Fn(&str) -> Result<V
 }
 
 impl Samples {
-    /// The items that the judge found: those of the first sample, for others find others.
-    pub(super) fn found(&self) -> Result<Vec<JudgeItem>, String> {
-        let first = self.read.first().ok_or_else(|| self.why.join("; "))?;
+    /// Each sample that can be read, by itself.
+    pub(super) fn each(&self) -> impl Iterator<Item = Samples> {
+        self.read.iter().map(|verdicts| Samples { read: vec![verdicts.clone()], why: Vec::new() })
+    }
+
+    /// Why others can't be read, or that nobody was asked.
+    pub(super) fn unusable(&self) -> &[String] {
+        &self.why
+    }
+
+    /// The items that the judge found, in all samples.
+    pub(super) fn found(&self) -> Vec<JudgeItem> {
         let item = |verdict: &Verdict| JudgeItem::new(&*verdict.id, verdict.found.clone().unwrap_or_default(), None);
-        Ok(first.iter().map(item).collect())
+        self.read.iter().flatten().map(item).collect()
     }
 
     /// What all samples together come to for an item.
@@ -63,10 +72,78 @@ impl Samples {
             Ok((component, usable)) if options.strict || usable * 2 > asked => component,
             Ok((_, usable)) => Component::missing(format!("only {usable} of {asked} verdicts can be used")),
             Err(Some(why)) => Component::missing(why),
-            Err(None) if self.why.is_empty() => Component::missing("the judge gave no verdict on it"),
-            Err(None) => Component::missing(self.why.join("; ")),
+            Err(None) if !self.why.is_empty() => Component::missing(reasons(&self.why)),
+            Err(None) if options.unknown() == UnknownVerdict::LeftOut && !options.strict => {
+                Component::not_applicable("the judge's verdict on it can't be used, and is left out")
+            }
+            Err(None) => Component::missing("the judge gave no usable verdict on it"),
         };
-        Item { turn: item.turn, weight: item.weight, ..Item::new(item.text.clone(), component) }
+        self::item(item, component)
+    }
+}
+
+/// An item with what it comes to.
+pub(super) fn item(item: &JudgeItem, component: Component) -> Item {
+    Item { turn: item.turn, weight: item.weight, ..Item::new(item.text.clone(), component) }
+}
+
+/// The mean of samples each of which has items and a score of its own, with the items of the one that is nearest to it.
+pub(super) fn mean_of_samples(
+    mut each: Vec<(Vec<Item>, Component)>,
+    why: &[String],
+    options: &JudgeOptions,
+) -> (Vec<Item>, Component) {
+    let asked = each.len() + why.len();
+    if asked == 1 && each.len() == 1 {
+        return each.remove(0);
+    }
+    let missing = each.iter().find(|(_, component)| component.is_missing()).map(|(_, it)| it.why().to_owned());
+    each.retain(|(_, component)| !component.is_missing());
+    let usable = each.len();
+    if usable == 0 {
+        return (Vec::new(), Component::missing(missing.unwrap_or_else(|| reasons(why))));
+    }
+    if !options.strict && usable * 2 <= asked {
+        return (Vec::new(), Component::missing(format!("only {usable} of {asked} verdicts can be used")));
+    }
+    let scores: Vec<f64> = each.iter().filter_map(|(_, component)| Some(component.score()?.get())).collect();
+    if scores.len() * 2 < usable || scores.is_empty() {
+        each.retain(|(_, component)| component.score().is_none());
+        return each.remove(0);
+    }
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    let distance = |component: &Component| component.score().map_or(f64::INFINITY, |it| (it.get() - mean).abs());
+    each.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+    let (items, nearest) = each.remove(0);
+    (items, Component::scored(Score::clamped(mean), format!("{}{}", nearest.why(), note_on(&scores))))
+}
+
+/// Reasons, each once.
+fn reasons(why: &[String]) -> String {
+    let mut all: Vec<(&str, usize)> = Vec::new();
+    for reason in why {
+        match all.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => all.push((reason, 1)),
+        }
+    }
+    let times = |(reason, count): (&str, usize)| match count {
+        1 => reason.to_owned(),
+        count => format!("{reason} ({count} times)"),
+    };
+    all.into_iter().map(times).collect::<Vec<_>>().join("; ")
+}
+
+/// How far the scores of several samples lie apart.
+fn note_on(scores: &[f64]) -> String {
+    let lowest = scores.iter().copied().fold(1.0, f64::min);
+    let highest = scores.iter().copied().fold(0.0, f64::max);
+    match scores.len() {
+        1 => String::new(),
+        count if highest - lowest > SPREAD => {
+            format!(" (mean of {count} verdicts from {lowest:.1} to {highest:.1}: unstable)")
+        }
+        count => format!(" (mean of {count} verdicts)"),
     }
 }
 
@@ -89,15 +166,7 @@ fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), O
     } else if scale == Scale::Ten {
         let numbers: Vec<f64> = scores.iter().map(|score| score.get()).collect();
         let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-        let lowest = numbers.iter().copied().fold(1.0, f64::min);
-        let highest = numbers.iter().copied().fold(0.0, f64::max);
-        let note = match scores.len() {
-            1 => String::new(),
-            count if highest - lowest > SPREAD => {
-                format!(" (mean of {count} verdicts from {lowest:.1} to {highest:.1}: unstable)")
-            }
-            count => format!(" (mean of {count} verdicts)"),
-        };
+        let note = note_on(&numbers);
         Component::scored(Score::clamped(mean), format!("{}{note}", first.reason))
     } else {
         let half = Score::clamped(0.5);
@@ -126,6 +195,7 @@ mod tests {
             reason: reason.to_owned(),
             quotes: Vec::new(),
             turns_read: Vec::new(),
+            label: None,
             decision: decision.map(|score| score.map(Score::clamped)).map_err(str::to_owned),
         }
     }
@@ -152,6 +222,29 @@ mod tests {
         assert_eq!(yes_no(&[Ok(None), Ok(None), Ok(Some(0.0))]), Component::not_applicable("a"));
         assert_eq!(combine(&[Err("no quote")], Scale::YesNo), Err(Some("no quote".to_owned())));
         assert_eq!(combine(&[], Scale::YesNo), Err(None));
+    }
+
+    #[test]
+    fn samples_with_items_of_their_own_have_a_mean() {
+        let scored = |score: f64| {
+            (
+                vec![Item::new(score.to_string(), Component::missing(""))],
+                Component::scored(Score::clamped(score), "1 of 2 hold"),
+            )
+        };
+        let none = || (Vec::new(), Component::not_applicable("the judge found nothing"));
+        let mean = |each: Vec<(Vec<Item>, Component)>, why: &[&str]| {
+            let why: Vec<String> = why.iter().map(|why| (*why).to_owned()).collect();
+            mean_of_samples(each, &why, &JudgeOptions::default())
+        };
+        let (items, component) = mean(vec![none(), scored(0.5), scored(1.0), scored(0.0)], &[]);
+        assert_eq!((items[0].label.as_str(), component.score()), ("0.5", Score::new(0.5)));
+        assert!(component.why().ends_with("(mean of 3 verdicts from 0.0 to 1.0: unstable)"), "{}", component.why());
+        assert_eq!(mean(vec![none(), none(), scored(1.0)], &[]).1, none().1, "most found nothing");
+        assert_eq!(mean(vec![scored(1.0)], &["no reply"]).1, Component::missing("only 1 of 2 verdicts can be used"));
+        assert_eq!(mean(Vec::new(), &["down", "down", "slow"]).1, Component::missing("down (2 times); slow"));
+        let broken = (Vec::new(), Component::missing("no quote"));
+        assert_eq!(mean(vec![broken], &[]).1, Component::missing("no quote"));
     }
 
     #[test]

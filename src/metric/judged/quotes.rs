@@ -2,110 +2,193 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Scale, Verdict};
+use super::{EvidenceRule, JudgeItem, Support, Verdict};
 use crate::metric::MetricInput;
 use crate::prompt::{call_text, result_text};
 use crate::score::Score;
-use crate::text::visible;
+use crate::text::{self, is_blank, is_of_word, is_unspaced, visible};
 
 /// The fewest letters and digits of a quote: any text has shorter ones.
 const LEAST: usize = 3;
+/// The fewest letters and digits, or else words, of each part of a quote that leaves something out: with less, any sentence could
+/// be put together from any text.
+const LEAST_OF_PART: usize = 8;
+const LEAST_WORDS_OF_PART: usize = 2;
+/// How many letters a character counts for in scripts without spaces.
+const UNSPACED: usize = 3;
+
+/// What stands in the place of a key that was cleared, in what the judge was shown and in what is stored.
+const CLEARED: &str = "***";
+/// Stands for it in a quote.
+const GAP: char = '\u{1}';
+
+/// Whose words a text of the conversation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    User,
+    Agent,
+    Call,
+    Result,
+}
 
 /// What the judge was shown: the texts of each turn, and the facts and the context.
 pub(super) struct Shown {
-    turns: BTreeMap<u32, Vec<String>>,
-    /// The agent's replies among them, where they are no evidence.
-    replies: BTreeMap<u32, String>,
+    turns: BTreeMap<u32, Vec<(Source, String)>>,
     beside: Vec<String>,
+    /// The replies that are expected.
+    expected: Vec<String>,
+    rule: EvidenceRule,
 }
 
 impl Shown {
-    pub(super) fn new(input: &MetricInput<'_>, scale: Scale) -> Shown {
+    pub(super) fn new(input: &MetricInput<'_>, rule: EvidenceRule) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
-            let done = calls.iter().flat_map(|call| [Some(call_text(call)), call.result.as_ref().map(result_text)]);
-            let said = [Some(turn.user.clone()), turn.agent.clone()].into_iter().chain(done);
-            (turn.number, said.flatten().map(|text| folded(&text)).collect())
+            let done = calls.iter().flat_map(|call| {
+                let result = call.result.as_ref().map(|result| (Source::Result, result_text(result)));
+                [Some((Source::Call, call_text(call))), result]
+            });
+            let said = [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
+            let texts =
+                said.into_iter().chain(done).flatten().map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
+            (turn.number, texts.collect())
         };
         let beside = input.facts.iter().map(String::as_str).chain(input.context.iter().map(|(_, text)| *text));
         let lines = input.lines.iter().filter_map(|line| line.expected.reply.as_deref());
         let expected = lines.chain(input.expected.and_then(|expected| expected.reply.as_deref()));
-        let reply = |turn: &crate::evidence::Turn| Some((turn.number, folded(turn.agent.as_deref()?)));
-        let replies = input.transcript.turns.iter().filter(|_| scale == Scale::Support).filter_map(reply);
         Shown {
-            replies: replies.collect(),
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
-            beside: beside.chain(expected).map(folded).collect(),
+            beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
+            expected: expected.map(folded).collect(),
+            rule,
         }
     }
 
-    /// What is wrong with the evidence of a verdict, in a sentence; `None` where nothing is.
-    pub(super) fn problem(&self, verdict: &Verdict) -> Option<String> {
+    /// What is wrong with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
+    pub(super) fn problem(&self, verdict: &Verdict, item: Option<&JudgeItem>) -> Option<String> {
         // Whether something applies is decided by what it says itself.
-        if !matches!(verdict.decision, Ok(Some(_))) {
+        let Ok(Some(score)) = verdict.decision else { return None };
+        let id = visible(&verdict.id);
+        if verdict.quotes.is_empty() && !self.needs_quote(verdict, score) {
+            return self.problem_of_absence(verdict, &id);
+        }
+        if let Some((turn, text)) = verdict.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
+            let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
+            return Some(format!(
+                "The verdict on {id} quotes \"{}\", which does not stand in {place}.",
+                visible(&short(text))
+            ));
+        }
+        if !self.needs_quote(verdict, score) || verdict.quotes.iter().any(|quote| self.is_evidence(quote, item)) {
             return None;
         }
-        let id = visible(&verdict.id);
-        if verdict.quotes.is_empty() {
-            let read: BTreeSet<u32> = verdict.turns_read.iter().copied().collect();
-            let unread: Vec<String> =
-                self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
-            return match (read.is_empty(), unread.is_empty()) {
-                (true, _) => Some(format!("The verdict on {id} quotes nothing and names no turns that were read.")),
-                (_, false) => Some(format!(
-                    "The verdict on {id} rests on something absent, and `turnsRead` lacks turn {}.",
-                    unread.join(", ")
-                )),
-                _ => None,
-            };
-        }
-        let wrong = verdict.quotes.iter().find(|(turn, text)| !self.has(*turn, text));
-        let is_supported = verdict.decision == Ok(Some(Score::ONE));
-        if wrong.is_none() && is_supported && verdict.quotes.iter().all(|(turn, text)| self.is_reply_alone(*turn, text))
-        {
-            return Some(format!("The verdict on {id} rests on the assistant's own words, which are no evidence."));
-        }
-        wrong.map(|(turn, text)| {
-            let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
-            format!("The verdict on {id} quotes \"{}\", which does not stand in {place}.", visible(&short(text)))
+        Some(match (self.rule, verdict.quotes.is_empty()) {
+            (EvidenceRule::NotTheAgents, true) => {
+                format!(
+                    "The verdict on {id} quotes nothing that the user said, a tool returned, or a fact or the context says."
+                )
+            }
+            (EvidenceRule::NotTheAgents, false) => {
+                format!("The verdict on {id} rests on the assistant's own words, which are no evidence.")
+            }
+            _ => format!("The verdict on {id} quotes nothing of the reply that it is about."),
         })
     }
 
-    /// Whether a quote stands in the agent's reply of a turn and in nothing else there, where replies are no evidence.
-    fn is_reply_alone(&self, turn: Option<u32>, text: &str) -> bool {
-        let Some((turn, reply)) = turn.and_then(|turn| Some((turn, self.replies.get(&turn)?))) else { return false };
-        let others = self.turns.get(&turn).into_iter().flatten().filter(|other| *other != reply);
-        !others.into_iter().any(|other| stands_in(text, std::slice::from_ref(other)))
+    /// Whether nothing that is absent can be the reason for this decision.
+    fn needs_quote(&self, verdict: &Verdict, score: Score) -> bool {
+        match self.rule {
+            EvidenceRule::Any => false,
+            EvidenceRule::TheReply => score == Score::ONE,
+            EvidenceRule::NotTheAgents => {
+                score == Score::ONE || matches!(verdict.label, Some(Support::Contradictory | Support::Disputed))
+            }
+        }
+    }
+
+    fn problem_of_absence(&self, verdict: &Verdict, id: &str) -> Option<String> {
+        let read: BTreeSet<u32> = verdict.turns_read.iter().copied().collect();
+        let unread: Vec<String> =
+            self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
+        match (read.is_empty(), unread.is_empty()) {
+            (true, _) => Some(format!("The verdict on {id} quotes nothing and names no turns that were read.")),
+            (_, false) => Some(format!(
+                "The verdict on {id} rests on something absent, and `turnsRead` lacks turn {}.",
+                unread.join(", ")
+            )),
+            _ => None,
+        }
+    }
+
+    /// Whether a quote is of the kind that the metric's verdicts must rest on.
+    fn is_evidence(&self, (turn, quote): &(Option<u32>, String), item: Option<&JudgeItem>) -> bool {
+        let stands = |is_one: &dyn Fn(Source) -> bool| {
+            let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
+            texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text))
+        };
+        match (self.rule, turn) {
+            (EvidenceRule::Any, _) => true,
+            (EvidenceRule::NotTheAgents, Some(_)) => stands(&|source| matches!(source, Source::User | Source::Result)),
+            (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
+            (EvidenceRule::TheReply, turn) => {
+                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
+                is_its_turn && stands(&|source| source == Source::Agent)
+            }
+        }
     }
 
     /// Whether a text stands in a turn; with dots for what is left out, its parts do, one after the other.
-    fn has(&self, turn: Option<u32>, text: &str) -> bool {
-        let texts = match turn {
-            Some(turn) => self.turns.get(&turn).map(Vec::as_slice).unwrap_or_default(),
-            None => &self.beside,
-        };
-        stands_in(text, texts)
+    fn has(&self, turn: Option<u32>, quote: &str) -> bool {
+        match turn {
+            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| stands_in(quote, text)),
+            None => self.beside.iter().chain(&self.expected).any(|text| stands_in(quote, text)),
+        }
     }
 }
 
-/// Whether a text stands in one of these; with dots for what is left out, its parts do, one after the other.
-fn stands_in(text: &str, texts: &[String]) -> bool {
-    let quote = folded(text);
-    let parts: Vec<&str> =
-        quote.split("...").map(|part| part.trim_matches([' ', '"', '\''])).filter(|part| !part.is_empty()).collect();
-    let is_enough = quote.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
-    let in_order = |text: &String| {
-        let mut rest = text.as_str();
-        parts.iter().all(|part| match rest.find(part) {
-            Some(at) => {
-                rest = &rest[at + part.len()..];
-                true
-            }
-            None => false,
-        })
+/// Whether a quote stands in a text, both as they are compared; with dots for what is left out, its parts do, one after the other.
+fn stands_in(quote: &str, text: &str) -> bool {
+    let quote = folded(&quote.replace(GAP, "").replace(CLEARED, &GAP.to_string()));
+    if quote == *text {
+        return !quote.is_empty();
+    }
+    let of_word = |c: &char| is_of_word(*c);
+    let weight =
+        |text: &str| -> usize { text.chars().filter(of_word).map(|c| if is_unspaced(c) { UNSPACED } else { 1 }).sum() };
+    let is_enough = |part: &str| {
+        weight(part) >= LEAST_OF_PART
+            || part.split(|c| !is_of_word(c)).filter(|word| !word.is_empty()).count() >= LEAST_WORDS_OF_PART
     };
-    let is_whole = || texts.contains(&quote);
-    (is_enough && !parts.is_empty() && texts.iter().any(in_order)) || (!quote.is_empty() && is_whole())
+    // Dots are somebody's choice of what to leave out; a cleared key stands where it stood.
+    let parts: Vec<&str> = quote.split("...").map(trimmed).filter(|part| weight(part) > 0).collect();
+    if weight(&quote) < LEAST || (parts.len() > 1 && !parts.iter().all(|part| is_enough(part))) {
+        return false;
+    }
+    let mut pieces = parts.iter().flat_map(|part| part.split(GAP)).map(trimmed).filter(|piece| weight(piece) > 0);
+    let mut from = 0;
+    pieces.all(|piece| match find_words(&text[from..], piece) {
+        Some(at) => {
+            from += at + piece.len();
+            true
+        }
+        None => false,
+    })
+}
+
+fn trimmed(part: &str) -> &str {
+    part.trim_matches([' ', '"', '\''])
+}
+
+/// Where a text stands in another one and begins and ends no word in its middle.
+fn find_words(text: &str, part: &str) -> Option<usize> {
+    let joins = |a: Option<char>, b: Option<char>| {
+        a.zip(b).is_some_and(|(a, b)| [a, b].iter().all(|c| is_of_word(*c) && !is_unspaced(*c)))
+    };
+    let is_whole = |at: &usize| {
+        let (before, after) = (text[..*at].chars().next_back(), text[at + part.len()..].chars().next());
+        !joins(before, part.chars().next()) && !joins(part.chars().next_back(), after)
+    };
+    text.match_indices(part).map(|(at, _)| at).find(is_whole)
 }
 
 /// The beginning of a long quote.
@@ -115,23 +198,38 @@ fn short(text: &str) -> String {
     if rest.next().is_some() { part + "…" } else { part }
 }
 
-/// A text as it is compared: without case, with plain quotation marks and dots, one space between words; what a judge was shown as
-/// `&lt;` and copied so is the sign itself.
+/// The character references that a judge may copy, or read.
+const REFERENCES: [(&str, &str); 7] =
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+
+/// A text as it is compared: without case, in one form of its characters, with plain quotation marks and dots, one space between
+/// words, without invisible characters and marks of emphasis, and with the signs that character references stand for.
 fn folded(text: &str) -> String {
-    let text = text.replace("&lt;", "<").replace("&amp;", "&");
+    let mut text = text::folded(text);
+    // What was a reference already was shown to the judge as a reference to one.
+    for _ in 0..3 {
+        if !text.contains('&') {
+            break;
+        }
+        for (reference, sign) in REFERENCES {
+            text = text.replace(reference, sign);
+        }
+    }
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '“' | '”' | '„' | '«' | '»' => folded.push('"'),
             '‘' | '’' | '‚' => folded.push('\''),
-            '–' | '—' | '‑' => folded.push('-'),
-            '…' => folded.push_str("..."),
+            '–' | '—' | '‐' | '‑' => folded.push('-'),
+            '*' | '_' | '`' | '~' => {}
+            GAP => folded.push(c),
             c if c.is_whitespace() => {
                 if !folded.ends_with(' ') {
                     folded.push(' ');
                 }
             }
-            c => folded.extend(c.to_lowercase()),
+            c if is_blank(c.encode_utf8(&mut [0; 4])) => {}
+            c => folded.push(c),
         }
     }
     folded.trim().to_owned()
@@ -152,23 +250,31 @@ mod tests {
             reason: "so".to_owned(),
             quotes: quotes.iter().map(|(turn, text)| (*turn, (*text).to_owned())).collect(),
             turns_read: turns_read.to_vec(),
+            label: None,
             decision: Ok(Some(Score::ONE)),
         }
     }
 
     fn problem(quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Option<String> {
-        problem_by(Scale::YesNo, quotes, turns_read)
+        problem_by(EvidenceRule::Any, quotes, turns_read)
     }
 
-    fn problem_by(scale: Scale, quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Option<String> {
+    fn problem_by(rule: EvidenceRule, quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Option<String> {
         let mut example = Example::new(0);
-        let mut second = Turn::answered(2, "And the 2nd?", "It’s “ready” — at   10:30 <b>sharp</b>.");
-        second.events = vec![Event::other(json!({}))];
+        let mut second = Turn::answered(
+            2,
+            "And the 2nd?",
+            "It’s “ready” — at   10:30 <b>sharp</b>. Bring *42* €, AT&amp;T caf\u{e9}; your code is sk-17 and not sk-18. Zero\u{ad}width. 私は東京へ行く",
+        );
+        second.events = vec![
+            Event::call("find", json!({"time": "10:30 tomorrow"}), json!(null)),
+            Event::response(json!("a table is free at eight"), json!(null)),
+        ];
         example.transcript.turns.push(second);
         let facts = ["The user was born in Rome".to_owned()];
         let input =
             MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-        Shown::new(&input, scale).problem(&verdict(quotes, turns_read))
+        Shown::new(&input, rule).problem(&verdict(quotes, turns_read), None)
     }
 
     #[test]
@@ -177,8 +283,14 @@ mod tests {
             (Some(1), "Hello"),
             (Some(1), "hi"),
             (Some(2), "it's \"ready\" - at 10:30"),
-            (Some(2), "It’s “ready” … sharp"),
+            (Some(2), "It’s “ready” … <b>sharp</b>. Bring"),
             (Some(2), "&lt;b>sharp&lt;/b>"),
+            (Some(2), "&lt;b&gt;sharp&lt;/b&gt;"),
+            (Some(2), "Bring 42 €, AT&amp;T cafe\u{301}"),
+            (Some(2), "Bring **42** €, AT&T café"),
+            (Some(2), "your code is *** and not ***."),
+            (Some(2), "zero\u{200b}width"),
+            (Some(2), "東京へ"),
             (None, "born in Rome"),
             (None, "no refunds"),
         ] {
@@ -192,6 +304,11 @@ mod tests {
             (Some(2), "Hello"),
             (Some(3), "ready"),
             (Some(2), "sharp … ready"),
+            (Some(2), "i … r … s"),
+            (Some(2), "eady"),
+            (Some(2), "***"),
+            (Some(2), "your … not"),
+            (Some(2), "your code is *** and sk-18 too"),
             (Some(2), "at"),
             (Some(2), "…"),
             (Some(2), ""),
@@ -205,10 +322,30 @@ mod tests {
 
     #[test]
     fn what_the_agent_says_supports_nothing_that_it_says() {
-        let by = |quotes: &[(Option<u32>, &str)]| problem_by(Scale::Support, quotes, &[]);
+        let by = |quotes: &[(Option<u32>, &str)]| problem_by(EvidenceRule::NotTheAgents, quotes, &[1, 2]);
         assert!(by(&[(Some(2), "ready")]).unwrap().contains("the assistant's own words"));
+        assert!(by(&[(Some(2), "10:30 tomorrow")]).unwrap().contains("the assistant's own words"), "its call");
+        assert!(by(&[]).unwrap().contains("quotes nothing that the user said"));
         assert_eq!(by(&[(Some(2), "ready"), (None, "no refunds")]), None);
         assert_eq!(by(&[(Some(2), "and the 2nd")]), None);
+        assert_eq!(by(&[(Some(2), "free at eight")]), None, "a tool's result");
+    }
+
+    #[test]
+    fn a_reply_is_as_good_as_another_by_its_own_words() {
+        let by = |quotes: &[(Option<u32>, &str)]| problem_by(EvidenceRule::TheReply, quotes, &[1, 2]);
+        assert_eq!(by(&[(Some(2), "ready")]), None);
+        for quotes in [&[(None, "no refunds")][..], &[(Some(2), "and the 2nd")], &[]] {
+            assert!(by(quotes).unwrap().contains("quotes nothing of the reply"));
+        }
+        let mut example = Example::new(0);
+        example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
+        let item = JudgeItem::new("1", "x", Some(1));
+        let shown = Shown::new(&example.input(), EvidenceRule::TheReply);
+        assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
+        assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
+        let no = Verdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };
+        assert_eq!(shown.problem(&no, Some(&item)), None, "a no may rest on what is absent");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A judge's reply to a question about items: its shape, and how it is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Block, JudgeItem, JudgeOptions, Scale, Support, UnknownVerdict, Verdict, blocks};
+use super::{Block, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict, blocks};
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
 use crate::score::Score;
@@ -58,22 +58,23 @@ pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem]) -> ReplySchema {
     }
 }
 
-/// Reads the verdicts on these items; on whatever the judge found, where there are none.
+/// Reads the verdicts on these items; on whatever the judge found, where there are none. Beside those that can be used come the
+/// problems of the others, a sentence each.
 ///
 /// # Errors
-/// All that is wrong with the reply. In the dialect of other systems only one without any verdict is: what is wrong with a single
-/// verdict leaves that one out.
+/// There is no verdict that can be used. In the dialect of other systems what is wrong with a single verdict leaves that one out.
 pub(super) fn read_verdicts(
     raw: &str,
     scale: Scale,
     items: &[JudgeItem],
     options: &JudgeOptions,
-) -> Result<Vec<Verdict>, ReplyError> {
+) -> Result<(Vec<Verdict>, Vec<String>), ReplyError> {
     let reply: Value = match serde_json::from_str(raw.trim()) {
         Ok(reply) => reply,
         Err(error) => {
             let verdicts = of_blocks(raw, scale, items, options);
-            return if verdicts.is_empty() { Err(ReplyError::NotJson(error.to_string())) } else { Ok(verdicts) };
+            let error = ReplyError::NotJson(error.to_string());
+            return if verdicts.is_empty() { Err(error) } else { Ok((verdicts, Vec::new())) };
         }
     };
     if let Some(key) = contradiction(raw.trim()) {
@@ -81,26 +82,39 @@ pub(super) fn read_verdicts(
     }
     let Some(entries) = reply.get("verdicts").and_then(Value::as_array) else {
         let verdicts = of_blocks(raw, scale, items, options);
-        return if verdicts.is_empty() { Err(ReplyError::NoVerdicts) } else { Ok(verdicts) };
+        return if verdicts.is_empty() { Err(ReplyError::NoVerdicts) } else { Ok((verdicts, Vec::new())) };
     };
-    let (mut verdicts, mut problems) = (Vec::new(), Vec::new());
-    for (entry, number) in entries.iter().zip(1..) {
+    let most = if items.is_empty() { MOST_FOUND as usize } else { items.len() };
+    let (mut verdicts, mut problems, mut twice) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (entry, number) in entries.iter().zip(1..).take(2 * most) {
         match read_verdict(entry, number, (scale, items), options) {
             Ok(verdict) if verdicts.iter().any(|known: &Verdict| known.id == verdict.id) => {
                 problems.push(format!("There is more than one verdict on {}.", visible(&verdict.id)));
+                twice.insert(verdict.id);
             }
             Ok(verdict) => verdicts.push(verdict),
             Err(problem) => problems.push(problem),
         }
     }
-    let is_absent = |item: &&JudgeItem| !verdicts.iter().any(|verdict| verdict.id == item.id);
-    let absent: Vec<&str> = items.iter().filter(is_absent).map(|item| item.id.as_str()).collect();
-    if !absent.is_empty() && problems.is_empty() {
-        problems.push(format!("There is no verdict on {}.", absent.join(", ")));
+    if entries.len() > most {
+        problems.push(format!("There are {} verdicts, where at most {most} are asked for.", entries.len()));
+        verdicts.truncate(most);
     }
-    let leaves_out = options.unknown() == UnknownVerdict::LeftOut;
-    let is_usable = problems.is_empty() || (leaves_out && !verdicts.is_empty());
-    if is_usable { Ok(verdicts) } else { Err(ReplyError::Verdicts(problems)) }
+    // Nobody knows which of two is meant; other systems take the first.
+    verdicts.retain(|verdict| options.strict || !twice.contains(&verdict.id));
+    let is_absent = |item: &&JudgeItem| !verdicts.iter().any(|verdict| verdict.id == item.id);
+    let absent: Vec<String> = items.iter().filter(is_absent).map(|item| visible(&item.id)).collect();
+    if !absent.is_empty() && problems.is_empty() {
+        problems.push(format!("There is no verdict on {}.", few(&absent)));
+    }
+    if options.unknown() == UnknownVerdict::LeftOut && !verdicts.is_empty() {
+        problems.clear();
+    }
+    if verdicts.is_empty() && !problems.is_empty() {
+        Err(ReplyError::Verdicts(problems_of(problems)))
+    } else {
+        Ok((verdicts, problems))
+    }
 }
 
 fn read_verdict(
@@ -128,14 +142,18 @@ fn read_verdict(
     }
     let reason = text("reason").map(str::to_owned);
     let reason = match (reason, options.strict) {
-        (Some(reason), _) => reason,
+        (Some(reason), _) => shortened(reason),
         (None, true) => String::new(),
         (None, false) => return Err(format!("The verdict on {shown} has no `reason`.")),
     };
     let decision = entry.get(scale.key()).ok_or_else(|| format!("The verdict on {shown} has no `{}`.", scale.key()))?;
+    let label = decision.as_str().filter(|_| scale == Scale::Support).and_then(Support::parse);
     let decision = scale.read(decision, options).map_err(|why| format!("The verdict on {shown} {why}."))?;
     let list = |key: &str| entry.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let number_of = |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let number_of = |value: &Value| {
+        let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+        number.and_then(|number| u32::try_from(number).ok())
+    };
     let quote = |quote: &Value| {
         let text = quote.as_str().or_else(|| quote.get("text").and_then(Value::as_str)).unwrap_or_default();
         (quote.get("turn").and_then(number_of), text.to_owned())
@@ -146,8 +164,34 @@ fn read_verdict(
         reason,
         quotes: list("quotes").iter().map(quote).collect(),
         turns_read: list("turnsRead").iter().filter_map(number_of).collect(),
+        label,
         decision: Ok(decision),
     })
+}
+
+/// The first few of many, and how many more there are.
+fn few(names: &[String]) -> String {
+    let shown = names.iter().take(MOST_PROBLEMS).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_PROBLEMS) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// The first few of many problems, and how many more there are.
+pub(super) fn problems_of(mut problems: Vec<String>) -> Vec<String> {
+    let count = problems.len();
+    problems.truncate(MOST_PROBLEMS);
+    problems.extend((count > MOST_PROBLEMS).then(|| format!("And {} more of that kind.", count - MOST_PROBLEMS)));
+    problems
+}
+
+/// A reason, no longer than what was asked for by far.
+fn shortened(reason: String) -> String {
+    match reason.char_indices().nth(2 * MAX_REASON as usize) {
+        Some((at, _)) => format!("{}…", &reason[..at]),
+        None => reason,
+    }
 }
 
 /// The verdicts of a judge that answers in blocks of lines, as ADK's and trpc-agent-go's prompts ask it to.
@@ -161,6 +205,7 @@ fn of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOption
         reason,
         quotes: Vec::new(),
         turns_read: Vec::new(),
+        label: None,
         decision,
     };
     if let ([item], Scale::YesNo, Some((is_valid, reason))) = (items, scale, blocks::validity(raw)) {
@@ -209,7 +254,9 @@ mod tests {
 
     fn read(verdicts: Vec<Value>) -> Result<Vec<Verdict>, String> {
         let raw = json!({ "verdicts": verdicts }).to_string();
-        read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).map_err(|error| error.to_string())
+        let (verdicts, problems) =
+            read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).map_err(|error| error.to_string())?;
+        if problems.is_empty() { Ok(verdicts) } else { Err(problems.join(" ")) }
     }
 
     #[test]
@@ -241,6 +288,38 @@ mod tests {
     }
 
     #[test]
+    fn one_bad_verdict_does_not_lose_the_others() {
+        let raw = json!({"verdicts": [verdict("a", "yes"), verdict("b", "maybe")]}).to_string();
+        let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).unwrap();
+        assert_eq!((verdicts.len(), verdicts[0].id.as_str(), problems.len()), (1, "a", 1));
+        let raw = json!({"verdicts": [verdict("a", "yes"), verdict("b", "no"), verdict("b", "yes")]}).to_string();
+        let (verdicts, _) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).unwrap();
+        assert_eq!(verdicts.len(), 1, "of two verdicts on b nobody knows which is meant");
+    }
+
+    #[test]
+    fn a_reply_without_end_is_not_repeated() {
+        let wrong: Vec<Value> = (0..5000).map(|at| verdict(&format!("x{at}"), "yes")).collect();
+        let error = read(wrong).unwrap_err();
+        assert!(error.ends_with("more of that kind.") && error.len() < 400, "{error}");
+        let many: Vec<Value> =
+            (0..5000).map(|_| json!({"item": "x", "reason": "y".repeat(9000), "verdict": "yes"})).collect();
+        let raw = json!({ "verdicts": many }).to_string();
+        let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &[], &NATIVE).unwrap();
+        assert_eq!(verdicts.len(), 20);
+        assert!(problems[0].starts_with("There are 5000 verdicts") && verdicts[0].reason.len() < 2000);
+    }
+
+    #[test]
+    fn a_turn_may_be_written_as_text() {
+        let mut written = verdict("a", "yes");
+        written["quotes"][0]["turn"] = json!("1");
+        written["turnsRead"] = json!(["1", 2]);
+        let verdicts = read(vec![written, verdict("b", "no")]).unwrap();
+        assert_eq!((verdicts[0].quotes[0].0, verdicts[0].turns_read.as_slice()), (Some(1), &[1, 2][..]));
+    }
+
+    #[test]
     fn what_is_no_list_of_verdicts_is_refused() {
         for (raw, problem) in [
             ("All is well.", "not JSON"),
@@ -258,11 +337,12 @@ mod tests {
         let item = [JudgeItem::new("1", "x", None)];
         let read = |score: Value| {
             let raw = json!({"verdicts": [{"id": 1, "reason": "so", "score": score}]}).to_string();
-            read_verdicts(&raw, Scale::Ten, &item, &NATIVE).map(|mut all| all.remove(0).decision.unwrap())
+            read_verdicts(&raw, Scale::Ten, &item, &NATIVE).map(|(mut all, _)| all.remove(0).decision.unwrap())
         };
         assert_eq!(read(json!(7)), Ok(Some(Score::clamped(0.7))));
         assert_eq!(read(json!(0)), Ok(Some(Score::ZERO)));
-        for wrong in [json!(11), json!(-1), json!("7"), json!(null), json!(true)] {
+        assert_eq!(read(json!("7")), Ok(Some(Score::clamped(0.7))));
+        for wrong in [json!(11), json!(-1), json!("11"), json!("good"), json!(null), json!(true)] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
     }
@@ -273,17 +353,17 @@ mod tests {
             {"id": "x", "item": "a table", "reason": "booked", "verdict": "yes"},
             {"id": "x", "item": "a menu", "reason": "not sent", "verdict": "no"},
         ]});
-        let verdicts = read_verdicts(&raw.to_string(), Scale::YesNo, &[], &NATIVE).unwrap();
+        let (verdicts, _) = read_verdicts(&raw.to_string(), Scale::YesNo, &[], &NATIVE).unwrap();
         let found: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.found.as_deref())).collect();
         assert_eq!(found, [("1", Some("a table")), ("2", Some("a menu"))]);
-        assert_eq!(read_verdicts(r#"{"verdicts": []}"#, Scale::YesNo, &[], &NATIVE), Ok(Vec::new()));
+        assert_eq!(read_verdicts(r#"{"verdicts": []}"#, Scale::YesNo, &[], &NATIVE), Ok((Vec::new(), Vec::new())));
     }
 
     #[test]
     fn blocks_of_lines_are_understood() {
         let raw = "ID: b\nProperty: **It is short.**\nRationale: three words\nVerdict: no\n\nProperty: It is polite.\n\
                    Rationale: thanks\nVerdict: yes";
-        let verdicts = read_verdicts(raw, Scale::YesNo, &items(), &STRICT).unwrap();
+        let (verdicts, _) = read_verdicts(raw, Scale::YesNo, &items(), &STRICT).unwrap();
         let decided: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.decision.clone())).collect();
         assert_eq!(decided, [("a", Ok(Some(Score::ONE))), ("b", Ok(Some(Score::ZERO)))]);
     }
@@ -291,13 +371,13 @@ mod tests {
     #[test]
     fn in_other_systems_dialects_what_is_wrong_with_one_verdict_leaves_that_one_out() {
         let raw = json!({"verdicts": [verdict("a", "yes"), verdict("b", "maybe")]}).to_string();
-        assert_eq!(read_verdicts(&raw, Scale::YesNo, &items(), &STRICT).unwrap().len(), 1);
+        assert_eq!(read_verdicts(&raw, Scale::YesNo, &items(), &STRICT).unwrap().0.len(), 1);
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(raw in "\\PC{0,200}|[a-z{}\\[\\]\":,. \n]{0,100}") {
-            if let Ok(verdicts) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE) {
+            if let Ok((verdicts, _)) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE) {
                 prop_assert!(verdicts.len() <= 2);
             }
         }

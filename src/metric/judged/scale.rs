@@ -63,6 +63,8 @@ pub struct Verdict {
     pub quotes: Vec<(Option<u32>, String)>,
     /// The turns that were read where it rests on something absent.
     pub turns_read: Vec<u32>,
+    /// The label, where it is one of support.
+    pub label: Option<Support>,
     /// The score, `None` where the item does not apply; or why the verdict can't be used.
     pub decision: Result<Option<Score>, String>,
 }
@@ -124,7 +126,11 @@ impl Scale {
                 )),
             },
             Scale::Ten => {
-                let number = value.as_f64().ok_or_else(|| format!("has the score {value}, which is not a number"))?;
+                let written = value.as_str().and_then(|text| text.trim().parse::<f64>().ok());
+                let number = value
+                    .as_f64()
+                    .or(written)
+                    .ok_or_else(|| format!("has the score {value}, which is not a number"))?;
                 let in_range = (0.0..=10.0).contains(&number);
                 let score = Score::new(number / 10.0).filter(|_| in_range);
                 score.map(Some).ok_or_else(|| format!("has the score {number}, which is not from 0 to 10"))

@@ -25,7 +25,7 @@ impl JudgeMeasure for RoleAdherenceConfig {
     const TEMPLATE: &'static str = "judge/role_adherence";
 
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
-        let replies = input.transcript.turns.iter().filter(|turn| turn.agent.is_some());
+        let replies = input.transcript.turns.iter().filter(|turn| turn.agent.is_some() || !self.judging.strict);
         let item = |turn: &Turn| {
             let text = format!("the assistant's reply of turn {}", turn.number);
             JudgeItem::new(turn.number.to_string(), text, Some(turn.number))

@@ -19,9 +19,9 @@ pub enum RubricScope {
     /// The whole conversation.
     #[default]
     Conversation,
-    /// Each turn with a reply.
+    /// Each turn.
     Turns,
-    /// The last turn with a reply.
+    /// The last turn.
     LastTurn,
 }
 
@@ -81,7 +81,7 @@ impl JudgeMeasure for RubricConfig {
         let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
         let general: Vec<&Rubric> =
             self.rubrics.iter().chain(of_case.iter().filter(|rubric| self.takes(rubric))).collect();
-        let turns = judged::replies(input.transcript);
+        let turns = judged::exchanges(input.transcript, self.judging.strict);
         let mut items = self.of_scope(&general, &turns);
         for line in &input.lines {
             let own = line.expected.rubrics.iter().filter(|rubric| self.takes(rubric));

@@ -26,6 +26,13 @@ pub enum TemplateField {
     Conversation,
 }
 
+impl TemplateField {
+    /// Whether it shows what the agent said or did.
+    pub fn is_of_agent(self) -> bool {
+        matches!(self, TemplateField::FinalResponse | TemplateField::ToolCalls | TemplateField::Conversation)
+    }
+}
+
 /// The names between double braces, in order.
 pub fn placeholders(prompt: &str) -> Vec<&str> {
     let mut all = Vec::new();

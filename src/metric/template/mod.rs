@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::judged::{JudgeOptions, NO_JUDGE, replies};
+use super::judged::{JudgeOptions, NO_JUDGE, exchanges, unanswered};
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PromptError, Templates};
@@ -44,8 +44,16 @@ impl TemplateConfig {
         if self.prompt.trim().is_empty() {
             return Some(("prompt", "template needs `prompt`, what the judge is asked".to_owned()));
         }
-        let unbound = placeholders(&self.prompt).into_iter().find(|name| !self.variables.contains_key(*name))?;
-        Some(("prompt", format!("`{{{{{unbound}}}}}` is none of its `variables`")))
+        let shown = placeholders(&self.prompt);
+        if let Some(unbound) = shown.iter().find(|name| !self.variables.contains_key(**name)) {
+            return Some(("prompt", format!("`{{{{{unbound}}}}}` is none of its `variables`")));
+        }
+        let is_of_agent = |name: &&&str| self.variables.get(**name).is_some_and(|field| field.is_of_agent());
+        if shown.iter().find(is_of_agent).is_none() {
+            let why = "template shows the judge nothing of the agent: its prompt needs a variable that stands for `finalResponse`, `conversation` or `toolCalls`";
+            return Some(("prompt", why.to_owned()));
+        }
+        None
     }
 }
 
@@ -69,7 +77,7 @@ impl TemplateMetric {
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         for judgement in &own {
             let reading = match &judgement.reply {
-                Observed::Seen(raw) => self.config.scorer.read(raw),
+                Observed::Seen(raw) => self.config.scorer.read(raw, self.config.judging.strict),
                 Observed::Failed(error) => Err(error.clone()),
             };
             match reading {
@@ -106,7 +114,7 @@ impl Metric for TemplateMetric {
         if !input.judge.is_there {
             return Ok(all);
         }
-        for turn in replies(input.transcript) {
+        for turn in exchanges(input.transcript, true) {
             // A value that is not there is an error of the turn, told by its score.
             let Ok(prompt) = fill::fill(&self.config, input, turn) else { continue };
             let question = |sample| Question {
@@ -131,7 +139,11 @@ impl Metric for TemplateMetric {
     }
 
     fn read(&self, _input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
-        self.config.scorer.read(raw).map(drop).map_err(|error| ReplyError::Verdicts(vec![error]))
+        self.config
+            .scorer
+            .read(raw, self.config.judging.strict)
+            .map(drop)
+            .map_err(|error| ReplyError::Verdicts(vec![error]))
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
@@ -142,12 +154,13 @@ impl Metric for TemplateMetric {
             let component = Component::scored(Score::ZERO, "the agent never replied");
             return Dimension::new(self.name(), self.weight, component);
         }
-        let items: Vec<Item> = replies(input.transcript)
+        let items: Vec<Item> = exchanges(input.transcript, self.config.judging.strict)
             .into_iter()
             .map(|turn| {
-                let component = match fill::fill(&self.config, input, turn) {
-                    Ok(_) => self.component(turn.number, judgements),
-                    Err(why) => Component::missing(why),
+                let component = match (unanswered(input, Some(turn.number)), fill::fill(&self.config, input, turn)) {
+                    (Some(component), _) => component,
+                    (None, Ok(_)) => self.component(turn.number, judgements),
+                    (None, Err(why)) => Component::missing(why),
                 };
                 let label = format!("turn {} · {}", turn.number, turn.user);
                 Item { turn: Some(turn.number), ..Item::new(label, component) }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::ReplySchema;
 use crate::score::Score;
+use crate::text::{contradiction, visible};
 
 /// A label that a judge may choose, with its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,13 +87,17 @@ impl TemplateScorer {
         ReplySchema { name: name.to_owned(), schema, max_tokens }
     }
 
-    /// Reads a reply. Code fences around it don't matter.
+    /// Reads a reply. Code fences around it don't matter. In the dialect of trpc-agent-go (`is_strict`) a label that is none of
+    /// the categories scores 0.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence.
-    pub fn read(&self, raw: &str) -> Result<ScorerReading, String> {
-        let reply: Value =
-            serde_json::from_str(unfenced(raw)).map_err(|error| format!("The reply is not JSON ({error})."))?;
+    pub fn read(&self, raw: &str, is_strict: bool) -> Result<ScorerReading, String> {
+        let raw = unfenced(raw);
+        let reply: Value = serde_json::from_str(raw).map_err(|error| format!("The reply is not JSON ({error})."))?;
+        if let Some(key) = contradiction(raw).filter(|_| !is_strict) {
+            return Err(format!("The reply says `{}` twice in one object, and differently.", visible(&key)));
+        }
         let reason = |value: &Value| {
             let reason = value.get("reason").and_then(Value::as_str).map(str::trim).filter(|reason| !reason.is_empty());
             reason.map(str::to_owned).ok_or("The reason is required.")
@@ -115,6 +120,10 @@ impl TemplateScorer {
                 let reason = reason(&reply)?;
                 let reason = match known {
                     Some(_) => reason,
+                    None if !is_strict => {
+                        let labels: Vec<&str> = categories.iter().map(|category| category.label.as_str()).collect();
+                        return Err(format!("The category \"{}\" is none of {}.", visible(label), labels.join(", ")));
+                    }
                     None => format!("{reason} (the category is none of those that were given)"),
                 };
                 let score = known.map_or(Score::ZERO, |category| category.score);
@@ -156,7 +165,7 @@ mod tests {
     use super::*;
 
     fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, String> {
-        scorer.read(&reply.to_string()).map(|reading| reading.score.get())
+        scorer.read(&reply.to_string(), true).map(|reading| reading.score.get())
     }
 
     #[test]
@@ -198,6 +207,10 @@ mod tests {
                 (given, _) => panic!("{reply}: {given:?}"),
             }
         }
-        assert!(TemplateScorer::Boolean.read("```json\n{\"passed\": true, \"reason\": \"so\"}\n```").is_ok());
+        let fine = json!({"category": "fine", "reason": "so"}).to_string();
+        assert!(categories.read(&fine, false).unwrap_err().contains("\"fine\" is none of good, poor"));
+        let twice = r#"{"passed": true, "passed": false, "reason": "so"}"#;
+        assert!(TemplateScorer::Boolean.read(twice, false).unwrap_err().contains("`passed` twice"));
+        assert!(TemplateScorer::Boolean.read("```json\n{\"passed\": true, \"reason\": \"so\"}\n```", false).is_ok());
     }
 }

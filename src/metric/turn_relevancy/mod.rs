@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MetricInput;
-use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, units, windows};
+use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges, units, windows};
 
 use crate::evidence::{Role, Turn};
 use crate::score::{Component, Score};
@@ -29,24 +29,39 @@ impl Default for TurnRelevancyConfig {
     }
 }
 
+impl TurnRelevancyConfig {
+    fn window(&self) -> usize {
+        usize::try_from(self.window_size).unwrap_or(usize::MAX)
+    }
+}
+
+fn item(turn: u32, first: u32) -> JudgeItem {
+    let text = format!("the assistant's reply of turn {turn}, by what was said from turn {first} on");
+    JudgeItem::new(turn.to_string(), text, Some(turn))
+}
+
 impl JudgeMeasure for TurnRelevancyConfig {
     const NAME: &'static str = "turnRelevancy";
     const TEMPLATE: &'static str = "judge/turn_relevancy";
 
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
+        if !self.judging.strict {
+            let turns = exchanges(input.transcript, false);
+            let windows = windows(turns.len(), self.window());
+            let item =
+                |(turn, window): (&&Turn, RangeInclusive<usize>)| item(turn.number, turns[*window.start()].number);
+            return JudgeItems::Given(turns.iter().zip(windows).map(item).collect());
+        }
         let messages: Vec<(u32, Role)> = input.transcript.turns.iter().flat_map(messages).collect();
         let roles: Vec<Role> = messages.iter().map(|(_, role)| *role).collect();
         let units = units(&roles);
-        let windows = windows(units.len(), usize::try_from(self.window_size).unwrap_or(usize::MAX));
+        let windows = windows(units.len(), self.window());
         let turn_of = |unit: &[usize], last: bool| {
             let place = if last { unit.last() } else { unit.first() };
             place.map_or(0, |at| messages[*at].0)
         };
         let item = |(unit, window): (&Vec<usize>, RangeInclusive<usize>)| {
-            let turn = turn_of(unit, true);
-            let first = turn_of(&units[*window.start()], false);
-            let text = format!("the assistant's reply of turn {turn}, by what was said from turn {first} on");
-            JudgeItem::new(turn.to_string(), text, Some(turn))
+            item(turn_of(unit, true), turn_of(&units[*window.start()], false))
         };
         let items: Vec<JudgeItem> = units.iter().zip(windows).map(item).collect();
         if items.is_empty() { JudgeItems::Nothing(self.of_nothing()) } else { JudgeItems::Given(items) }

@@ -1,0 +1,127 @@
+//! Whole metrics of judges: what is asked, and what the replies come to.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::evidence::{Observed, Usage};
+use crate::metric::completeness::CompletenessConfig;
+use crate::metric::final_response::FinalResponseConfig;
+use crate::metric::input::Example;
+use crate::metric::role_adherence::RoleAdherenceConfig;
+use crate::metric::rubric::RubricConfig;
+use crate::metric::template::TemplateConfig;
+use crate::metric::turn_relevancy::TurnRelevancyConfig;
+
+fn input(example: &Example) -> MetricInput<'_> {
+    let mut input = example.input();
+    input.judge.is_there = true;
+    input
+}
+
+/// The score of a metric whose judge answers with these lists of verdicts, a sample each.
+fn score<M: JudgeMeasure>(measure: M, input: &MetricInput<'_>, samples: &[Value]) -> Dimension {
+    let metric = JudgedMetric { weight: Weight::ONE, measure };
+    let judgement = |(verdicts, sample): (&Value, u32)| Judgement {
+        question: metric.question_id(),
+        judge: "m".to_owned(),
+        sample,
+        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
+        rejected: Vec::new(),
+        usage: Usage::default(),
+        notes: Vec::new(),
+    };
+    let judgements: Vec<Judgement> = samples.iter().zip(1..).map(judgement).collect();
+    metric.score(input, &judgements)
+}
+
+fn asked<M: JudgeMeasure>(measure: M, input: &MetricInput<'_>) -> Vec<Question> {
+    JudgedMetric { weight: Weight::ONE, measure }.questions(input, &Templates::embedded()).unwrap()
+}
+
+fn verdict(id: &str, decision: &str) -> Value {
+    json!({
+        "id": id, "item": id, "reason": "so", "quotes": [{"turn": 1, "text": "Hello"}], "turnsRead": [], "verdict": decision,
+    })
+}
+
+#[test]
+fn each_sample_has_the_wishes_that_it_finds() {
+    let example = Example::new(0);
+    let of = |samples: &[Value]| score(CompletenessConfig::default(), &input(&example), samples).component;
+    let (met, unmet) = (verdict("a table", "yes"), verdict("a menu", "no"));
+    // By their places the second sample would contradict the first.
+    let swapped = of(&[json!([met, unmet]), json!([unmet, met]), json!([met])]);
+    assert!((swapped.score().unwrap().get() - 2.0 / 3.0).abs() < 1e-9, "{swapped:?}");
+    assert!(swapped.why().contains("from 0.5 to 1.0: unstable"), "{swapped:?}");
+    let first_found_nothing = of(&[json!([]), json!([unmet]), json!([unmet])]);
+    assert_eq!(first_found_nothing.score(), Some(Score::ZERO), "{first_found_nothing:?}");
+    assert!(matches!(of(&[json!([]), json!([]), json!([met])]), Component::NotApplicable { .. }));
+}
+
+/// A second turn in which the agent said nothing.
+fn stumbling() -> Example {
+    let mut example = Example::new(0);
+    example.transcript.turns.push(Turn { agent: None, ..Turn::answered(2, "And now?", "") });
+    example
+}
+
+#[test]
+fn a_turn_that_the_agent_did_not_answer_is_none_that_went_well() {
+    let example = stumbling();
+    let input = input(&example);
+    let yes = [json!([verdict("1", "yes")])];
+    let half = |dimension: Dimension| {
+        assert_eq!(dimension.component.score(), Score::new(0.5), "{:?}", dimension.component);
+        assert_eq!(dimension.items[1].component.why(), "the agent gave no reply in turn 2");
+    };
+    half(score(TurnRelevancyConfig::default(), &input, &yes));
+    half(score(RoleAdherenceConfig::default(), &input, &yes));
+    let rubric = RubricConfig { scope: crate::metric::rubric::RubricScope::Turns, ..rubric(&["a"]) };
+    half(score(rubric.clone(), &input, &[json!([verdict("a@1", "yes")])]));
+    let [question] = &asked(rubric, &input)[..] else { panic!() };
+    assert!(!question.prompt.contains("a@2"), "nobody is asked about it");
+}
+
+#[test]
+fn the_last_reply_is_that_of_the_last_turn() {
+    let example = stumbling();
+    let expected = crate::metric::trajectory::Expectation { reply: Some("Hello".to_owned()), ..Default::default() };
+    let input = MetricInput { expected: Some(&expected), ..input(&example) };
+    assert!(asked(FinalResponseConfig::default(), &input).is_empty());
+    let dimension = score(FinalResponseConfig::default(), &input, &[]);
+    assert_eq!(dimension.component, Component::scored(Score::ZERO, "the agent gave no reply in turn 2"));
+}
+
+fn rubric(ids: &[&str]) -> RubricConfig {
+    let rubrics = ids.iter().map(|id| json!({"id": id, "text": "It holds."})).collect::<Vec<_>>();
+    serde_json::from_value(json!({ "rubrics": rubrics })).unwrap()
+}
+
+#[test]
+fn one_verdict_that_cannot_be_used_is_missing_and_the_others_count() {
+    let example = Example::new(0);
+    let input = input(&example);
+    let reply = json!([verdict("a", "yes"), verdict("b", "maybe")]);
+    let dimension = score(rubric(&["a", "b"]), &input, std::slice::from_ref(&reply));
+    assert_eq!(dimension.items[0].component.score(), Some(Score::ONE));
+    assert!(dimension.items[1].component.is_missing() && dimension.component.is_missing());
+    let left_out = JudgeOptions { unknown: Some(UnknownVerdict::LeftOut), ..JudgeOptions::default() };
+    let dimension = score(RubricConfig { judging: left_out, ..rubric(&["a", "b"]) }, &input, &[reply]);
+    assert_eq!(dimension.component.score(), Some(Score::ONE), "the job leaves it out: {:?}", dimension.component);
+    let question = &asked(rubric(&["a", "b"]), &input)[0];
+    let metric = JudgedMetric { weight: Weight::ONE, measure: rubric(&["a", "b"]) };
+    let raw = json!({"verdicts": [verdict("a", "yes"), verdict("b", "maybe")]}).to_string();
+    assert!(matches!(metric.read(&input, question, &raw), Err(ReplyError::InPart(_))), "the judge is asked once more");
+}
+
+#[test]
+fn a_prompt_that_shows_nothing_of_the_agent_is_none() {
+    let of = |prompt: &str, field: &str| -> TemplateConfig {
+        serde_json::from_value(json!({"prompt": prompt, "variables": {"it": field}})).unwrap()
+    };
+    assert_eq!(of("Is {{it}} short?", "finalResponse").problem(), None);
+    assert!(of("Is it short?", "finalResponse").problem().unwrap().1.contains("shows the judge nothing of the agent"));
+    assert!(
+        of("Is {{it}} short?", "userContent").problem().unwrap().1.contains("shows the judge nothing of the agent")
+    );
+}
