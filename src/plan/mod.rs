@@ -181,6 +181,7 @@ impl Plan {
         warnings.extend(unset_variables(&job, &environment.variables));
         warnings.extend(untold_model);
         warnings.extend(same_tasks(&job));
+        warnings.extend(samples_alike(&job));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, warnings })
     }
 }
@@ -207,6 +208,18 @@ fn same_tasks(job: &Job) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// That several samples of a judge hardly differ.
+fn samples_alike(job: &Job) -> Option<String> {
+    let is_asked_often = job.judge.samples > 1 && job.judge_model().is_some() && job.judge.temperature == 0.0;
+    is_asked_often.then(|| {
+        format!(
+            "the judge is asked {} times at temperature 0, where models answer nearly the same each time: say scorer: \
+             {{temperature: 0.7}}, or samples: 1",
+            job.judge.samples
+        )
+    })
 }
 
 /// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with

@@ -7,14 +7,14 @@ const MOST_OF_ALL: usize = 400_000;
 
 /// Cuts the texts of one question.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub struct Cut {
     shown: usize,
     sentences: Vec<String>,
 }
 
 impl Cut {
     /// A text as the judge sees it; `what` names it in the note.
-    pub(super) fn text(&mut self, text: &str, what: impl FnOnce() -> String) -> String {
+    pub fn text(&mut self, text: &str, what: impl FnOnce() -> String) -> String {
         let room = MOST.min(MOST_OF_ALL.saturating_sub(self.shown)).max(200);
         // Bytes are at least as many as characters.
         let length = if text.len() <= room { text.len() } else { text.chars().count() };
@@ -31,7 +31,7 @@ impl Cut {
     }
 
     /// What was left out, a sentence each.
-    pub(super) fn into_sentences(self) -> Vec<String> {
+    pub fn into_sentences(self) -> Vec<String> {
         self.sentences
     }
 }

@@ -14,6 +14,7 @@ mod place;
 mod question;
 mod templates;
 
+pub use cut::Cut;
 pub use fence::escape;
 pub use judge::{JudgeView, JudgedTask};
 pub use persona::{PersonaView, WantedTask, persona_turn};

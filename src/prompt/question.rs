@@ -57,10 +57,13 @@ impl Templates {
     /// When there is no such template or it can't be rendered.
     pub fn question(&self, name: &str, view: &QuestionView<'_>) -> Result<RenderedQuestion, PromptError> {
         let mut cut = Cut::default();
-        let item =
-            |item: &ViewItem<'_>| context! { id => escape(item.id), text => escape(item.text), turn => item.turn };
+        let item = |item: &ViewItem<'_>| {
+            let text = cut.text(item.text, || format!("the item {}", item.id));
+            context! { id => escape(item.id), text => escape(&text), turn => item.turn }
+        };
         let items: Vec<Value> = view.items.iter().map(item).collect();
-        let facts: Vec<String> = view.facts.iter().map(|fact| escape(fact)).collect();
+        let facts: Vec<String> =
+            view.facts.iter().map(|fact| escape(&cut.text(fact, || "a fact".to_owned()))).collect();
         let text = |(name, text): &(&str, &str)| {
             let text = cut.text(text, || format!("the context {name}"));
             context! { name => escape(name).replace('"', "&quot;"), text => escape(&text) }

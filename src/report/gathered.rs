@@ -276,7 +276,7 @@ fn trouble(trial: &TrialRecord) -> String {
         }
         // Why a part is missing stands beside the part.
         Some(_) if !missing(trial).is_empty() => {
-            vec![format!("no score, for the {} could not be determined", missing(trial))]
+            vec![format!("no score: {} could not be determined", missing(trial))]
         }
         _ => trial.why_no_score().into_iter().collect(),
     };

@@ -32,7 +32,7 @@ pub fn weighted_mean<'a>(parts: impl IntoIterator<Item = (Weight, &'a str, &'a C
         return Component::missing(missing.join("; "));
     }
     if weights == 0.0 {
-        return Component::not_applicable("nothing to weigh");
+        return Component::not_applicable("nothing that counts was measured");
     }
     Component::scored(Score::clamped(sum / weights), format!("weighted mean, weights add up to {weights}"))
 }

@@ -21,6 +21,9 @@ use live::limit_words;
 pub(super) use live::{Live, WaitLines};
 use status::Status;
 
+/// So much is shown of why a judge was asked again.
+const WHY: usize = 160;
+
 /// Errors are shown whole, unless somebody else made them endless.
 const UNCUT: usize = 1000;
 
@@ -190,12 +193,14 @@ impl Progress {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
                 Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))
             }
-            Entry::Judged { trial, judgement, .. } => match &judgement.reply {
-                Observed::Seen(_) if judgement.rejected.is_empty() => None,
-                Observed::Seen(_) => {
-                    Some(self.line(*trial, &format!("the judge was asked {} times", judgement.rejected.len() + 1)))
+            Entry::Judged { trial, judgement, question } => match (&judgement.reply, judgement.rejected.last()) {
+                (Observed::Seen(_), None) => None,
+                (Observed::Seen(_), Some((_, why))) => {
+                    let of = question.as_ref().map(|question| format!(" for {}", question.metric)).unwrap_or_default();
+                    let times = judgement.rejected.len() + 1;
+                    Some(self.line(*trial, &format!("the judge was asked {times} times{of}: {}", one_line(why, WHY))))
                 }
-                Observed::Failed(error) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
+                (Observed::Failed(error), _) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
             },
             Entry::TrialFinished { trial, outcome, scorecard, .. } => {
                 let line = self.finished(*trial, outcome, scorecard.as_ref());

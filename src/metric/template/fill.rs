@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::TemplateConfig;
 use crate::evidence::Turn;
 use crate::metric::MetricInput;
-use crate::prompt::escape;
+use crate::prompt::{Cut, escape};
 
 /// What a variable of a prompt stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,23 +45,29 @@ pub fn placeholders(prompt: &str) -> Vec<&str> {
     all
 }
 
-/// The prompt about a turn. What is inserted is put in once: placeholders in it stay as they are.
+/// The prompt about a turn, and what was left out of texts that are too long. What is inserted is put in once: placeholders in it
+/// stay as they are.
 ///
 /// # Errors
 /// A variable that has no value in this turn, in a sentence.
-pub(super) fn fill(config: &TemplateConfig, input: &MetricInput<'_>, turn: &Turn) -> Result<String, String> {
-    let mut filled = String::new();
+pub(super) fn fill(
+    config: &TemplateConfig,
+    input: &MetricInput<'_>,
+    turn: &Turn,
+) -> Result<(String, Vec<String>), String> {
+    let (mut filled, mut cut) = (String::new(), Cut::default());
     let mut rest = config.prompt.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, behind)) = after.split_once("}}") else { break };
         filled.push_str(before);
         let field = config.variables.get(name.trim()).ok_or_else(|| format!("`{}` is no variable", name.trim()))?;
         let value = value(config, *field, input, turn)?;
+        let value = cut.text(&value, || format!("`{}` of turn {}", name.trim(), turn.number));
         filled.push_str(&if config.judging.strict { value } else { escape(&value) });
         rest = behind;
     }
     filled.push_str(rest);
-    Ok(filled)
+    Ok((filled, cut.into_sentences()))
 }
 
 fn value(

@@ -116,7 +116,7 @@ impl Metric for TemplateMetric {
         }
         for turn in exchanges(input.transcript, true) {
             // A value that is not there is an error of the turn, told by its score.
-            let Ok(prompt) = fill::fill(&self.config, input, turn) else { continue };
+            let Ok((prompt, cuts)) = fill::fill(&self.config, input, turn) else { continue };
             let question = |sample| Question {
                 id: self.id(turn.number),
                 metric: self.name().to_owned(),
@@ -125,7 +125,7 @@ impl Metric for TemplateMetric {
                 schema: self.config.scorer.schema(),
                 temperature: input.judge.temperature,
                 to: QuestionTo::Judge,
-                cuts: Vec::new(),
+                cuts: cuts.clone(),
             };
             all.extend((1..=self.config.judging.samples(input)).map(question));
         }
