@@ -26,6 +26,7 @@
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
 //! - [`dataset`] reads the evaluation files of other systems into one set of types, whatever they are called.
+//! - [`calibration`] shows how far a judge can be believed: beside people, and beside itself.
 //! - [`coverage`] tells what the cases of runs touch of their agent, and what they do not.
 //! - [`statistics`] says what numbers can carry: intervals over cases, agreement beyond chance, means corrected by the truth.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
@@ -66,6 +67,7 @@ pub mod score;
 pub mod statistics;
 pub mod record;
 pub mod coverage;
+pub mod calibration;
 pub mod report;
 pub mod store;
 

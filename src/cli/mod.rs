@@ -5,6 +5,7 @@
 
 mod analyze;
 mod args;
+mod calibrate;
 mod cases;
 mod certificates;
 mod context;
@@ -25,6 +26,7 @@ mod job_files;
 mod jobs;
 mod panics;
 mod planning;
+mod label;
 mod list;
 mod outputs;
 mod printer;
@@ -109,6 +111,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
+        Command::Label(args) => label::label(&args, &context, &printer),
+        Command::Calibrate(args) => calibrate::calibrate(&args, &context, &printer),
         Command::Analyze(args) => analyze::analyze(&args, &context, &printer),
         Command::Export(args) => export::export(&args, &context, &printer),
     });

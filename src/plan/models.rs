@@ -46,7 +46,10 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
     let place = |model: &mut Model, flag: &Option<ModelName>| {
         let is_rules = model.name == ModelName::Scripted;
         if let Some(name) = flag {
-            *model = Model::new(name.clone());
+            // The job's own, with the address and the key that it names.
+            if *name != model.name {
+                *model = Model::new(name.clone());
+            }
         } else if let Some(name) = forced.clone().filter(|_| !is_rules) {
             *model = Model::new(name);
         } else if let Some(name) = usual.clone().filter(|_| !model.is_named) {

@@ -1,8 +1,8 @@
 //! The judge beside the facts, in sentences that every report shows.
 
+use super::calibration::{figure, percent};
 use super::{count, two_decimals};
 use crate::record::{CorrectedTasks, JudgeCheck, RunSummary};
-use crate::statistics::Estimate;
 
 /// From so many standard errors on the verified tasks are unlike the others, beyond what chance does in one of twenty runs.
 const UNLIKE: f64 = 2.0;
@@ -117,30 +117,11 @@ fn reserves(check: &JudgeCheck, is_random: bool) -> Vec<String> {
     reserves
 }
 
-/// `0.58 (0.41 to 0.75)`.
-fn figure(estimate: Estimate) -> String {
-    let value = two_decimals(estimate.value);
-    match estimate.interval {
-        Some(interval) => format!("{value} ({} to {})", two_decimals(interval.low), two_decimals(interval.high)),
-        None => value,
-    }
-}
-
-/// `43 % (16 to 75 %)`.
-fn percent(estimate: Estimate) -> String {
-    let whole = |share: f64| format!("{:.0}", share * 100.0);
-    let value = whole(estimate.value);
-    match estimate.interval {
-        Some(interval) => format!("{value} % ({} to {} %)", whole(interval.low), whole(interval.high)),
-        None => format!("{value} %"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::Confusion;
-    use crate::statistics::Interval;
+    use crate::statistics::{Estimate, Interval};
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate {
         Estimate { value, interval: Some(Interval { low, high }) }

@@ -4,6 +4,7 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod analysis;
+mod calibration;
 mod conversation;
 mod coverage;
 mod csv;
@@ -28,6 +29,7 @@ mod trial_names;
 mod turns;
 
 pub use analysis::Analysis;
+pub use calibration::calibration;
 pub use conversation::{change, conversation, event, excuse, judging};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;
@@ -41,6 +43,6 @@ pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};
 pub use systems::{ResultFile, ResultFolder};
-pub use terminal::terminal;
+pub use terminal::{judge_beside_facts, terminal};
 pub use trial_names::TrialNames;
 pub use turns::turns;

@@ -4,6 +4,7 @@ mod agent_limits;
 mod browser;
 mod coverage;
 mod budget;
+mod calibrate;
 mod cases;
 mod datasets;
 mod descriptors;

@@ -200,6 +200,8 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "cases add",
         "export",
         "analyze",
+        "label",
+        "calibrate",
         "demo-agent",
         "graph serve",
     ]

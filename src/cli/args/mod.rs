@@ -4,6 +4,7 @@ mod cases;
 mod coverage;
 mod export;
 mod grade;
+mod label;
 mod parse;
 mod selection;
 mod values;
@@ -24,6 +25,7 @@ pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArg
 pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use grade::{GradeArgs, RecordedArgs};
+pub(super) use label::{CalibrateArgs, LabelArgs};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_score, parse_seconds, whole_number};
@@ -77,6 +79,10 @@ pub(super) enum Command {
     /// Show what the cases of runs touch, and what they do not: the agent's tools, labels and relationship types of the graph,
     /// edges between goals, facts
     Coverage(CoverageArgs),
+    /// Ask a person what the judge was asked about a run, in the terminal: each answer is given before the judge's is shown
+    Label(LabelArgs),
+    /// Show how far the judge of runs can be believed: beside people's labels, and beside assertions that verify tasks
+    Calibrate(CalibrateArgs),
     /// Show what went wrong in a run: failures grouped by tool, argument and reason, or by metric and part, with how often and in
     /// which cases
     Analyze(AnalyzeArgs),

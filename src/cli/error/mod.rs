@@ -82,6 +82,10 @@ pub(super) enum CliError {
     NothingSelected { words: String, help: String },
     /// The run has no such case.
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
+    /// No judge scored anything in a run.
+    NothingJudged,
+    /// No judge scores this metric.
+    NotJudged { metric: String, judged: Vec<String> },
     /// There is no folder where `--prompts` says.
     NoPrompts(PathBuf),
     /// Job files have problems.
@@ -133,6 +137,8 @@ impl CliError {
             | CliError::NoJobs { .. }
             | CliError::NothingSelected { .. }
             | CliError::NoSuchCase { .. }
+            | CliError::NothingJudged
+            | CliError::NotJudged { .. }
             | CliError::NoPrompts(_)
             | CliError::InvalidPrices { .. }
             | CliError::InvalidTools { .. }

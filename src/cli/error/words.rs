@@ -72,6 +72,15 @@ impl CliError {
                 };
                 format!("{error} the run has no case `{}`\n  try: {}", plain(case), plain(&help))
             }
+            CliError::NothingJudged => {
+                format!(
+                    "{error} no judge scored anything in this run\n  try: a run whose job has tasks, or a metric that asks a judge"
+                )
+            }
+            CliError::NotJudged { metric, judged } => {
+                let judged = one_line(&judged.join(", "), 300);
+                format!("{error} no judge scores `{}` in this run\n  try: --metric with one of {judged}", plain(metric))
+            }
             CliError::NoPrompts(path) => {
                 let path = plain(&path.display().to_string());
                 format!(

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::super::args::GradeArgs;
 use super::super::context::Context;
 use super::super::jobs::Loaded;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
@@ -15,13 +14,13 @@ use crate::prompt::Templates;
 use crate::record::{Overview, TrialRecord};
 use crate::report;
 use crate::run::{AskingStopped, StoredConversation};
-use crate::score::{Component, Outcome, Scorecard, composite};
+use crate::score::{Component, Outcome, Scorecard, Weight, composite};
 use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
 
 /// Grades trials again, and collects the differences.
 pub(super) struct Again<'a> {
-    args: &'a GradeArgs,
+    weights: &'a [(String, Weight)],
     context: &'a Context,
     /// The job to grade by.
     pub(super) job: Job,
@@ -41,7 +40,7 @@ pub(super) struct Again<'a> {
 impl<'a> Again<'a> {
     /// Grades by a corrected job, or by the run's own; `None` where there is neither.
     pub(super) fn new(
-        args: &'a GradeArgs,
+        weights: &'a [(String, Weight)],
         context: &'a Context,
         kept: Option<(Job, Option<Templates>)>,
         corrected: Option<&Loaded>,
@@ -52,7 +51,7 @@ impl<'a> Again<'a> {
             None => (kept?, None),
         };
         Some(Again {
-            args,
+            weights,
             context,
             job,
             templates,
@@ -95,7 +94,7 @@ impl<'a> Again<'a> {
     }
 
     /// The case of a trial: that of the job to grade by, or the one that was kept with the trial.
-    fn case_of(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
+    pub(super) fn case_of(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
         match &trial.case {
             Some(kept) if !self.is_corrected => Case::deserialize(&**kept).ok().map(Arc::new),
             _ => case(&self.job, &trial.trial.case, self.has_one_case),
@@ -217,7 +216,7 @@ impl<'a> Again<'a> {
     fn weighed(&self, mut card: Scorecard) -> Scorecard {
         let mut is_other = false;
         for dimension in &mut card.dimensions {
-            if let Some((_, weight)) = self.args.weights.iter().find(|(name, _)| *name == dimension.name) {
+            if let Some((_, weight)) = self.weights.iter().find(|(name, _)| *name == dimension.name) {
                 is_other |= dimension.weight != *weight;
                 dimension.weight = *weight;
             }

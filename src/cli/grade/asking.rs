@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::super::args::GradeArgs;
 use super::super::context::Context;
 use super::super::error::{CliError, RefusedJob};
+use super::super::label::runs_dir_flag;
 use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
@@ -27,12 +29,37 @@ use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConvers
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 
+/// What is typed about asking a judge.
+#[derive(Debug, Clone)]
+pub(super) struct AskArgs {
+    /// The command that asks, as it is typed again for the rest.
+    pub(super) command: &'static str,
+    pub(super) job: Option<PathBuf>,
+    pub(super) runs_dir: PathBuf,
+    pub(super) max_concurrency: u16,
+    pub(super) spend: SpendLimits,
+    pub(super) prices: Option<PathBuf>,
+}
+
+impl From<&GradeArgs> for AskArgs {
+    fn from(args: &GradeArgs) -> AskArgs {
+        AskArgs {
+            command: "grade",
+            job: args.job.clone(),
+            runs_dir: args.runs_dir.runs_dir.clone(),
+            max_concurrency: args.max_concurrency,
+            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+            prices: args.files.prices.clone(),
+        }
+    }
+}
+
 /// All that asking a judge needs.
 pub(super) struct Asking<'a> {
-    pub(super) args: &'a GradeArgs,
+    pub(super) args: AskArgs,
     pub(super) context: &'a Context,
     pub(super) printer: &'a Arc<Printer>,
-    pub(super) judge: &'a ModelName,
+    pub(super) judge: ModelName,
     pub(super) runtime: Runtime,
     pub(super) signals: Signals,
 }
@@ -96,8 +123,10 @@ impl Asking<'_> {
         if stopped == Some(AskingStopped::Interrupted) {
             let answers = count(answered, "answer");
             self.printer.note(&format!(
-                "interrupted: {answers} of {judge} kept in {shown}\nask for the rest: eval-job grade {}{} --scorer-model {judge}",
+                "interrupted: {answers} of {judge} kept in {shown}\nask for the rest: eval-job {} {}{}{} --scorer-model {judge}",
+                self.args.command,
                 before.summary.id,
+                runs_dir_flag(&self.args.runs_dir),
                 self.args.job.as_ref().map(|job| format!(" --job {}", job.display())).unwrap_or_default(),
             ));
         }
@@ -155,12 +184,9 @@ impl Asking<'_> {
     }
 
     fn plan_for(&self, job: Job, file: String) -> Result<Plan, CliError> {
-        let limits = RunLimits {
-            spend: SpendLimits { cost: self.args.cost_limit, tokens: self.args.token_limit },
-            seconds: None,
-        };
+        let limits = RunLimits { spend: self.args.spend, seconds: None };
         let wanted = Overrides { scorer_model: Some(self.judge.clone()), limits, ..Overrides::default() };
-        let prices = prices(self.args.files.prices.as_deref())?;
+        let prices = prices(self.args.prices.as_deref())?;
         let environment = Environment { prices, ..surroundings(self.context) };
         let plan = Plan::for_judge(job, wanted, environment).map_err(|refusals| refused(file.clone(), refusals))?;
         let _inside = self.runtime.enter();

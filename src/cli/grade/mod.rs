@@ -3,6 +3,7 @@
 mod again;
 mod asking;
 mod recorded;
+mod rejudge;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use crate::run::AskingStopped;
 use crate::score::Weight;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
+pub(super) use rejudge::rejudge;
+
 use again::Again;
 use asking::{Asking, JudgeAnswers};
 
@@ -82,12 +85,19 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
 
 /// What asks the judge of `--scorer-model`, where there is one.
 fn asking<'a>(
-    args: &'a GradeArgs,
+    args: &GradeArgs,
     context: &'a Context,
     printer: &'a Arc<Printer>,
 ) -> Result<Option<Asking<'a>>, CliError> {
     Ok(match &args.scorer_model {
-        Some(judge) => Some(Asking { args, context, printer, judge, runtime: runtime()?, signals: listen(printer)? }),
+        Some(judge) => Some(Asking {
+            args: args.into(),
+            context,
+            printer,
+            judge: judge.clone(),
+            runtime: runtime()?,
+            signals: listen(printer)?,
+        }),
         None => None,
     })
 }
@@ -120,8 +130,8 @@ fn grade_run<'a>(
         let templates = kept_templates(&run, &planned, &job);
         (job, templates)
     });
-    let mut again =
-        Again::new(args, context, kept, corrected, &planned).ok_or_else(|| unreadable(&run, "it has no job"))?;
+    let mut again = Again::new(&args.weights, context, kept, corrected, &planned)
+        .ok_or_else(|| unreadable(&run, "it has no job"))?;
     let mut overview = planned.emptied();
     let metrics = || again.job.metrics.iter().map(MetricEntry::label);
     if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {

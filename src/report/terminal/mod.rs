@@ -16,7 +16,7 @@ use super::gathered::Where;
 use super::judge_check::judge_lines;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
 use crate::evidence::figures::FigureKind;
-use crate::record::{AssertionKey, Overview, TrialGroup};
+use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
 
 pub(super) use verdict::{gate_words, words as verdict_words};
 
@@ -37,7 +37,7 @@ pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> Str
     if screen.is_unfolded {
         parts::parts(&mut page, &run);
     }
-    judge_check(&mut page, &run);
+    judge_check(&mut page, &run.overview.summary);
     remarks::remarks(&mut page, &run);
     tokens::tokens(&mut page, &run);
     made_of(&mut page, &run);
@@ -91,9 +91,15 @@ impl Run<'_> {
     }
 }
 
-/// What the judge says beside what assertions verify.
-fn judge_check(page: &mut Page, run: &Run<'_>) {
-    for lines in judge_lines(&run.overview.summary) {
+/// What the judge of a run says beside what assertions verify; empty where they verify nothing.
+pub fn judge_beside_facts(summary: &RunSummary, screen: Screen) -> String {
+    let mut page = Page::new(screen);
+    judge_check(&mut page, summary);
+    page.text
+}
+
+fn judge_check(page: &mut Page, summary: &RunSummary) {
+    for lines in judge_lines(summary) {
         page.gap();
         page.paragraph(0, Ink::bold, &lines.heading);
         lines.facts.iter().for_each(|line| page.paragraph(2, Ink::unpainted, line));

@@ -32,6 +32,8 @@ pub struct JournalFile {
     pub templates: BTreeMap<String, String>,
     /// The damage of the journal, if there is any.
     pub note: Option<String>,
+    /// The damage of people's labels, if there is any.
+    pub damaged_labels: Option<String>,
 }
 
 impl JournalFile {
@@ -63,6 +65,7 @@ impl JournalFile {
             job: None,
             templates: BTreeMap::new(),
             note: None,
+            damaged_labels: None,
         }
     }
 

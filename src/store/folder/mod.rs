@@ -10,6 +10,7 @@ mod error;
 mod grading;
 mod journal;
 mod journal_file;
+mod labels;
 mod line;
 mod private;
 mod reading;

@@ -1,0 +1,8 @@
+//! How far a judge can be believed: its verdicts beside people's, and beside its own when it is asked again. Pure. In come the
+//! trials of runs with their scorecards, and labels; out come figures for each metric.
+
+mod labels;
+mod samples;
+
+pub use labels::{Calibration, MetricCalibration, People, judged_parts};
+pub use samples::{Flips, Rejudged};

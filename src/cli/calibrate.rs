@@ -1,0 +1,64 @@
+//! `eval-job calibrate RUN…`
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::args::CalibrateArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::grade::rejudge;
+use super::label::is_judged;
+use super::printer::Printer;
+use crate::calibration::{Calibration, Rejudged};
+use crate::record::Verdict;
+use crate::report::{self, terminal_json};
+use crate::store::folder::RunsFolder;
+use crate::store::{Store, StoredRun};
+
+/// Shows how far the judge of some runs can be believed. It is a look, so the status is 0 whatever is found; 102 where a judge was
+/// to be asked again and not all of it could be.
+pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let store = RunsFolder::at(&args.runs_dir.runs_dir);
+    let ids: Vec<Option<&str>> =
+        if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
+    let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
+    let mut worst = Verdict::Passed;
+    for id in ids {
+        let mut run = store.open(id)?.with_redactor(context.redactor().clone());
+        let labels = run.labels()?;
+        let overview = run.read(|_, trial| calibration.add(trial, &labels, is_judged))?;
+        for note in run.note.iter().chain(&run.damaged_labels) {
+            printer.note(&format!("note: {note}"));
+        }
+        checks.push(overview.summary);
+        if let Some(times) = args.repeat {
+            let verdict =
+                rejudge((args, context, printer), run, (times, &mut rejudged))?.unwrap_or(Verdict::Interrupted);
+            worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
+            if verdict == Verdict::Interrupted {
+                break;
+            }
+        }
+    }
+    let (metrics, flips) = (calibration.figures(), rejudged.flips());
+    if args.json {
+        let facts: Vec<_> = checks.iter().flat_map(|summary| &summary.judge_checks).collect();
+        let json = serde_json::to_string_pretty(&json!({ "metrics": metrics, "facts": facts, "again": flips }))
+            .map_err(|error| CliError::Internal(error.to_string()))?;
+        printer.data(&format!("{}\n", terminal_json(&json)))?;
+        return Ok(worst.exit_status());
+    }
+    if metrics.is_empty() {
+        return Err(CliError::NothingJudged);
+    }
+    let screen = context.screen(false);
+    printer.data(&report::calibration(&metrics, &flips, screen))?;
+    for summary in &checks {
+        let page = report::judge_beside_facts(summary, screen);
+        if !page.is_empty() {
+            printer.data(&page.clone())?;
+        }
+    }
+    Ok(worst.exit_status())
+}

@@ -1,0 +1,80 @@
+//! The same conversations, judged several times: how often the judge's verdicts flip.
+
+use std::sync::Arc;
+
+use super::super::args::CalibrateArgs;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::label::is_judged;
+use super::super::printer::Printer;
+use super::super::run::runtime;
+use super::again::{self, Again};
+use super::asking::{AskArgs, Asking};
+use super::{kept_templates, listen, unreadable};
+use crate::calibration::Rejudged;
+use crate::evidence::Judgement;
+use crate::grade::{self, GradeInput};
+use crate::job::{Job, ModelName};
+use crate::money::SpendLimits;
+use crate::record::Verdict;
+use crate::run::AskingStopped;
+use crate::store::StoredRun;
+use crate::store::folder::JournalFile;
+
+/// Has the conversations of a run judged so often again, and takes in what became of them; `None` where it was interrupted.
+pub(in crate::cli) fn rejudge(
+    (args, context, printer): (&CalibrateArgs, &Context, &Arc<Printer>),
+    mut run: JournalFile,
+    (times, rejudged): (u32, &mut Rejudged),
+) -> Result<Option<Verdict>, CliError> {
+    let planned = run.planned()?;
+    let kept = run.job.as_ref().ok_or_else(|| unreadable(&run, "an earlier version kept it without its job"))?;
+    let mut job = Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?;
+    let mut once = job.clone();
+    (job.judge.samples, once.judge.samples) = (times, 1);
+    let judge = args.scorer_model.clone().unwrap_or_else(|| job.judge.model.name.clone());
+    if judge == ModelName::Scripted {
+        return Err(CliError::NothingJudged);
+    }
+    let templates = kept_templates(&run, &planned, &job);
+    let again = Again::new(&[], context, Some((job, templates)), None, &planned)
+        .ok_or_else(|| unreadable(&run, "it has no job"))?;
+    let asking = Asking {
+        args: AskArgs {
+            command: "calibrate",
+            job: None,
+            runs_dir: args.runs_dir.runs_dir.clone(),
+            max_concurrency: args.max_concurrency,
+            spend: SpendLimits { cost: args.cost_limit, tokens: None },
+            prices: args.prices.clone(),
+        },
+        context,
+        printer,
+        judge,
+        runtime: runtime()?,
+        signals: listen(printer)?,
+    };
+    let mut to_ask = 0;
+    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
+    let answers = asking.ask(&run, &again, &before, to_ask)?;
+    asking.runtime.shutdown_background();
+    if answers.stopped == Some(AskingStopped::Interrupted) {
+        return Ok(None);
+    }
+    for trial in run.trials() {
+        let trial = trial?;
+        let (Some(case), Some(evidence)) = (again.case_of(&trial), &trial.evidence) else { continue };
+        if !again::can_be_judged(&trial) {
+            continue;
+        }
+        let given = answers.grading.regraded(trial.trial.number)?.judgements;
+        let sample = |number: u32| -> Vec<Judgement> {
+            let own = given.iter().filter(|(asked, _)| asked.sample == number);
+            own.map(|(_, judgement)| Judgement { sample: 1, ..judgement.clone() }).collect()
+        };
+        let input = GradeInput { job: &once, case: &case, evidence, clock: context.clock };
+        let cards: Vec<_> = (1..=times).map(|number| grade::grade(input, &sample(number))).collect();
+        rejudged.add(&trial.trial.case, &cards, is_judged);
+    }
+    Ok(Some(if answers.stopped.is_some() { Verdict::Incomplete } else { Verdict::Passed }))
+}

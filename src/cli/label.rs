@@ -1,0 +1,221 @@
+//! `eval-job label [RUN]`: a person's verdicts, each before they see the judge's.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::BufRead;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::args::LabelArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use super::stored::StoredCases;
+use crate::calibration::judged_parts;
+use crate::job::{Case, Job};
+use crate::metric::MetricKind;
+use crate::record::{LABEL_VERSION, Label, LabelVerdict, Overview, TrialRecord};
+use crate::report::{self, count, plain, two_decimals};
+use crate::score::{Dimension, Item};
+use crate::store::folder::{JournalFile, RunsFolder};
+use crate::store::{Store, StoredRun};
+
+/// How many questions are read from the run at once.
+const CHUNK: usize = 20;
+
+/// Whether a judge gives the scores of a metric of this name.
+pub(super) fn is_judged(metric: &str) -> bool {
+    MetricKind::ALL.into_iter().any(|kind| kind.as_str() == metric && kind.asks_judge())
+}
+
+/// Something to ask: the trial's number, the dimension, and the place among its judged parts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked {
+    trial: u32,
+    metric: String,
+    place: usize,
+}
+
+/// Asks a person about what the judge of a run decided, in an order that is drawn by lot.
+pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let mut run =
+        RunsFolder::at(&args.runs.runs_dir).open(args.run.as_deref())?.with_redactor(context.redactor().clone());
+    let known = run.labels()?;
+    let own: Vec<&Label> = known.iter().filter(|label| label.by == args.by).collect();
+    let (mut all, mut metrics) = (Vec::new(), BTreeSet::new());
+    let mut done = 0;
+    let overview = run.read(|_, trial| {
+        for dimension in judged(trial) {
+            metrics.insert(dimension.name.clone());
+            if args.metric.as_ref().is_some_and(|metric| *metric != dimension.name) {
+                continue;
+            }
+            for (place, (item, _)) in judged_parts(dimension).into_iter().enumerate() {
+                let (key, turn) = (item.map(Item::key), item.and_then(|item| item.turn));
+                match own.iter().any(|label| label.is_about(trial.trial.number, &dimension.name, key, turn)) {
+                    true => done += 1,
+                    false => {
+                        all.push(Asked { trial: trial.trial.number, metric: dimension.name.clone(), place });
+                    }
+                }
+            }
+        }
+    })?;
+    if metrics.is_empty() {
+        return Err(CliError::NothingJudged);
+    }
+    if let Some(metric) = args.metric.as_ref().filter(|metric| !metrics.contains(*metric)) {
+        return Err(CliError::NotJudged { metric: metric.clone(), judged: metrics.into_iter().collect() });
+    }
+    for note in run.note.iter().chain(&run.damaged_labels) {
+        printer.note(&format!("note: {note}"));
+    }
+    // In the same order for everybody and every time, so that people are asked the same and can go on.
+    all.sort();
+    fastrand::Rng::with_seed(seed(&overview.summary.id)).shuffle(&mut all);
+    all.truncate(args.sample.map_or(usize::MAX, |sample| sample as usize));
+    let by = plain(&args.by);
+    if all.is_empty() {
+        printer.note(&format!("{by} has labelled all {}", count(done, "part")));
+        return Ok(0);
+    }
+    let earlier = if done > 0 { format!(", beside {done} from before") } else { String::new() };
+    printer.note(&format!(
+        "{} for {by}{earlier}. Each answer is kept at once; whatever you stop at, they are a random part of all",
+        count(all.len(), "question")
+    ));
+    let cases = run.job.as_ref().and_then(|job| Job::restored(job).ok()).map(|job| StoredCases::new(&job));
+    let asking =
+        Asking { by: &args.by, context, printer, run: &run, overview: &overview, cases: cases.unwrap_or_default() };
+    let answered = asking.ask(&all)?;
+    let way = format!("eval-job calibrate {}{}", overview.summary.id, runs_dir_flag(&args.runs.runs_dir));
+    printer.note(&format!("{} kept; what they say of the judge: {way}", count(answered, "answer")));
+    Ok(0)
+}
+
+/// ` --runs-dir DIR`, where it is not the usual one.
+pub(super) fn runs_dir_flag(folder: &Path) -> String {
+    if folder == Path::new("runs") { String::new() } else { format!(" --runs-dir {}", folder.display()) }
+}
+
+/// The dimensions of a trial that a judge scored.
+fn judged(trial: &TrialRecord) -> impl Iterator<Item = &Dimension> {
+    let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
+    let has_reply = trial.evidence.as_ref().is_some_and(|evidence| evidence.transcript.has_reply());
+    let card = trial.scorecard.as_ref().filter(|_| counts && has_reply);
+    card.into_iter().flat_map(|card| &card.dimensions).filter(|dimension| is_judged(dimension.metric()))
+}
+
+/// A number that is the run's own.
+fn seed(id: &str) -> u64 {
+    Sha256::digest(id.as_bytes()).iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+}
+
+/// What asking a person takes.
+struct Asking<'a> {
+    by: &'a str,
+    context: &'a Context,
+    printer: &'a Printer,
+    run: &'a JournalFile,
+    overview: &'a Overview,
+    cases: StoredCases,
+}
+
+/// What a person answers.
+enum Answer {
+    Verdict(LabelVerdict),
+    Skip,
+    Quit,
+}
+
+impl Asking<'_> {
+    /// Asks one after the other; returns how many were answered.
+    fn ask(&self, all: &[Asked]) -> Result<usize, CliError> {
+        let mut answered = 0;
+        let mut lines = std::io::stdin().lock().lines();
+        for (chunk, first) in all.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+            let numbers: BTreeSet<u32> = chunk.iter().map(|asked| asked.trial).collect();
+            let mut trials: HashMap<u32, TrialRecord> = HashMap::new();
+            for trial in self.run.trials() {
+                let trial = trial?;
+                if numbers.contains(&trial.trial.number) {
+                    trials.insert(trial.trial.number, trial);
+                }
+            }
+            for (asked, number) in chunk.iter().zip(first + 1..) {
+                let Some(trial) = trials.get(&asked.trial) else { continue };
+                let Some(dimension) = judged(trial).find(|dimension| dimension.name == asked.metric) else { continue };
+                let Some(&(item, score)) = judged_parts(dimension).get(asked.place) else { continue };
+                self.show(trial, dimension, item, (number, all.len()));
+                let verdict = match self.answer(&mut lines) {
+                    Answer::Verdict(verdict) => verdict,
+                    Answer::Skip => continue,
+                    Answer::Quit => return Ok(answered),
+                };
+                self.run.add_label(&Label {
+                    version: LABEL_VERSION,
+                    at: self.context.clock.wall(),
+                    by: self.by.to_owned(),
+                    trial: trial.trial.clone(),
+                    metric: dimension.name.clone(),
+                    item: item.map(|item| item.key().to_owned()),
+                    turn: item.and_then(|item| item.turn),
+                    verdict,
+                })?;
+                answered += 1;
+                let passes = if dimension.pass_line().is_met(score) { "yes" } else { "no" };
+                let why = item.map_or(&dimension.component, |item| &item.component).why();
+                self.printer.sentences(&format!("the judge: {passes}, {} · {}", two_decimals(score.get()), plain(why)));
+            }
+        }
+        Ok(answered)
+    }
+
+    /// The conversation, and what is asked of it.
+    fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, (number, of): (usize, usize)) {
+        let ink = self.context.stderr_ink;
+        self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
+        let question = question(dimension, item, self.cases.of(trial).as_deref());
+        self.printer.sentences(&format!("\n{} {question}", ink.bold(&format!("{number} of {of}:"))));
+    }
+
+    fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Answer {
+        loop {
+            self.printer.note("[y]es  [n]o  [u]nclear  [s]kip  [q]uit");
+            let Some(Ok(line)) = lines.next() else { return Answer::Quit };
+            return match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => Answer::Verdict(LabelVerdict::Yes),
+                "n" | "no" => Answer::Verdict(LabelVerdict::No),
+                "u" | "unclear" => Answer::Verdict(LabelVerdict::Unclear),
+                "s" | "skip" => Answer::Skip,
+                "q" | "quit" => Answer::Quit,
+                _ => continue,
+            };
+        }
+    }
+}
+
+/// What a person is asked about a part.
+fn question(dimension: &Dimension, item: Option<&Item>, case: Option<&Case>) -> String {
+    let label = item.map(|item| plain(&item.label)).unwrap_or_default();
+    let turn = item.and_then(|item| item.turn).map(|turn| format!(" (turn {turn})")).unwrap_or_default();
+    let name = plain(&dimension.name);
+    match dimension.metric() {
+        "tasks" => {
+            let task =
+                case.and_then(|case| case.tasks.iter().find(|task| task.task == item.map_or("", |it| &it.label)));
+            let criteria = task.map(|task| format!("\ndone when: {}", plain(&task.acceptance_criteria)));
+            format!("{label}{}\nwas it done well?", criteria.unwrap_or_default())
+        }
+        "tone" => "was the agent's tone good?".to_owned(),
+        "turnRelevancy" => format!("{label}{turn}\nis it relevant?"),
+        "roleAdherence" => format!("{label}{turn}\ndoes it keep to the agent's role?"),
+        "completeness" => format!("what the user wanted: {label}\nwas it met?"),
+        "hallucination" => {
+            format!("\"{label}\"{turn}\nis it supported by the user's words, tool results, facts or context?")
+        }
+        "finalResponse" => format!("{label}{turn}\nis the reply as good?"),
+        "geval" => format!("{name}: {label}\nis it met well enough to pass?"),
+        _ => format!("{name}: {label}{turn}\ndoes it hold?"),
+    }
+}

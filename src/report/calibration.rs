@@ -1,0 +1,133 @@
+//! How far a judge can be believed, as a page.
+
+use super::{Ink, Page, Paint, Screen, count, plain, two_decimals};
+use crate::calibration::{Flips, MetricCalibration};
+use crate::statistics::Estimate;
+
+/// With fewer labels a threshold fits these labels alone.
+const FEW: usize = 30;
+
+/// The judge beside people, metric by metric, and beside itself where it was asked again.
+pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Screen) -> String {
+    let mut page = Page::new(screen);
+    for (metric, place) in metrics.iter().zip(0..) {
+        if place > 0 {
+            page.gap();
+        }
+        let of = format!("{} of {} judged parts are labelled", metric.labelled, metric.judged);
+        page.lead((0, 2), (Ink::bold, &plain(&metric.metric)), (Ink::dim, &format!("· {of}")));
+        lines(metric).iter().for_each(|(paint, line)| page.paragraph(2, *paint, line));
+    }
+    if !flips.is_empty() {
+        page.gap();
+        page.paragraph(0, Ink::bold, "Judged again");
+    }
+    for flip in flips {
+        let rate = percent(flip.flip_rate);
+        let missing = match flip.missing {
+            0 => String::new(),
+            missing => format!("; {} can't be used", count(missing, "verdict")),
+        };
+        let words = format!(
+            "{}: two verdicts on the same part differ in {rate} of {}, scores spread by {} (standard deviation){missing}",
+            plain(&flip.metric),
+            count(flip.parts, "part"),
+            two_decimals(flip.spread)
+        );
+        page.paragraph(2, Ink::unpainted, &words);
+    }
+    page.text
+}
+
+fn lines(metric: &MetricCalibration) -> Vec<(Paint, String)> {
+    let mut lines: Vec<(Paint, String)> = Vec::new();
+    if let Some(agreement) = metric.agreement {
+        let kappa = agreement.kappa.map(|it| format!(", κ {}", figure(it))).unwrap_or_default();
+        let alpha = agreement.alpha.map(|it| format!(", α {}", figure(it))).unwrap_or_default();
+        lines.push((
+            Ink::unpainted,
+            format!("judge and people agree on {:.0} %{kappa}{alpha}", agreement.observed * 100.0),
+        ));
+        let (lenient, strict) = (agreement.too_lenient, agreement.too_strict);
+        if lenient + strict > 0 {
+            let words = format!("it passes {lenient} that people do not, and does not pass {strict} that people do");
+            lines.push((Ink::unpainted, words));
+        }
+    }
+    let (own, all) = metric.cases;
+    if let Some(corrected) = metric.corrected {
+        let halved = match metric.to_halve {
+            Some(enough) if enough <= all => format!("; labels on {enough} cases would halve the interval"),
+            Some(enough) => format!("; to halve the interval takes {enough} cases, all labelled"),
+            None => String::new(),
+        };
+        lines.push((
+            Ink::unpainted,
+            format!(
+                "the judge passes {:.0} %; people would pass {} by the labels on {own} of {all} cases{halved}",
+                metric.passed * 100.0,
+                percent(corrected)
+            ),
+        ));
+    }
+    if let Some((threshold, kappa)) = metric.best_threshold {
+        let few = if metric.labelled < FEW { "; that may fit these few labels only" } else { "" };
+        let words = format!(
+            "κ is highest, {}, where a score of {} and more passes{few}",
+            two_decimals(kappa),
+            two_decimals(threshold)
+        );
+        lines.push((Ink::unpainted, words));
+    }
+    let people = &metric.people;
+    if let Some(alpha) = people.alpha {
+        let shared = count(people.shared, "part");
+        lines.push((
+            Ink::unpainted,
+            format!("{} agree with each other on {shared}: α {}", plain(&people.names.join(", ")), figure(alpha)),
+        ));
+    } else if people.names.len() == 1 {
+        lines.push((
+            Ink::dim,
+            format!("all labels are by {}: nobody knows how far people agree", plain(&people.names[0])),
+        ));
+    }
+    if metric.undecided > 0 {
+        lines.push((
+            Ink::unsure,
+            format!("{} unclear to people, or they are split evenly", is_or_are(metric.undecided)),
+        ));
+    }
+    if metric.labelled > 0
+        && let Some(why) = &metric.not_corrected
+    {
+        lines.push((Ink::unsure, format!("the share that people would pass is not estimated: {}", why)));
+    }
+    if metric.labelled == 0 {
+        lines.push((Ink::unsure, "no labels: `eval-job label` asks for them".to_owned()));
+    }
+    lines
+}
+
+fn is_or_are(number: usize) -> String {
+    if number == 1 { "1 part is".to_owned() } else { format!("{number} parts are") }
+}
+
+/// `0.58 (0.41 to 0.75)`.
+pub(super) fn figure(estimate: Estimate) -> String {
+    let value = two_decimals(estimate.value);
+    match estimate.interval {
+        Some(interval) => format!("{value} ({} to {})", two_decimals(interval.low), two_decimals(interval.high)),
+        None => value,
+    }
+}
+
+/// `43 % (16 to 75 %)`.
+pub(super) fn percent(estimate: Estimate) -> String {
+    let whole = |share: f64| format!("{:.0}", share * 100.0);
+    let value = whole(estimate.value);
+    match estimate.interval {
+        Some(interval) => format!("{value} % ({} to {} %)", whole(interval.low), whole(interval.high)),
+        None => format!("{value} %"),
+    }
+}
