@@ -42,6 +42,7 @@
 //!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
 //!   `run/budget.rs` lets trials begin only while they can be paid.
+//! - Agents that do nothing (`agent/trivial`) take the road of any other: [`plan::Plan::for_audit`] changes what they need.
 //! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
 //!   from it which ones may not be able to fail.
 //!

@@ -34,6 +34,7 @@ pub mod responses;
 mod setting_error;
 pub mod tools;
 mod transport;
+pub mod trivial;
 mod watchdog;
 mod outage;
 pub mod trpc;

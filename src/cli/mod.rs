@@ -6,6 +6,7 @@
 mod analyze;
 mod args;
 mod calibrate;
+mod audit;
 mod cases;
 mod certificates;
 mod context;
@@ -110,6 +111,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
+        Command::Audit(args) => audit::audit(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
         Command::Label(args) => label::label(&args, &context, &printer),
         Command::Calibrate(args) => calibrate::calibrate(&args, &context, &printer),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::PlanArgs;
+use super::args::{DataArgs, FileArgs, PlanArgs, SelectionArgs};
 use super::context::Context;
 use super::datasets;
 use super::error::{CliError, FileArgument, RefusedJob};
@@ -48,23 +48,7 @@ pub(super) fn plan_all(
     context: &Context,
 ) -> Result<PlannedJobs, CliError> {
     let prices = prices(args.files.prices.as_deref())?;
-    let prompts = args.files.prompts.as_deref();
-    let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    match &args.data.target {
-        Some(target) => {
-            for path in typed {
-                let (jobs, of_file) = datasets::load(path, target, &args.data, (prompts, context.redactor()))?;
-                loaded.extend(jobs);
-                warnings.extend(of_file);
-            }
-        }
-        None => {
-            let found = job_files(typed, argument)?;
-            loaded = jobs::load(&found.files, argument, prompts, context.redactor())?;
-            left_out = found.left_out;
-        }
-    }
-    let Selected { jobs, note } = selection::select(&args.selection, loaded)?;
+    let (jobs, notes) = load_all(typed, argument, (&args.data, &args.selection, &args.files), context)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
     for loaded in jobs {
         let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
@@ -76,7 +60,37 @@ pub(super) fn plan_all(
     if !refused.is_empty() {
         return Err(CliError::Refused(refused));
     }
-    Ok(PlannedJobs { jobs: planned, notes: warnings.into_iter().chain(no_jobs(&left_out)).chain(note).collect() })
+    Ok(PlannedJobs { jobs: planned, notes })
+}
+
+/// Reads the jobs of these files, folders and patterns, with notes for the user.
+///
+/// # Errors
+/// All problems of all files.
+pub(super) fn load_all(
+    typed: &[PathBuf],
+    argument: FileArgument,
+    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    context: &Context,
+) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
+    let prompts = files.prompts.as_deref();
+    let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    match &data.target {
+        Some(target) => {
+            for path in typed {
+                let (jobs, of_file) = datasets::load(path, target, data, (prompts, context.redactor()))?;
+                loaded.extend(jobs);
+                warnings.extend(of_file);
+            }
+        }
+        None => {
+            let found = job_files(typed, argument)?;
+            loaded = jobs::load(&found.files, argument, prompts, context.redactor())?;
+            left_out = found.left_out;
+        }
+    }
+    let Selected { jobs, note } = selection::select(selection, loaded)?;
+    Ok((jobs, warnings.into_iter().chain(no_jobs(&left_out)).chain(note).collect()))
 }
 
 /// That files of folders are no jobs; a few by name.

@@ -14,7 +14,7 @@ mod refusal;
 
 use std::sync::Arc;
 
-use crate::agent::Ability;
+use crate::agent::{Ability, TransportConfig};
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
@@ -85,6 +85,8 @@ pub struct Plan {
     schedule: lanes::Schedule,
     /// Prices of models.
     pub prices: PriceTable,
+    /// Whether agents that do nothing take the agent's place, and no model is asked.
+    pub is_audit: bool,
     /// Warnings about jobs that can work and may not mean what they seem to.
     pub warnings: Vec<String>,
 }
@@ -137,7 +139,46 @@ impl Plan {
         }
         let schedule = lanes::Schedule::new(&job, &[], &[]);
         let (job, isolation) = (Arc::new(job), Isolation::Shared);
-        Ok(Plan { job, models: Vec::new(), graph: None, isolation, schedule, prices, warnings: Vec::new() })
+        Ok(Plan {
+            job,
+            models: Vec::new(),
+            graph: None,
+            isolation,
+            schedule,
+            prices,
+            is_audit: false,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Plans to hold a job's conversations with agents that do nothing: on an embedded graph, without any model, process or
+    /// network, whatever the job names.
+    pub fn for_audit(mut job: Job, agents: Vec<String>) -> Plan {
+        let graph = match job.graph.backend() {
+            Some(GraphConfig::Embedded(config)) => config,
+            _ => EmbeddedConfig::default(),
+        };
+        let needs_graph = job.uses_graph() || job.target.transport.hosting().is_in_process();
+        job.target.transport = TransportConfig::default();
+        (job.target.start, job.target.max_concurrency, job.reference) = (None, None, None);
+        (job.persona.model, job.judge.model) = (Model::new(ModelName::Scripted), Model::new(ModelName::Scripted));
+        job.judge.embeddings = None;
+        job.repeat = 1;
+        (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
+        for case in &mut job.cases {
+            Arc::make_mut(case).reference = None;
+        }
+        let schedule = lanes::Schedule::new(&job, &agents, &Condition::ALL);
+        Plan {
+            job: Arc::new(job),
+            models: agents,
+            graph: needs_graph.then_some(GraphConfig::Embedded(graph)),
+            isolation: Isolation::Database,
+            schedule,
+            prices: PriceTable::default(),
+            is_audit: true,
+            warnings: Vec::new(),
+        }
     }
 
     /// Plans a job.
@@ -182,7 +223,7 @@ impl Plan {
         warnings.extend(untold_model);
         warnings.extend(same_tasks(&job));
         warnings.extend(samples_alike(&job));
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, warnings })
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, is_audit: false, warnings })
     }
 }
 

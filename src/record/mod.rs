@@ -5,6 +5,7 @@
 //! one that ended; the fold holds a trial from its first entry to its last; every document carries [`FORMAT_VERSION`];
 //! nothing in here is secret.
 
+mod audit;
 mod call;
 mod document;
 mod entry;
@@ -22,6 +23,7 @@ mod trial;
 mod vacuous;
 mod verdict;
 
+pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
 pub use call::{Asker, ModelCall};
 pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;

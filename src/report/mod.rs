@@ -5,6 +5,7 @@
 
 mod analysis;
 mod calibration;
+mod audit;
 mod conversation;
 mod coverage;
 mod csv;
@@ -29,6 +30,7 @@ mod trial_names;
 mod turns;
 
 pub use analysis::Analysis;
+pub use audit::audit;
 pub use calibration::calibration;
 pub use conversation::{change, conversation, event, excuse, judging};
 pub use coverage::{coverage, coverage_json};

@@ -8,6 +8,7 @@
 //! the environment; memory grows by only a few bytes per trial.
 
 mod ask_again;
+mod audit;
 mod budget;
 mod clients;
 mod concurrency;

@@ -9,7 +9,7 @@ use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
 use super::trial_limit::TrialLimit;
 use super::watch::Watch;
-use super::{Engine, evaluate, judge, observe};
+use super::{Engine, audit, evaluate, judge, observe};
 use crate::agent::managed::Listener;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, Judgement, Transcript};
@@ -120,7 +120,10 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     {
         return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.trial))));
     }
-    let judgements = judge::judge(engine, trial, &evidence).await?;
+    let judgements = match engine.plan.is_audit {
+        true => Vec::new(),
+        false => judge::judge(engine, trial, &evidence).await?,
+    };
     for (question, judgement) in judgements.iter().cloned() {
         let question = Some(Box::new(question));
         engine.sink.append(Entry::Judged { trial: id.number, question, judgement })?;
@@ -185,7 +188,10 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         Some((agent, ReferencePart::Leads)) => Some(reference::hold(env, agent, Said::OfCase).await?),
         _ => None,
     };
-    let lines = led.as_ref().map(|held| user_messages(&held.transcript));
+    let lines = match engine.plan.is_audit {
+        true => audit::lines(env),
+        false => led.as_ref().map(|held| user_messages(&held.transcript)),
+    };
     let ended = converse(env, session.as_mut(), watch, lines).await?;
     evidence.transcript = ended.conversation.into_transcript();
     evidence.ending = ended.ending;

@@ -8,12 +8,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Engine;
 use super::managed::ended;
 use super::seeds::{deliver_seeds, history};
 use super::trial::Stop;
 use super::trial_graph::TrialGraph;
 use super::turn::with_hint;
+use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::tools::ToolMockConfig;
@@ -173,6 +173,9 @@ impl EnvSetup<'_> {
         let trial_graph = engine.trial_graph(&trial.id).await;
         self.owned.trial_graph = trial_graph.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
         self.run_setups().await?;
+        if let Some(agent) = audit::agent(trial, self.owned.graph()).await.filter(|_| engine.plan.is_audit) {
+            return Ok((agent, engine.budget.conversation_limiter(&engine.plan)));
+        }
         if let (Hosting::InProcess, Some(graph)) = (transport.hosting(), self.owned.graph()) {
             let demo = DemoAgent::start(graph, engine.clock).await;
             let broken = |error| Stop::broken(format!("the demo agent could not be started: {error}"));

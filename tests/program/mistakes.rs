@@ -51,6 +51,8 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ),
         ("run job.yml --runs-dir /proc/x", "\n  try: another folder with --runs-dir DIR"),
         ("list --runs-dir job.yml", "job.yml is a file, not a folder\n  try: another folder with --runs-dir DIR"),
+        ("audit no.yml", "there is no file no.yml\n  try: eval-job audit FILE"),
+        ("audit job.yml --max-trivial-score 2", "2"),
         ("init job.yml", "job.yml is a file, not a folder\n  try: eval-job init FOLDER"),
         ("init /proc/x", "\n  try: eval-job init FOLDER"),
         (

@@ -194,6 +194,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "show",
         "list",
         "grade",
+        "audit",
         "coverage",
         "import",
         "cases list",

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod audit;
 mod cases;
 mod coverage;
 mod export;
@@ -21,6 +22,7 @@ use crate::job::ModelName;
 use crate::money::Dollars;
 use crate::score::Score;
 
+pub(super) use audit::AuditArgs;
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
@@ -76,6 +78,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(GradeArgs),
+    /// Score jobs against four agents that do nothing (silent, echo, "Done!", listing all), without any model: what lets them pass
+    /// is named
+    Audit(Box<AuditArgs>),
     /// Show what the cases of runs touch, and what they do not: the agent's tools, labels and relationship types of the graph,
     /// edges between goals, facts
     Coverage(CoverageArgs),

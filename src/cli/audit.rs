@@ -1,0 +1,98 @@
+//! `eval-job audit FILE…`
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::args::AuditArgs;
+use super::context::Context;
+use super::error::{CliError, FileArgument};
+use super::jobs::Loaded;
+use super::planning::load_all;
+use super::printer::Printer;
+use super::run::runtime;
+use crate::agent::trivial::TrivialKind;
+use crate::plan::Plan;
+use crate::record::{Audit, AuditedTrial, Entry, Verdict};
+use crate::report;
+use crate::run::{self, Credentials, Engine, RunDeps};
+use crate::score::Score;
+
+/// How many conversations are held at once.
+const AT_ONCE: usize = 4;
+
+/// Holds the conversations of jobs with agents that do nothing. The status is 100 where one gets more than it may, and 102
+/// where that could not be determined.
+pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let runtime = runtime()?;
+    let argument = FileArgument::job("eval-job audit");
+    let (jobs, notes) = load_all(&args.files, argument, (&args.data, &args.selection, &args.own_files), context)?;
+    notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
+    let (mut status, mut written) = (0, Vec::new());
+    for loaded in jobs {
+        let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
+        let audit = runtime.block_on(hold(loaded, context))?;
+        match args.json {
+            true => written.push(json!({ "file": file, "job": name, "score": audit.score(), "audit": audit })),
+            false => printer.data(&report::audit(&file, &name, &audit))?,
+        }
+        status = status.max(status_of(&audit, args.max_trivial_score));
+    }
+    if args.json {
+        printer.data(&format!("{:#}\n", serde_json::Value::Array(written)))?;
+    }
+    if let (Some(most), true) = (args.max_trivial_score, status == Verdict::GateFailed.exit_status()) {
+        let most = most.get();
+        printer.note(&format!("an agent that does nothing gets more than {most} (--max-trivial-score)"));
+    }
+    runtime.shutdown_background();
+    Ok(status)
+}
+
+/// What was not determined is not passed.
+fn status_of(audit: &Audit, most: Option<Score>) -> u8 {
+    let is_above = most.zip(audit.score()).is_some_and(|(most, score)| score - most.get() > Score::HAIR);
+    match (is_above, audit.broken.is_empty()) {
+        (true, _) => Verdict::GateFailed.exit_status(),
+        (false, false) => Verdict::Incomplete.exit_status(),
+        (false, true) => 0,
+    }
+}
+
+async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
+    let agents = TrivialKind::ALL.map(TrivialKind::as_str);
+    let plan = Plan::for_audit(loaded.job, agents.map(str::to_owned).to_vec());
+    let ids: Vec<_> = plan.trials().map(|trial| trial.id).collect();
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let kept = held.clone();
+    let deps = RunDeps {
+        id: "audit".to_owned(),
+        templates: loaded.templates,
+        // No key is needed, so none is given.
+        credentials: Credentials { redactor: context.redactor().clone(), ..Credentials::default() },
+        clock: context.clock,
+        rng_seed: 0,
+        random: Box::new(Context::random),
+        on_wait: None,
+        max_concurrency: AT_ONCE,
+        sink: Arc::new(move |entry| {
+            if let Entry::TrialFinished { trial, outcome, scorecard, .. } = entry
+                && let Some(id) = ids.get(trial as usize - 1)
+            {
+                let trial = AuditedTrial { trial: id.clone(), outcome, scorecard };
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
+            }
+            Ok(())
+        }),
+    };
+    let internal = |error: String| CliError::Internal(error);
+    let engine = Engine::new(plan, deps).map_err(|error| internal(error.to_string()))?;
+    let provenance = engine.provenance(&loaded.file);
+    let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
+    let held_all = run::run(engine, provenance, lanes, CancellationToken::new()).await;
+    held_all.map_err(|error| internal(error.to_string()))?;
+    let mut trials = std::mem::take(&mut *held.lock().unwrap_or_else(PoisonError::into_inner));
+    trials.sort_by_key(|it| it.trial.number);
+    Ok(Audit::new(&agents, &trials))
+}
