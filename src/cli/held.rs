@@ -25,6 +25,7 @@ pub(super) enum Conversation {
 
 /// Where conversations are.
 enum Source {
+    Given(Vec<Recorded>),
     Files(Recordings),
     Run(Box<JournalFile>),
     Record(Vec<TrialRecord>),
@@ -61,6 +62,15 @@ impl Held {
             }
         }
         if problems.is_empty() { Ok(held) } else { Err(CliError::InvalidJobs(problems)) }
+    }
+
+    /// Conversations that were read already, each with what it is matched by.
+    pub(super) fn given(conversations: Vec<(RecordingKey, Recorded)>) -> Held {
+        let (keys, conversations): (Vec<RecordingKey>, Vec<Recorded>) = conversations.into_iter().unzip();
+        let mut files: Vec<String> = keys.iter().map(|key| key.file.display().to_string()).collect();
+        files.dedup();
+        let keys = keys.into_iter().map(|key| HeldKey { key, own: None }).collect();
+        Held { sources: vec![Source::Given(conversations)], keys, files, warnings: Vec::new() }
     }
 
     fn add(&mut self, typed: &str, runs: &Path, redactor: &Redactor) -> Result<(), CliError> {
@@ -135,6 +145,9 @@ impl Held {
         self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<Conversation, StoreError>>> {
             let own = |trial: TrialRecord| Conversation::Own(Box::new(trial));
             match source {
+                Source::Given(given) => {
+                    Box::new(given.iter().cloned().map(|it| Ok(Conversation::Recorded(Ok(Box::new(it))))))
+                }
                 Source::Files(recordings) => Box::new(
                     recordings.conversations(&DiskFiles).map(|it| Ok(Conversation::Recorded(it.map(Box::new)))),
                 ),

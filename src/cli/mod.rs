@@ -113,6 +113,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Audit(args) => audit::audit(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
+        Command::Check(args) => grade::check(&args, &context, &printer),
         Command::Label(args) => label::label(&args, &context, &printer),
         Command::Calibrate(args) => calibrate::calibrate(&args, &context, &printer),
         Command::Analyze(args) => analyze::analyze(&args, &context, &printer),

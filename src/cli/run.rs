@@ -11,6 +11,8 @@ use super::certificates;
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
+use super::grade::canaries;
+use super::jobs::Loaded;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
@@ -36,6 +38,11 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     };
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
+    for planned in &plans.jobs {
+        let (file, job, templates) = (planned.file.clone(), (*planned.plan.job).clone(), planned.templates.clone());
+        let loaded = Loaded { file, text: String::new(), job, templates, selection: None };
+        canaries((args, context, printer), loaded, signals.clone())?;
+    }
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
     let worst = runtime.block_on(jobs.run_all(plans.jobs));
     // Whatever hangs in a thread of its own must not keep the process from ending.

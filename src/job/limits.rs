@@ -75,7 +75,7 @@ pub struct RunLimits {
 }
 
 /// When the run counts as failed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "gate")]
 pub struct Gate {
@@ -87,6 +87,11 @@ pub struct Gate {
     /// after.
     #[serde(default)]
     pub vacuous: VacuousGate,
+    /// A folder of conversations that are known to be bad or good, from the job's folder: the judge must tell them apart before
+    /// the job is run, or it is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub canaries: Option<String>,
 }
 
 /// The part of a reply that is timed.

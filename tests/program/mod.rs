@@ -7,6 +7,7 @@ mod coverage;
 mod budget;
 mod calibrate;
 mod cases;
+mod check;
 mod datasets;
 mod descriptors;
 mod faults;

@@ -202,6 +202,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "export",
         "analyze",
         "label",
+        "check",
         "calibrate",
         "demo-agent",
         "graph serve",

@@ -1,5 +1,6 @@
 //! What judges are asked and what their replies come to.
 
+use eval_job::calibration::{CheckVerdict, Finding, Known};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, Judgement, Observed, Role, Transcript, Turn, Usage};
 use eval_job::metric::judged::{Support, blocks, units, validity, windows};
@@ -51,12 +52,42 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
         "redhat" if vector.has(&["assistant_turns", "out_of_character"]) => ("role adherence", Ok(role(vector))),
         "redhat" if vector.has(&["raw_score"]) => ("GEval", Ok(geval(vector, &[vector.input["raw_score"].clone()]))),
         "redhat" if vector.has(&["attempts", "threshold"]) => ("second try", Ok(second_try(vector))),
-        "redhat" if vector.has(&["known_bad"]) || vector.has(&["files"]) => {
-            return Some(("check of known-bad conversations", Answer::Pending("eval-job check")));
-        }
+        "redhat" if vector.has(&["known_bad"]) => ("check of known-bad conversations", Ok(known_bad(vector))),
+        "redhat" if vector.has(&["files"]) => ("exit status of conversations", Ok(all_good(vector))),
         _ => return None,
     };
     Some((kind, Answer::Given(given)))
+}
+
+/// The exit status of a check of bad conversations, by both rules; theirs is 1 where ours is any other than 0.
+fn known_bad(vector: &Vector) -> Value {
+    let conversations = vector.input["known_bad"].as_array().cloned().unwrap_or_default();
+    let finding = |it: &Value| {
+        let failed = it["failed_metrics"].as_u64().unwrap_or_default();
+        let finding = match (it["evaluated"].as_bool(), failed) {
+            (Some(true), 0) => Finding::Otherwise { failed: Vec::new() },
+            (Some(true), _) => Finding::AsKnown { failed: Vec::new() },
+            _ => Finding::Unknown { why: String::new() },
+        };
+        (Known::Bad, finding)
+    };
+    let findings: Vec<(Known, Finding)> = conversations.iter().map(finding).collect();
+    let exit = |is_strict| u8::from(CheckVerdict::new(&findings, is_strict).exit_status() != 0);
+    json!({"seed_rule_exit": exit(true), "better_rule_exit": exit(false)})
+}
+
+/// The exit status of conversations that should pass, by the quickstart's rule, for which none at all are fine.
+fn all_good(vector: &Vector) -> Value {
+    let files = vector.input["files"].as_array().cloned().unwrap_or_default();
+    let finding = |it: &Value| {
+        let passes = it["metrics_success"].as_array().is_some_and(|all| all.iter().all(|it| it == true));
+        let failed = Vec::new();
+        (Known::Good, if passes { Finding::AsKnown { failed } } else { Finding::Otherwise { failed } })
+    };
+    let findings: Vec<(Known, Finding)> = files.iter().map(finding).collect();
+    let verdict = CheckVerdict::new(&findings, true);
+    let is_trap = CheckVerdict::new(&findings, false) == CheckVerdict::NoConversations;
+    json!({"exit": u8::from(verdict.exit_status() != 0), "trap": is_trap})
 }
 
 /// A metric's dimension of a conversation of so many turns, by the raw replies of judges.

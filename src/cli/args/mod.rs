@@ -2,6 +2,7 @@
 
 mod audit;
 mod cases;
+mod check;
 mod coverage;
 mod export;
 mod grade;
@@ -24,6 +25,7 @@ use crate::score::Score;
 
 pub(super) use audit::AuditArgs;
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
+pub(super) use check::CheckArgs;
 pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use grade::{GradeArgs, RecordedArgs};
@@ -84,6 +86,8 @@ pub(super) enum Command {
     /// Show what the cases of runs touch, and what they do not: the agent's tools, labels and relationship types of the graph,
     /// edges between goals, facts
     Coverage(CoverageArgs),
+    /// Check a judge against conversations that are known to be bad, and good: each bad one must fail, each good one pass
+    Check(CheckArgs),
     /// Ask a person what the judge was asked about a run, in the terminal: each answer is given before the judge's is shown
     Label(LabelArgs),
     /// Show how far the judge of runs can be believed: beside people's labels, and beside assertions that verify tasks

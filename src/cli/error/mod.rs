@@ -82,6 +82,10 @@ pub(super) enum CliError {
     NothingSelected { words: String, help: String },
     /// The run has no such case.
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
+    /// The judge of a job does not tell the known conversations of its gate apart.
+    Canaries { file: String },
+    /// It was interrupted before anything was run.
+    Interrupted,
     /// No judge scored anything in a run.
     NothingJudged,
     /// No judge scores this metric.
@@ -154,7 +158,8 @@ impl CliError {
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
-            CliError::Database(_) | CliError::NotReady { .. } => CliError::BROKEN,
+            CliError::Database(_) | CliError::NotReady { .. } | CliError::Canaries { .. } => CliError::BROKEN,
+            CliError::Interrupted => crate::record::Verdict::Interrupted.exit_status(),
             // A full disk is nobody's mistake.
             CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }
                 if is_mistake(source) =>

@@ -72,6 +72,11 @@ impl CliError {
                 };
                 format!("{error} the run has no case `{}`\n  try: {}", plain(case), plain(&help))
             }
+            CliError::Canaries { file } => format!(
+                "{error} {}: the judge does not tell known conversations apart (gate.canaries), so nothing was run\n  try: another scorer.model, sharper acceptance criteria, or `eval-job check` on the folder until it does",
+                plain(file)
+            ),
+            CliError::Interrupted => format!("{error} interrupted before anything was run"),
             CliError::NothingJudged => {
                 format!(
                     "{error} no judge scored anything in this run\n  try: a run whose job has tasks, or a metric that asks a judge"

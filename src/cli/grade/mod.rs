@@ -2,6 +2,7 @@
 
 mod again;
 mod asking;
+mod check;
 mod recorded;
 mod rejudge;
 
@@ -26,6 +27,7 @@ use crate::run::AskingStopped;
 use crate::score::Weight;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
+pub(super) use check::{canaries, check};
 pub(super) use rejudge::rejudge;
 
 use again::Again;

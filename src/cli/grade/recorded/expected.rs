@@ -51,6 +51,14 @@ pub(super) fn load(
     Ok((expected, warnings))
 }
 
+/// The job that a file of another system's makes.
+pub(in super::super) fn of_data(path: &Path, args: &GradeArgs, context: &Context) -> Result<Loaded, CliError> {
+    let typed = path.display().to_string();
+    let dataset = datasets::open(&typed, &args.recorded.reading)?.into_iter().next();
+    let dataset = dataset.ok_or_else(|| CliError::Internal("a file was lost".to_owned()))?;
+    Ok(of_dataset(&typed, dataset, args, context)?.0.loaded)
+}
+
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
 fn is_data(typed: &str, path: &Path) -> bool {
     let Ok(text) = DiskFiles.read(path) else { return false };

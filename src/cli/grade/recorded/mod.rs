@@ -22,7 +22,10 @@ use crate::dataset::{Matching, match_cases};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use expected::ExpectedJob;
-use run::{Matched, RecordedRun, keep};
+pub(super) use expected::of_data;
+pub(super) use run::{Matched, keep};
+
+use run::RecordedRun;
 
 /// Grades recorded conversations by the cases of a file. The status is that of the worst verdict.
 pub(super) fn grade(

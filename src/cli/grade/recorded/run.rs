@@ -24,20 +24,20 @@ use crate::store::folder::{JournalFile, NewRun, RunsFolder};
 use crate::store::{Store, StoredRun};
 
 /// A job, and the case of each conversation.
-pub(super) struct Matched {
-    pub(super) loaded: Loaded,
+pub(in super::super) struct Matched {
+    pub(in super::super) loaded: Loaded,
     /// The place of each conversation's case in `ids`.
-    pub(super) case_of: Vec<Option<usize>>,
+    pub(in super::super) case_of: Vec<Option<usize>>,
     /// The ids of all its cases, those included that are not selected.
-    pub(super) ids: Vec<String>,
+    pub(in super::super) ids: Vec<String>,
     /// Where its cases are read from, where they are too many to be held.
-    pub(super) large: Option<LargeDataset>,
+    pub(in super::super) large: Option<LargeDataset>,
 }
 
 /// A run that was kept.
-pub(super) struct RecordedRun {
+pub(in super::super) struct RecordedRun {
     /// Where its conversations are read from; `None` once it was handed on.
-    pub(super) stored: Option<JournalFile>,
+    pub(in super::super) stored: Option<JournalFile>,
     /// Where users say other things than their cases.
     pub(super) notes: Vec<String>,
     id: String,
@@ -46,7 +46,7 @@ pub(super) struct RecordedRun {
 }
 
 /// Grades a job's conversations, and keeps them as a run.
-pub(super) fn keep(
+pub(in super::super) fn keep(
     matched: Matched,
     held: &Held,
     (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
@@ -102,7 +102,7 @@ impl RecordedRun {
     }
 
     /// Where it is, and how it is shown again.
-    pub(super) fn kept_words(&self, args: &GradeArgs) -> String {
+    pub(in super::super) fn kept_words(&self, args: &GradeArgs) -> String {
         format!("kept in {}\nshow it again: {}", self.folder.display(), show_command(&self.id, args))
     }
 

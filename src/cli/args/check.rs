@@ -1,0 +1,50 @@
+//! The command line of `eval-job check`.
+
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
+
+use super::values::{parse_dollars, whole_number};
+use super::{FileArgs, RunsArgs};
+use crate::job::ModelName;
+use crate::money::Dollars;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct CheckArgs {
+    /// Files or folders of conversations that are known to be bad or good: eval-job's own (`known: bad`, `conversation: […]`), or
+    /// any that `grade --actual` reads, such as Red Hat's results/known_bad_conversation_results
+    #[arg(value_name = "PATH", required = true)]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+
+    /// The job whose tasks and metrics judge them, by its first case [default: data/eval/agent.yml; Red Hat's files bring their own
+    /// metrics]
+    #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
+    pub(in crate::cli) job: Option<PathBuf>,
+
+    /// The judge instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
+    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
+    pub(in crate::cli) scorer_model: Option<ModelName>,
+
+    /// How many conversations are judged at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
+    pub(in crate::cli) max_concurrency: u16,
+
+    /// Stop before the judge costs more than so many US dollars
+    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
+    pub(in crate::cli) cost_limit: Option<Dollars>,
+
+    /// Decide as Red Hat's quickstart does: one bad conversation that fails is enough
+    #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
+    pub(in crate::cli) dialect_strict: bool,
+
+    #[command(flatten)]
+    pub(in crate::cli) files: FileArgs,
+
+    #[command(flatten)]
+    pub(in crate::cli) runs: RunsArgs,
+
+    /// Print the findings as JSON instead
+    #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]
+    pub(in crate::cli) json: bool,
+}

@@ -1,0 +1,187 @@
+//! Conversations that are known to be bad or good, read from files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::super::error::CliError;
+use crate::calibration::Known;
+use crate::dataset::{DiskFiles, Recorded, Recordings};
+use crate::evidence::Turn;
+use crate::plan::Refusal;
+use crate::report::plain;
+
+/// One conversation.
+pub(super) struct KnownConversation {
+    /// Its name: its file's, with a number where the file has several.
+    pub(super) name: String,
+    /// Its file.
+    pub(super) file: PathBuf,
+    /// What is known of it.
+    pub(super) known: Known,
+    /// The metrics, or their parts, that must notice; any where there are none.
+    pub(super) must_fail: Vec<String>,
+    /// What was said.
+    pub(super) recorded: Recorded,
+    /// Whether the file is another system's, and may bring metrics of its own.
+    pub(super) is_data: bool,
+}
+
+/// A file of our own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct KnownFile {
+    known: Known,
+    #[serde(default)]
+    fails: Vec<String>,
+    #[serde(default, rename = "description")]
+    _description: String,
+    conversation: Vec<Said>,
+}
+
+/// What one of them says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    user: Option<String>,
+    agent: Option<String>,
+}
+
+/// All conversations below these paths, in the order of their names.
+pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<KnownConversation>, CliError> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files)?;
+    }
+    let (mut all, mut names) = (Vec::new(), BTreeSet::new());
+    for file in files {
+        for conversation in read_file(&file)? {
+            let mut name = conversation.name.clone();
+            for number in 2.. {
+                if names.insert(name.clone()) {
+                    break;
+                }
+                name = format!("{}-{number}", conversation.name);
+            }
+            all.push(KnownConversation { name, ..conversation });
+        }
+    }
+    Ok(all)
+}
+
+/// The files of a path. Of Red Hat's layout those of its known conversations.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let unreadable = |source: std::io::Error| refused(path, &source.to_string(), "the path of a file or a folder");
+    if !path.is_dir() {
+        fs::metadata(path).map_err(unreadable)?;
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    let known = ["known_bad_conversation_results", "known_good_conversation_results"];
+    let known: Vec<PathBuf> =
+        known.iter().map(|name| path.join("results").join(name)).filter(|it| it.is_dir()).collect();
+    if !known.is_empty() {
+        return known.iter().try_for_each(|folder| collect(folder, files));
+    }
+    let mut inside: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        inside.push(entry.map_err(unreadable)?.path());
+    }
+    inside.sort();
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let is_one =
+        |path: &Path| path.extension().is_some_and(|it| ["yml", "yaml", "json"].iter().any(|known| it == *known));
+    for path in inside.iter().filter(|path| !is_hidden(path) && (path.is_dir() || is_one(path))) {
+        collect(path, files)?;
+    }
+    Ok(())
+}
+
+fn read_file(file: &Path) -> Result<Vec<KnownConversation>, CliError> {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if file.extension().is_some_and(|it| it == "json") {
+        return read_data(file, &stem);
+    }
+    let help = "known: bad (or good), and conversation: a list of {user: …} and {agent: …}";
+    let text = fs::read_to_string(file).map_err(|error| refused(file, &error.to_string(), help))?;
+    let read: KnownFile = serde_saphyr::from_str(&text).map_err(|error| refused(file, &error.to_string(), help))?;
+    let turns = turns(read.conversation).map_err(|why| refused(file, &why, help))?;
+    Ok(vec![KnownConversation {
+        name: stem.clone(),
+        file: file.to_path_buf(),
+        known: read.known,
+        must_fail: read.fails,
+        recorded: Recorded { id: stem, turns, ..Recorded::default() },
+        is_data: false,
+    }])
+}
+
+/// What was said, in turns: what the agent says first is its greeting.
+fn turns(said: Vec<Said>) -> Result<Vec<Turn>, String> {
+    let mut turns: Vec<Turn> = Vec::new();
+    for (said, number) in said.into_iter().zip(1..) {
+        match (said.user, said.agent) {
+            (Some(user), None) => {
+                let next = turns.last().map_or(1, |turn| turn.number + 1);
+                turns.push(Turn::begun(next, user));
+            }
+            (None, Some(agent)) => {
+                if turns.is_empty() {
+                    turns.push(Turn::begun(0, String::new()));
+                }
+                let turn = turns.last_mut().filter(|turn| turn.agent.is_none());
+                turn.ok_or(format!("entry {number} of `conversation` is a second reply to the same message"))?.agent =
+                    Some(agent);
+            }
+            _ => return Err(format!("entry {number} of `conversation` needs one key, `user` or `agent`")),
+        }
+    }
+    if !turns.iter().any(|turn| !turn.is_greeting()) {
+        return Err("the user says nothing in `conversation`".to_owned());
+    }
+    Ok(turns)
+}
+
+/// The conversations of another system's file. What its folder is called says what is known of them, and its own metadata goes
+/// before that: `known: good`, `fails: [metric]`.
+fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError> {
+    let recordings = Recordings::open(file, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+    let metadata = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let metadata = metadata.map(|value| value["metadata"].clone()).unwrap_or_default();
+    let is_in_good = file.components().any(|part| {
+        let part = part.as_os_str().to_string_lossy().to_lowercase();
+        part.starts_with("known_good") || part.starts_with("known-good") || part == "good"
+    });
+    let known = match metadata["known"].as_str() {
+        Some("good") => Known::Good,
+        Some("bad") => Known::Bad,
+        Some(other) => {
+            return Err(refused(
+                file,
+                &format!("`metadata.known` can't be {}", plain(other)),
+                "`known` is bad or good",
+            ));
+        }
+        None if is_in_good => Known::Good,
+        None => Known::Bad,
+    };
+    let must_fail = match &metadata["fails"] {
+        Value::String(name) => vec![name.clone()],
+        Value::Array(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let mut all = Vec::new();
+    for recorded in recordings.conversations(&DiskFiles) {
+        let recorded = recorded.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        let (file, must_fail) = (file.to_path_buf(), must_fail.clone());
+        all.push(KnownConversation { name: stem.to_owned(), file, known, must_fail, recorded, is_data: true });
+    }
+    Ok(all)
+}
+
+fn refused(file: &Path, why: &str, help: &str) -> CliError {
+    CliError::Unprepared(Refusal::new(format!("{}: {}", plain(&file.display().to_string()), plain(why)), help))
+}

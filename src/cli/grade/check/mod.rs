@@ -1,0 +1,297 @@
+//! `eval-job check PATH…`: whether a judge tells conversations that are known to be bad from those that are known to be good.
+
+mod known;
+mod page;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::super::args::{
+    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, ReadingArgs, RecordedArgs, RunArgs, RunsArgs, SelectionArgs,
+};
+use super::super::context::Context;
+use super::super::error::{CliError, FileArgument};
+use super::super::held::Held;
+use super::super::jobs::{self, Loaded};
+use super::super::label::is_judged;
+use super::super::printer::Printer;
+use super::super::run::runtime;
+use super::super::signals::Signals;
+use super::again::{self, Again};
+use super::asking::{AskArgs, Asking};
+use super::recorded::{Matched, keep, of_data};
+use super::{kept_templates, listen, unreadable};
+use crate::calibration::{CheckVerdict, Finding, Known, finding};
+use crate::dataset::RecordingKey;
+use crate::job::{Case, Job, ModelName, User};
+use crate::metric::MetricEntry;
+use crate::money::SpendLimits;
+use crate::plan::Refusal;
+use crate::record::Verdict;
+use crate::report::{self, Screen};
+use crate::run::AskingStopped;
+use crate::store::StoredRun;
+use known::KnownConversation;
+
+/// A conversation with what the judge makes of it.
+struct Checked {
+    name: String,
+    known: Known,
+    must_fail: Vec<String>,
+    finding: Finding,
+}
+
+/// Checks the judge of a job, or of Red Hat's metrics, against known conversations.
+pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
+    let conversations = known::read(&args.paths)?;
+    if conversations.is_empty() && !args.dialect_strict {
+        let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+        let what = format!("there is no conversation in {}", paths.join(" and "));
+        return Err(CliError::Unprepared(Refusal::new(
+            what,
+            "a folder of .yml or .json files with known conversations",
+        )));
+    }
+    let loaded = load(args, &conversations, context)?;
+    let signals = listen(printer)?;
+    let Some(checked) = judged((args, context, printer), (loaded, conversations), signals)? else {
+        return Ok(Verdict::Interrupted.exit_status());
+    };
+    let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
+    let verdict = CheckVerdict::new(&findings, args.dialect_strict);
+    if args.json {
+        let entry =
+            |it: &Checked| json!({"name": it.name, "known": it.known, "fails": it.must_fail, "finding": it.finding});
+        let all: Vec<_> = checked.iter().map(entry).collect();
+        printer.data(&format!("{:#}\n", json!({"verdict": verdict, "conversations": all})))?;
+    } else {
+        printer.data(&page::page(&checked, verdict, context.screen(false)))?;
+    }
+    Ok(verdict.exit_status())
+}
+
+/// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`.
+pub(in crate::cli) fn canaries(
+    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    mut loaded: Loaded,
+    signals: Signals,
+) -> Result<(), CliError> {
+    let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(()) };
+    let file = loaded.file.clone();
+    let paths = vec![loaded.job.folder.join(&folder)];
+    let conversations = known::read(&paths)?;
+    if conversations.is_empty() {
+        let what = format!("{file}: there is no conversation in gate.canaries, {folder}");
+        return Err(CliError::Unprepared(Refusal::new(
+            what,
+            "a folder of .yml or .json files with known conversations",
+        )));
+    }
+    prepare(&mut loaded, &conversations)?;
+    let args = CheckArgs {
+        paths,
+        job: None,
+        scorer_model: None,
+        max_concurrency: args.max_concurrency,
+        cost_limit: args.plan.cost_limit,
+        dialect_strict: false,
+        files: FileArgs {
+            prices: args.plan.files.prices.clone(),
+            prompts: args.plan.files.prompts.clone(),
+            env_file: args.plan.files.env_file.clone(),
+        },
+        runs: RunsArgs { runs_dir: args.runs.runs_dir.clone() },
+        json: false,
+    };
+    let count = conversations.len();
+    let checked = judged((&args, context, printer), (loaded, conversations), signals)?;
+    let Some(checked) = checked else { return Err(CliError::Interrupted) };
+    let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
+    let verdict = CheckVerdict::new(&findings, false);
+    if verdict == CheckVerdict::Passed {
+        let known = report::count(count, "known conversation");
+        printer.note(&format!("{file}: the judge tells {known} apart (gate.canaries)"));
+        return Ok(());
+    }
+    let screen = Screen { ink: context.stderr_ink, ..context.screen(false) };
+    printer.note(page::page(&checked, verdict, screen).trim_end());
+    Err(CliError::Canaries { file })
+}
+
+/// The job that judges: a case for each conversation.
+fn load(args: &CheckArgs, conversations: &[KnownConversation], context: &Context) -> Result<Loaded, CliError> {
+    let is_data = conversations.iter().all(|it| it.is_data) && !conversations.is_empty();
+    let mut loaded = match (&args.job, is_data) {
+        (None, true) => of_files(args, conversations, context)?,
+        (job, _) => {
+            let path = job.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_JOB));
+            let argument = FileArgument::job("eval-job check PATH --job");
+            let loaded = jobs::load(&[path], argument, args.files.prompts.as_deref(), context.redactor())?;
+            let mut loaded =
+                loaded.into_iter().next().ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
+            take_cases(&mut loaded, conversations)?;
+            loaded
+        }
+    };
+    only_judged(&mut loaded, conversations)?;
+    Ok(loaded)
+}
+
+/// The same of a job that is to be run.
+fn prepare(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
+    take_cases(loaded, conversations)?;
+    only_judged(loaded, conversations)
+}
+
+/// Puts a case for each conversation in the place of the job's cases, with what the first of those says.
+fn take_cases(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
+    let first = loaded.job.cases.first().cloned();
+    let first = first.ok_or_else(|| CliError::Internal("a job has no case".to_owned()))?;
+    let case = |it: &KnownConversation| {
+        // Nothing is known of graph and state, and the user said what is recorded.
+        let (id, user, conditions) = (it.name.clone(), User::Persona, first.conditions[..1].to_vec());
+        let (assertions, setups) = (Vec::new(), Vec::new());
+        Arc::new(Case { id, user, conditions, assertions, setups, ..(*first).clone() })
+    };
+    loaded.job.cases = conversations.iter().map(case).collect();
+    Ok(())
+}
+
+fn only_judged(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
+    loaded.job.metrics.retain(|metric| metric.kind().asks_judge());
+    if loaded.job.metrics.is_empty() {
+        let what = format!("no metric of {} asks a judge", loaded.file);
+        return Err(CliError::Unprepared(Refusal::new(what, "a job with tasks, or with a metric that asks a judge")));
+    }
+    refuse_unknown(&loaded.job, conversations)
+}
+
+/// The job that other systems' files make, with the context that lies beside each.
+fn of_files(args: &CheckArgs, conversations: &[KnownConversation], context: &Context) -> Result<Loaded, CliError> {
+    let mut all: Option<Loaded> = None;
+    for conversation in conversations {
+        let job = of_data(&conversation.file, &grade_args(args), context)?;
+        let case = job.job.cases.first().cloned();
+        let case = case.ok_or_else(|| CliError::Internal("a file has no case".to_owned()))?;
+        let case = Arc::new(Case { id: conversation.name.clone(), user: User::Persona, ..(*case).clone() });
+        match &mut all {
+            Some(all) => all.job.cases.push(case),
+            None => {
+                let mut job = job;
+                job.job.cases = vec![case];
+                all = Some(job);
+            }
+        }
+    }
+    all.ok_or_else(|| CliError::Internal("there are no files".to_owned()))
+}
+
+/// Refuses names of metrics that nothing measures: what must fail there would always slip through.
+fn refuse_unknown(job: &Job, conversations: &[KnownConversation]) -> Result<(), CliError> {
+    let mut known: Vec<String> = job.metrics.iter().map(|metric| metric.label().to_owned()).collect();
+    known.extend(job.metrics.iter().map(|metric: &MetricEntry| metric.kind().as_str().to_owned()));
+    known.extend(job.cases.iter().flat_map(|case| case.tasks.iter().map(|task| task.task.clone())));
+    known.sort();
+    known.dedup();
+    let has_parts = job.metrics.iter().any(|metric| metric.kind().is_judged());
+    for conversation in conversations {
+        if let Some(name) = conversation.must_fail.iter().find(|name| !known.contains(name) && !has_parts) {
+            let what = format!("{} must fail `{name}`, which the job does not measure", conversation.file.display());
+            return Err(CliError::Unprepared(Refusal::new(what, format!("one of {}", known.join(", ")))));
+        }
+    }
+    Ok(())
+}
+
+/// What the judge makes of all of them; `None` where it was interrupted.
+fn judged(
+    (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
+    (loaded, conversations): (Loaded, Vec<KnownConversation>),
+    signals: Signals,
+) -> Result<Option<Vec<Checked>>, CliError> {
+    let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.name.clone());
+    let asking = Asking {
+        args: AskArgs {
+            command: "check",
+            job: args.job.clone(),
+            runs_dir: args.runs.runs_dir.clone(),
+            max_concurrency: args.max_concurrency,
+            spend: SpendLimits { cost: args.cost_limit, tokens: None },
+            prices: args.files.prices.clone(),
+        },
+        context,
+        printer,
+        judge,
+        runtime: runtime()?,
+        signals,
+    };
+    asking.check(&loaded.job, loaded.file.clone())?;
+    let (mut held, mut expected) = (Vec::new(), Vec::new());
+    for KnownConversation { name, file, known, must_fail, recorded, .. } in conversations {
+        let (file_stem, id) = (name.clone(), name.clone());
+        held.push((RecordingKey { id, model: None, session: None, file_stem, file, line: 1 }, recorded));
+        expected.push((name, known, must_fail));
+    }
+    let held = Held::given(held);
+    let ids = expected.iter().map(|(name, ..)| name.clone()).collect();
+    let case_of = (0..expected.len()).map(Some).collect();
+    let matched = Matched { loaded, case_of, ids, large: None };
+    let grade_args = grade_args(args);
+    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt))?;
+    let words = kept.kept_words(&grade_args);
+    let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
+    let planned = run.planned()?;
+    let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
+    let job = job.ok_or_else(|| unreadable(&run, "its job is not whole"))?;
+    let templates = kept_templates(&run, &planned, &job);
+    let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
+        .ok_or_else(|| unreadable(&run, "it has no job"))?;
+    let mut to_ask = 0;
+    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
+    let answers = asking.ask(&run, &again, &before, to_ask)?;
+    asking.runtime.shutdown_background();
+    printer.note(&words);
+    if answers.stopped == Some(AskingStopped::Interrupted) {
+        return Ok(None);
+    }
+    again.asked(answers.grading, answers.stopped);
+    let mut checked = Vec::new();
+    for trial in run.trials() {
+        let trial = again.grade(trial?)?;
+        let Some((name, known, must_fail)) = expected.iter().find(|(name, ..)| *name == trial.trial.case) else {
+            continue;
+        };
+        let finding = match &trial.scorecard {
+            Some(card) => finding(*known, must_fail, card, is_judged),
+            None => Finding::Unknown { why: trial.why_no_score().unwrap_or_default() },
+        };
+        checked.push(Checked { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
+    }
+    Ok(Some(checked))
+}
+
+/// What keeping conversations takes of the arguments of `grade`.
+fn grade_args(args: &CheckArgs) -> GradeArgs {
+    let CheckArgs { files: FileArgs { prices, prompts, env_file }, .. } = args;
+    GradeArgs {
+        runs: Vec::new(),
+        recorded: RecordedArgs {
+            dataset: None,
+            actual: Vec::new(),
+            min_score: None,
+            selection: SelectionArgs::default(),
+            reading: ReadingArgs { config_file_path: None, session_file: None, dialect_strict: args.dialect_strict },
+        },
+        runs_dir: RunsArgs { runs_dir: args.runs.runs_dir.clone() },
+        job: None,
+        weights: Vec::new(),
+        scorer_model: None::<ModelName>,
+        max_concurrency: args.max_concurrency,
+        cost_limit: args.cost_limit,
+        token_limit: None,
+        files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
+        output: Vec::new(),
+    }
+}

@@ -1,0 +1,193 @@
+//! Judges beside conversations that are known to be bad or good, with the built program.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::eval_job;
+use crate::servers::http::{Reply, Server};
+
+fn says(content: &str) -> Reply {
+    let message = json!({"role": "assistant", "content": content});
+    Reply::Json(200, json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}))
+}
+
+/// A judge that gives this score where the agent says that it booked, and this where it does not.
+fn judge(booked: f64, not_booked: f64) -> Server {
+    Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
+        let score = if conversation.contains("is booked") { booked } else { not_booked };
+        says(
+            &json!({"tasks": [{"index": 1, "reason": "so", "score": score}], "tone": {"reason": "so", "score": 1}})
+                .to_string(),
+        )
+    })
+}
+
+/// A folder with a job and two known conversations.
+fn desk(judge: &Server, gate: &Value) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": "http://127.0.0.1:1/v1"}},
+        "evaluator": {"script": ["A table for two at seven, please"]},
+        "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+        "facts": [],
+        "tasks": [{"task": "Ask for a table", "acceptanceCriteria": "A table is booked"}],
+        "gate": gate,
+    });
+    fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let known = folder.path().join("known");
+    fs::create_dir(&known).unwrap();
+    let conversation = |known: &str, reply: &str| {
+        format!(
+            "known: {known}\nfails: {}\nconversation:\n  - user: A table for two, please\n  - agent: {reply}\n",
+            if known == "bad" { "[tasks]" } else { "[]" }
+        )
+    };
+    fs::write(known.join("declines.yml"), conversation("bad", "We are closed.")).unwrap();
+    fs::write(known.join("fine.yml"), conversation("good", "Your table is booked.")).unwrap();
+    folder
+}
+
+fn typed(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = eval_job(folder).args(arguments).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), words)
+}
+
+#[test]
+fn a_judge_that_tells_them_apart_passes() {
+    let judge = judge(0.9, 0.1);
+    let desk = desk(&judge, &json!({}));
+    let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("✓ declines · known bad · fails: tasks (Ask for a table) 0.10"), "{words}");
+    assert!(words.contains("✓ fine · known good · passes"), "{words}");
+    assert!(words.contains("1 of 1 conversation known to be bad fail, 1 of 1 known to be good pass"), "{words}");
+}
+
+#[test]
+fn a_lenient_judge_and_a_strict_one_are_exposed() {
+    for (judge, line) in [
+        (judge(0.9, 0.9), "✗ declines · known bad · slipped through, must fail tasks"),
+        (judge(0.1, 0.1), "✗ fine · known good · fails: tasks (Ask for a table) 0.10"),
+    ] {
+        let desk = desk(&judge, &json!({}));
+        let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+        assert_eq!(status, Some(100), "{words}");
+        assert!(words.contains(line), "{words}");
+        let output = eval_job(desk.path()).args(["check", "known", "--job", "job.yml", "--json"]).output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["verdict"], "missed", "{found:#}");
+    }
+}
+
+#[test]
+fn a_judge_that_cannot_be_used_proves_nothing() {
+    for status in [500, 401] {
+        let judge = Server::start(move |request| {
+            if request.path.ends_with("/chat/completions") {
+                Reply::Json(status, json!({"error": {"message": "no"}}))
+            } else {
+                Reply::Json(200, json!({"data": []}))
+            }
+        });
+        let desk = desk(&judge, &json!({}));
+        let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+        assert_eq!(status, Some(102), "{words}");
+        assert!(!words.contains("✓") && !words.contains("slipped"), "{words}");
+    }
+    let rambling = Server::start(|request| {
+        if request.path.ends_with("/chat/completions") {
+            says("All is well.")
+        } else {
+            Reply::Json(200, json!({"data": []}))
+        }
+    });
+    let desk = desk(&rambling, &json!({}));
+    let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("? declines · known bad") && words.contains("of 2 nobody knows"), "{words}");
+}
+
+#[test]
+fn canaries_go_before_the_job() {
+    let lenient = judge(0.9, 0.9);
+    let desk_of_lenient = desk(&lenient, &json!({"canaries": "known"}));
+    let (status, words) = typed(desk_of_lenient.path(), &["run", "job.yml", "--model", "m"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(
+        words.contains("the judge does not tell known conversations apart (gate.canaries), so nothing was run"),
+        "{words}"
+    );
+    assert!(!words.contains("started"), "the agent is not spoken to: {words}");
+    let right = judge(0.9, 0.1);
+    let desk_of_right = desk(&right, &json!({"canaries": "known"}));
+    let (_, words) = typed(desk_of_right.path(), &["run", "job.yml", "--model", "m"]);
+    assert!(words.contains("the judge tells 2 known conversations apart"), "{words}");
+    let none = desk(&right, &json!({"canaries": "nowhere"}));
+    let (status, words) = typed(none.path(), &["run", "job.yml", "--model", "m"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("nowhere"), "{words}");
+}
+
+#[test]
+fn mistakes_say_where_and_what_to_try() {
+    let judge = judge(0.9, 0.1);
+    let desk = desk(&judge, &json!({}));
+    let known = desk.path().join("known");
+    for (text, words) in [
+        ("known: maybe\nconversation: []\n", "broken.yml: "),
+        ("known: bad\nconversation:\n  - agent: Hi\n", "the user says nothing in `conversation`"),
+        ("known: bad\nconversation:\n  - {user: Hi, agent: Hi}\n", "needs one key, `user` or `agent`"),
+        (
+            "known: bad\nconversation:\n  - user: Hi\n  - agent: a\n  - agent: b\n",
+            "entry 3 of `conversation` is a second reply",
+        ),
+        (
+            "known: bad\nfails: [task]\nconversation:\n  - user: Hi\n",
+            "must fail `task`, which the job does not measure",
+        ),
+    ] {
+        fs::write(known.join("broken.yml"), text).unwrap();
+        let (status, all) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+        assert_eq!(status, Some(2), "{all}");
+        assert!(all.contains(words) && all.contains("try: "), "{text}: {all}");
+    }
+    fs::create_dir(desk.path().join("empty")).unwrap();
+    let (status, words) = typed(desk.path(), &["check", "empty", "--job", "job.yml"]);
+    assert_eq!((status, words.contains("there is no conversation in empty")), (Some(2), true), "{words}");
+}
+
+#[test]
+fn red_hats_layout_brings_its_own_metrics() {
+    let judge = Server::start(|request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        // Each metric asks by items of its own: a judge that finds fault with all of them.
+        says(&json!({"verdicts": [{"id": "1", "reason": "so", "quotes": [{"turn": 1, "text": "I need a laptop"}], "turnsRead": [], "score": 1}]}).to_string())
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("results/known_bad_conversation_results");
+    fs::create_dir_all(&bad).unwrap();
+    let conversation = json!({
+        "metadata": {"authoritative_user_id": "a@b.c", "description": "", "fails": "Policy Compliance"},
+        "conversation": [{"role": "assistant", "content": "Hello"}, {"role": "user", "content": "I need a laptop"}, {"role": "assistant", "content": "No."}],
+    });
+    fs::write(bad.join("refuses.json"), conversation.to_string()).unwrap();
+    let output = eval_job(folder.path())
+        .args(["check", ".", "--scorer-model", "openai/judge"])
+        .env("OPENAI_API_KEY", "sk-test")
+        .env("OPENAI_BASE_URL", format!("{}/v1", judge.address))
+        .output()
+        .unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{words}");
+    assert!(words.contains("refuses · known bad · fails: ") && words.contains("Policy Compliance"), "{words}");
+    assert!(words.contains("None is known to be good"), "{words}");
+}
