@@ -12,7 +12,9 @@ fn words_of(text: &str) -> BTreeSet<String> {
 fn the_program_knows_nothing_of_the_example_jobs() {
     let source = root().join("src");
     let mut telling: BTreeMap<String, String> = BTreeMap::new();
-    for job in files(&root().join("data/eval"), "yml") {
+    // Conversations are told in everybody's words.
+    let is_job = |path: &std::path::PathBuf| !path.components().any(|part| part.as_os_str() == "known");
+    for job in files(&root().join("data/eval"), "yml").into_iter().filter(is_job) {
         for word in telling_words(&std::fs::read_to_string(&job).unwrap()) {
             telling.insert(word, job.file_name().unwrap().to_string_lossy().into_owned());
         }

@@ -111,7 +111,7 @@ fn a_judge_that_cannot_be_used_proves_nothing() {
     let desk = desk(&rambling, &json!({}));
     let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
     assert_eq!(status, Some(102), "{words}");
-    assert!(words.contains("? declines · known bad") && words.contains("of 2 nobody knows"), "{words}");
+    assert!(words.contains("? declines · known bad") && words.contains("nobody knows"), "{words}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub fn answer(vector: &Vector, _dialect: Dialect) -> Option<Answered> {
         "adk" if vector.has(&["parts"]) => ("text of a content", text_of(&vector.input["parts"])),
         _ => return None,
     };
-    Some((kind, Answer::Given(given)))
+    Some((kind, Answer(given)))
 }
 
 fn loaded(file: &Value, config: Option<&Value>) -> Result<Dataset, String> {

@@ -56,7 +56,7 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
         "redhat" if vector.has(&["files"]) => ("exit status of conversations", Ok(all_good(vector))),
         _ => return None,
     };
-    Some((kind, Answer::Given(given)))
+    Some((kind, Answer(given)))
 }
 
 /// The exit status of a check of bad conversations, by both rules; theirs is 1 where ours is any other than 0.

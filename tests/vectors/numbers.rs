@@ -30,7 +30,7 @@ pub fn answer(vector: &Vector, _dialect: Dialect) -> Option<Answered> {
         "redhat" if vector.has(&["stdout_lines"]) => ("messages on standard output", message(vector)),
         _ => return None,
     };
-    Some((kind, Answer::Given(given)))
+    Some((kind, Answer(given)))
 }
 
 fn score(value: &Value) -> Option<Score> {

@@ -26,7 +26,7 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
         "watsonx" if vector.has(&["prediction", "reference"]) => ("ROUGE-L recall helper", recall_helper(vector)),
         _ => return None,
     };
-    Some((kind, Answer::Given(given)))
+    Some((kind, Answer(given)))
 }
 
 /// The tokenizer of a vector: the classic one unless it names another.

@@ -34,7 +34,7 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
         }
         _ => return None,
     };
-    Some((kind, Answer::Given(given)))
+    Some((kind, Answer(given)))
 }
 
 fn text(value: &Value, key: &str) -> String {

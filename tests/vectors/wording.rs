@@ -39,7 +39,7 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
         "text" => ("text", text_of(criterion, text("actual"), text("expected"), is_strict)),
         _ => return None,
     };
-    Some((kind, Answer::Given(matched.map(|(is_match, why)| json!({"match": is_match, "why": why})))))
+    Some((kind, Answer(matched.map(|(is_match, why)| json!({"match": is_match, "why": why})))))
 }
 
 /// What was measured; what could not be is no match.

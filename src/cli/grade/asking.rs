@@ -20,7 +20,7 @@ use super::super::signals::{Kept, Signals};
 use super::again::Again;
 use crate::evidence::{Observed, Usage};
 use crate::job::{Job, ModelName, RunLimits};
-use crate::money::{Cost, Price, SpendLimits};
+use crate::money::{Cost, Dollars, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Overview, Spender, total};
@@ -291,8 +291,8 @@ fn spent(usage: &Usage, cost: Cost) -> String {
         .map_or("tokens that nobody tells".to_owned(), |tokens| format!("{at_least}{} tokens", thousands(tokens)));
     let cost = match cost {
         Cost::Exactly(dollars) => format!(", {dollars}"),
-        Cost::AtLeast(dollars) => format!(", at least {dollars}"),
-        Cost::Unknown => ", at a cost that is not known".to_owned(),
+        Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!(", at least {dollars}"),
+        Cost::AtLeast(_) | Cost::Unknown => ", at a cost that is not known".to_owned(),
     };
     format!("{}, {tokens}{cost}", count(usage.calls as usize, "call"))
 }
