@@ -59,9 +59,13 @@ pub struct Failed {
 pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: impl Fn(&str) -> bool) -> Finding {
     let judged: Vec<&Dimension> = card.dimensions.iter().filter(|it| is_judged(it.metric())).collect();
     let failed: Vec<(String, Vec<String>, f64)> = judged.iter().flat_map(|dimension| failures(dimension)).collect();
-    let missing = judged.iter().find_map(|dimension| match &dimension.component {
-        Component::Missing { error } => Some(format!("{}: {error}", dimension.name)),
-        _ => None,
+    let of_parts = |dimension: &Dimension| dimension.items.iter().map(|it| it.component.clone()).collect::<Vec<_>>();
+    let missing = judged.iter().find_map(|dimension| {
+        let all = [vec![dimension.component.clone()], of_parts(dimension)].concat();
+        all.into_iter().find_map(|component| match component {
+            Component::Missing { error } => Some(format!("{}: {error}", dimension.name)),
+            _ => None,
+        })
     });
     let is_named = |names: &[String]| must_fail.is_empty() || names.iter().any(|name| must_fail.contains(name));
     let has_failed = failed.iter().any(|(_, names, _)| is_named(names));
@@ -111,7 +115,7 @@ pub enum CheckVerdict {
     Passed,
     /// A bad one slipped through, or a good one failed.
     Missed,
-    /// Of some nobody knows, for the judge gave no usable verdict.
+    /// The judge gave no usable verdict on some.
     Unknown,
     /// There are none.
     NoConversations,

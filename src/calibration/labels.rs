@@ -264,7 +264,7 @@ mod tests {
     fn a_judge_that_passes_everything_is_shown_as_such() {
         let trials: Vec<TrialRecord> =
             (1..=60).map(|number| trial(number, 0.7 + f64::from(number % 3) / 10.0)).collect();
-        let verdict = |number: u32| if number % 2 == 0 { LabelVerdict::Yes } else { LabelVerdict::No };
+        let verdict = |number: u32| if number.is_multiple_of(2) { LabelVerdict::Yes } else { LabelVerdict::No };
         let labels: Vec<Label> =
             trials.iter().take(30).map(|trial| label(trial, "Ann", verdict(trial.trial.number))).collect();
         let figures = figures(&trials, &labels);

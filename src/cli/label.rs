@@ -25,7 +25,7 @@ const CHUNK: usize = 20;
 
 /// Whether a judge gives the scores of a metric of this name.
 pub(super) fn is_judged(metric: &str) -> bool {
-    MetricKind::ALL.into_iter().any(|kind| kind.as_str() == metric && kind.asks_judge())
+    MetricKind::ALL.iter().any(|kind| kind.as_str() == metric && kind.asks_judge())
 }
 
 /// Something to ask: the trial's number, the dimension, and the place among its judged parts.

@@ -34,6 +34,10 @@ pub(in crate::cli) struct CheckArgs {
     #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
     pub(in crate::cli) cost_limit: Option<Dollars>,
 
+    /// Stop before the judge takes more than so many tokens
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
+    pub(in crate::cli) token_limit: Option<u64>,
+
     /// Decide as Red Hat's quickstart does: one bad conversation that fails is enough
     #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) dialect_strict: bool,

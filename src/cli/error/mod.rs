@@ -83,7 +83,7 @@ pub(super) enum CliError {
     /// The run has no such case.
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
     /// The judge of a job does not tell the known conversations of its gate apart.
-    Canaries { file: String },
+    Canaries { file: String, is_unknown: bool },
     /// It was interrupted before anything was run.
     Interrupted,
     /// No judge scored anything in a run.

@@ -72,7 +72,11 @@ impl CliError {
                 };
                 format!("{error} the run has no case `{}`\n  try: {}", plain(case), plain(&help))
             }
-            CliError::Canaries { file } => format!(
+            CliError::Canaries { file, is_unknown: true } => format!(
+                "{error} {}: the judge gave no usable verdict on known conversations (gate.canaries), so nothing was run\n  try: another scorer.model, or once more",
+                plain(file)
+            ),
+            CliError::Canaries { file, is_unknown: false } => format!(
                 "{error} {}: the judge does not tell known conversations apart (gate.canaries), so nothing was run\n  try: another scorer.model, sharper acceptance criteria, or `eval-job check` on the folder until it does",
                 plain(file)
             ),

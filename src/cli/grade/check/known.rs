@@ -92,9 +92,12 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     }
     inside.sort();
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let is_one =
-        |path: &Path| path.extension().is_some_and(|it| ["yml", "yaml", "json"].iter().any(|known| it == *known));
-    for path in inside.iter().filter(|path| !is_hidden(path) && (path.is_dir() || is_one(path))) {
+    let is_one = |path: &Path| {
+        path.extension().is_some_and(|it| ["yml", "yaml", "json", "jsonl"].iter().any(|known| it == *known))
+    };
+    // A link may lead back to where it stands.
+    let is_folder = |path: &Path| path.is_dir() && !path.is_symlink();
+    for path in inside.iter().filter(|path| !is_hidden(path) && (is_folder(path) || path.is_file() && is_one(path))) {
         collect(path, files)?;
     }
     Ok(())
@@ -102,7 +105,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
 
 fn read_file(file: &Path) -> Result<Vec<KnownConversation>, CliError> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    if file.extension().is_some_and(|it| it == "json") {
+    if !file.extension().is_some_and(|it| it == "yml" || it == "yaml") {
         return read_data(file, &stem);
     }
     let help = "known: bad (or good), and conversation: a list of {user: …} and {agent: …}";
@@ -155,23 +158,18 @@ fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError
         let part = part.as_os_str().to_string_lossy().to_lowercase();
         part.starts_with("known_good") || part.starts_with("known-good") || part == "good"
     });
-    let known = match metadata["known"].as_str() {
-        Some("good") => Known::Good,
-        Some("bad") => Known::Bad,
-        Some(other) => {
-            return Err(refused(
-                file,
-                &format!("`metadata.known` can't be {}", plain(other)),
-                "`known` is bad or good",
-            ));
-        }
-        None if is_in_good => Known::Good,
-        None => Known::Bad,
+    let known = match &metadata["known"] {
+        Value::Null if is_in_good => Known::Good,
+        Value::Null => Known::Bad,
+        written => Known::deserialize(written)
+            .map_err(|_| refused(file, &format!("`metadata.known` can't be {written}"), "`known` is bad or good"))?,
     };
     let must_fail = match &metadata["fails"] {
+        Value::Null => Vec::new(),
         Value::String(name) => vec![name.clone()],
-        Value::Array(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),
-        _ => Vec::new(),
+        written => Vec::<String>::deserialize(written).map_err(|_| {
+            refused(file, &format!("`metadata.fails` can't be {written}"), "`fails` is a name, or a list of names")
+        })?,
     };
     let mut all = Vec::new();
     for recorded in recordings.conversations(&DiskFiles) {

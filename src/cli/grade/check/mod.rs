@@ -3,6 +3,7 @@
 mod known;
 mod page;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::dataset::RecordingKey;
 use crate::job::{Case, Job, ModelName, User};
-use crate::metric::MetricEntry;
+use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::SpendLimits;
 use crate::plan::Refusal;
 use crate::record::Verdict;
@@ -96,6 +97,7 @@ pub(in crate::cli) fn canaries(
         scorer_model: None,
         max_concurrency: args.max_concurrency,
         cost_limit: args.plan.cost_limit,
+        token_limit: args.plan.token_limit,
         dialect_strict: false,
         files: FileArgs {
             prices: args.plan.files.prices.clone(),
@@ -117,7 +119,7 @@ pub(in crate::cli) fn canaries(
     }
     let screen = Screen { ink: context.stderr_ink, ..context.screen(false) };
     printer.note(page::page(&checked, verdict, screen).trim_end());
-    Err(CliError::Canaries { file })
+    Err(CliError::Canaries { file, is_unknown: verdict == CheckVerdict::Unknown })
 }
 
 /// The job that judges: a case for each conversation.
@@ -188,18 +190,26 @@ fn of_files(args: &CheckArgs, conversations: &[KnownConversation], context: &Con
     all.ok_or_else(|| CliError::Internal("there are no files".to_owned()))
 }
 
-/// Refuses names of metrics that nothing measures: what must fail there would always slip through.
+/// Refuses names of metrics that nothing measures: what must fail there would always slip through, and the judge be blamed.
 fn refuse_unknown(job: &Job, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    let mut known: Vec<String> = job.metrics.iter().map(|metric| metric.label().to_owned()).collect();
-    known.extend(job.metrics.iter().map(|metric: &MetricEntry| metric.kind().as_str().to_owned()));
-    known.extend(job.cases.iter().flat_map(|case| case.tasks.iter().map(|task| task.task.clone())));
-    known.sort();
-    known.dedup();
-    let has_parts = job.metrics.iter().any(|metric| metric.kind().is_judged());
+    let names = |metric: &MetricEntry| [metric.label().to_owned(), metric.kind().as_str().to_owned()];
+    let tasks = job.cases.iter().flat_map(|case| case.tasks.iter().map(|task| task.task.clone()));
+    let of_case = job.cases.iter().flat_map(|case| case.expectations()).flat_map(|expected| &expected.rubrics);
+    let of_metrics = job.metrics.iter().flat_map(|metric| match &metric.metric {
+        MetricConfig::Rubric(options) => options.rubrics.as_slice(),
+        _ => &[],
+    });
+    // As they are called in scorecards.
+    let rubrics = of_case.chain(of_metrics).map(|rubric| match &rubric.description {
+        Some(description) => format!("{} ({description})", rubric.text),
+        None => rubric.text.clone(),
+    });
+    let known: BTreeSet<String> = job.metrics.iter().flat_map(names).chain(tasks).chain(rubrics).collect();
     for conversation in conversations {
-        if let Some(name) = conversation.must_fail.iter().find(|name| !known.contains(name) && !has_parts) {
+        if let Some(name) = conversation.must_fail.iter().find(|name| !known.contains(*name)) {
             let what = format!("{} must fail `{name}`, which the job does not measure", conversation.file.display());
-            return Err(CliError::Unprepared(Refusal::new(what, format!("one of {}", known.join(", ")))));
+            let known = known.iter().cloned().collect::<Vec<_>>().join(", ");
+            return Err(CliError::Unprepared(Refusal::new(what, format!("one of {}", report::one_line(&known, 300)))));
         }
     }
     Ok(())
@@ -218,7 +228,7 @@ fn judged(
             job: args.job.clone(),
             runs_dir: args.runs.runs_dir.clone(),
             max_concurrency: args.max_concurrency,
-            spend: SpendLimits { cost: args.cost_limit, tokens: None },
+            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             prices: args.files.prices.clone(),
         },
         context,

@@ -2,7 +2,7 @@
 
 use super::Checked;
 use crate::calibration::{CheckVerdict, Failed, Finding, Known};
-use crate::report::{Ink, Page, Paint, Screen, count, one_line, two_decimals};
+use crate::report::{Ink, Page, Paint, Screen, one_line, two_decimals};
 
 /// The most columns of a reason.
 const REASON: usize = 400;
@@ -23,16 +23,16 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
         checked.iter().filter(|it| it.known == known && matches!(it.finding, Finding::AsKnown { .. })).count()
     };
     let unknown = checked.iter().filter(|it| matches!(it.finding, Finding::Unknown { .. })).count();
-    let bad = format!("{} of {} known to be bad fail", right(Known::Bad), count(of(Known::Bad), "conversation"));
-    let good = format!("{} of {} known to be good pass", right(Known::Good), of(Known::Good));
-    let unknown = if unknown > 0 { format!(", of {unknown} nobody knows") } else { String::new() };
+    let bad = format!("{} of {} known-bad", right(Known::Bad), of(Known::Bad));
+    let good = format!("{} of {} known-good conversations recognised", right(Known::Good), of(Known::Good));
+    let unknown = if unknown > 0 { format!(", {unknown} could not be judged") } else { String::new() };
     let (paint, word): (Paint, &str) = match verdict {
         CheckVerdict::Passed => (Ink::good, "passed"),
         CheckVerdict::Missed => (Ink::bad, "the judge is wrong"),
         CheckVerdict::Unknown => (Ink::unsure, "the judge can't be used"),
         CheckVerdict::NoConversations => (Ink::unsure, "no conversations"),
     };
-    page.lead((0, 2), (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad}, {good}{unknown}")));
+    page.lead((0, 2), (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
     if of(Known::Good) == 0 && of(Known::Bad) > 0 {
         page.paragraph(0, Ink::unsure, "None is known to be good: a judge that fails everything passes this check");
     }
