@@ -180,12 +180,10 @@ fn red_hats_layout_brings_its_own_metrics() {
         "conversation": [{"role": "assistant", "content": "Hello"}, {"role": "user", "content": "I need a laptop"}, {"role": "assistant", "content": "No."}],
     });
     fs::write(bad.join("refuses.json"), conversation.to_string()).unwrap();
-    let output = eval_job(folder.path())
-        .args(["check", ".", "--scorer-model", "openai/judge"])
-        .env("OPENAI_API_KEY", "sk-test")
-        .env("OPENAI_BASE_URL", format!("{}/v1", judge.address))
-        .output()
-        .unwrap();
+    let variables =
+        format!("OPENAI_API_KEY=sk-test\nOPENAI_BASE_URL={}/v1\nEVAL_JOB_SCORER_MODEL=openai/judge\n", judge.address);
+    fs::write(folder.path().join(".env"), variables).unwrap();
+    let output = eval_job(folder.path()).args(["check", "."]).output().unwrap();
     let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{words}");
     assert!(words.contains("refuses · known bad · fails: ") && words.contains("Policy Compliance"), "{words}");

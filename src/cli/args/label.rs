@@ -62,6 +62,10 @@ pub(in crate::cli) struct CalibrateArgs {
     #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]
     pub(in crate::cli) prices: Option<PathBuf>,
 
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(in crate::cli) env_file: Option<PathBuf>,
+
     /// Print it as JSON instead
     #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) json: bool,

@@ -58,6 +58,8 @@ impl Args {
             Command::Validate(args) => Some(args.plan.files.env_file.as_deref()),
             Command::Probe(args) => Some(args.env_file.as_deref()),
             Command::Grade(args) => Some(args.files.env_file.as_deref()),
+            Command::Check(args) => Some(args.files.env_file.as_deref()),
+            Command::Calibrate(args) => Some(args.env_file.as_deref()),
             _ => None,
         }
     }
