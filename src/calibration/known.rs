@@ -117,8 +117,8 @@ pub enum CheckVerdict {
     Missed,
     /// The judge gave no usable verdict on some.
     Unknown,
-    /// There are none.
-    NoConversations,
+    /// None is known to be bad: nothing shows that the judge finds fault.
+    NoneBad,
 }
 
 impl CheckVerdict {
@@ -136,9 +136,11 @@ impl CheckVerdict {
             true if is_unknown => CheckVerdict::Unknown,
             true if (has_bad && !is_one_caught) || is_good_wrong => CheckVerdict::Missed,
             true => CheckVerdict::Passed,
-            false if findings.is_empty() => CheckVerdict::NoConversations,
+            false if findings.is_empty() => CheckVerdict::NoneBad,
             false if findings.iter().any(|it| is_otherwise(&it)) => CheckVerdict::Missed,
             false if is_unknown => CheckVerdict::Unknown,
+            // A judge that passes everything would.
+            false if !has_bad => CheckVerdict::NoneBad,
             false => CheckVerdict::Passed,
         }
     }
@@ -147,7 +149,7 @@ impl CheckVerdict {
     pub fn exit_status(self) -> u8 {
         match self {
             CheckVerdict::Passed => 0,
-            CheckVerdict::NoConversations => 2,
+            CheckVerdict::NoneBad => 2,
             CheckVerdict::Missed => 100,
             CheckVerdict::Unknown => 102,
         }

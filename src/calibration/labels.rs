@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::record::{Label, LabelVerdict, TrialRecord};
-use crate::score::{Dimension, Item, PassLine, Score};
+use crate::score::{Dimension, Item, PassLine, Score, Scorecard};
 use crate::statistics::{
     Agreement, Corrected, Estimate, Pair, Ratings, Unit, agreement, alpha, best_threshold, corrected,
 };
@@ -16,6 +16,24 @@ pub fn judged_parts(dimension: &Dimension) -> Vec<(Option<&Item>, Score)> {
         return dimension.component.score().map(|score| (None, score)).into_iter().collect();
     }
     dimension.items.iter().filter_map(|item| Some((Some(item), item.component.score()?))).collect()
+}
+
+/// What a part is called among those of its dimension: two that are alike have a number behind their name; `None` of the whole.
+pub fn part_key(parts: &[(Option<&Item>, Score)], place: usize) -> Option<String> {
+    let item = parts.get(place)?.0?;
+    let is_like =
+        |other: &&(Option<&Item>, Score)| other.0.is_some_and(|it| (it.key(), it.turn) == (item.key(), item.turn));
+    match parts[..place].iter().filter(is_like).count() {
+        0 => Some(item.key().to_owned()),
+        before => Some(format!("{} #{}", item.key(), before + 1)),
+    }
+}
+
+/// The scorecard of a trial about which a judge was asked: it counts for the agent, which replied.
+pub fn judged_card(trial: &TrialRecord) -> Option<&Scorecard> {
+    let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
+    let has_reply = trial.evidence.as_ref().is_none_or(|evidence| evidence.transcript.has_reply());
+    trial.scorecard.as_ref().filter(|_| counts && has_reply)
 }
 
 /// The judge of some runs beside people.
@@ -113,10 +131,8 @@ pub struct AgreementFigures {
 impl Calibration {
     /// Takes in a trial with the labels of its run.
     pub fn add(&mut self, trial: &TrialRecord, labels: &[Label], is_judged: impl Fn(&str) -> bool) {
-        let Some(card) = trial.scorecard.as_ref().filter(|_| trial.outcome.as_ref().is_some_and(|it| it.counts()))
-        else {
-            return;
-        };
+        // Of an agent that never replied no judge was asked.
+        let Some(card) = judged_card(trial) else { return };
         let next = self.cases.len();
         let case = *self.cases.entry(trial.trial.case.clone()).or_insert(next);
         for dimension in card.dimensions.iter().filter(|dimension| is_judged(dimension.metric())) {
@@ -124,11 +140,13 @@ impl Calibration {
                 .metrics
                 .entry(dimension.name.clone())
                 .or_insert_with(|| Gathered { line: dimension.pass_line(), parts: Vec::new() });
-            for (item, score) in judged_parts(dimension) {
-                let mut part = Part { case, score, yes: 0, no: 0, unclear: 0, by: BTreeSet::new() };
-                let (key, turn) = (item.map(Item::key), item.and_then(|item| item.turn));
+            let parts = judged_parts(dimension);
+            for (place, (item, score)) in parts.iter().enumerate() {
+                let mut part = Part { case, score: *score, yes: 0, no: 0, unclear: 0, by: BTreeSet::new() };
+                let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
                 // Who labels something again thinks otherwise now.
-                let own = labels.iter().filter(|it| it.is_about(trial.trial.number, &dimension.name, key, turn));
+                let own =
+                    labels.iter().filter(|it| it.is_about(trial.trial.number, &dimension.name, key.as_deref(), turn));
                 let last: BTreeMap<&str, LabelVerdict> = own.map(|label| (label.by.as_str(), label.verdict)).collect();
                 for (by, verdict) in last {
                     part.by.insert(by.to_owned());

@@ -6,5 +6,5 @@ mod labels;
 mod samples;
 
 pub use known::{CheckVerdict, Failed, Finding, Known, finding};
-pub use labels::{Calibration, MetricCalibration, People, judged_parts};
+pub use labels::{Calibration, MetricCalibration, People, judged_card, judged_parts, part_key};
 pub use samples::{Flips, Rejudged};

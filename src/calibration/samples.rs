@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::judged_parts;
 use crate::score::{Item, PassLine, Scorecard};
-use crate::statistics::{Estimate, Interval, mean};
+use crate::statistics::{Estimate, Share, rate};
 
 /// The verdicts of several samples of one judge on the same conversations.
 #[derive(Debug, Default)]
@@ -83,19 +83,18 @@ fn flips(metric: &str, parts: &[Repeated]) -> Option<Flips> {
     let repeated: Vec<&Repeated> = parts.iter().filter(|part| part.scores.len() > 1).collect();
     let flip = |part: &&Repeated| {
         let (all, passed) = (part.scores.len() as f64, part.scores.iter().filter(|(_, passes)| *passes).count() as f64);
-        (part.case, 2.0 * passed * (all - passed) / (all * (all - 1.0)))
+        Share { case: part.case, hits: 2.0 * passed * (all - passed) / (all * (all - 1.0)), all: 1 }
     };
     let spread = |part: &&Repeated| {
         let count = part.scores.len() as f64;
         let mean = part.scores.iter().map(|(score, _)| score).sum::<f64>() / count;
         (part.scores.iter().map(|(score, _)| (score - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
     };
-    let possible = Interval { low: 0.0, high: 1.0 };
     Some(Flips {
         metric: metric.to_owned(),
         parts: repeated.len(),
         missing: parts.iter().map(|part| part.missing).sum(),
-        flip_rate: mean(&repeated.iter().map(flip).collect::<Vec<_>>(), possible)?,
+        flip_rate: rate(&repeated.iter().map(flip).collect::<Vec<_>>())?,
         spread: repeated.iter().map(spread).sum::<f64>() / repeated.len() as f64,
     })
 }

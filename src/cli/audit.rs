@@ -53,7 +53,8 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
 /// What was not determined is not passed.
 fn status_of(audit: &Audit, most: Option<Score>) -> u8 {
     let is_above = most.zip(audit.score()).is_some_and(|(most, score)| score - most.get() > Score::HAIR);
-    match (is_above, audit.broken.is_empty()) {
+    let is_unknown = !audit.broken.is_empty() || most.is_some() && audit.score().is_none();
+    match (is_above, !is_unknown) {
         (true, _) => Verdict::GateFailed.exit_status(),
         (false, false) => Verdict::Incomplete.exit_status(),
         (false, true) => 0,

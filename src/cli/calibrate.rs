@@ -1,5 +1,6 @@
 //! `eval-job calibrate RUN…`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -23,9 +24,13 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
-    let mut worst = Verdict::Passed;
+    let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
     for id in ids {
         let mut run = store.open(id)?.with_redactor(context.redactor().clone());
+        let name = run.path().to_path_buf();
+        if !known.insert(name) {
+            continue;
+        }
         let labels = run.labels()?;
         let overview = run.read(|_, trial| calibration.add(trial, &labels, is_judged))?;
         for note in run.note.iter().chain(&run.damaged_labels) {

@@ -40,6 +40,7 @@ impl Context {
             credentials: Credentials {
                 variables: variables.clone(),
                 agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),
+                reference_api_key: env("EVAL_JOB_REFERENCE_API_KEY").map(Secret::new),
                 neo4j_uri: env("NEO_URI"),
                 neo4j_username: env("NEO_USERNAME"),
                 neo4j_password: env("NEO_PASSWORD").map(Secret::new),

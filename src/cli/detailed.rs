@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::CliError;
 use super::stored::StoredCases;
 use crate::clock::Clock;
-use crate::evidence::ToolUse;
+use crate::evidence::{CallsByTurn, ToolUse};
 use crate::grade::metric_input;
 use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
@@ -45,6 +45,7 @@ fn of_trial((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> St
         return page;
     };
     let input = metric_input(job, case, evidence, clock);
+    let made = CallsByTurn::new(&evidence.transcript);
     for turn in evidence.transcript.turns.iter().filter(|turn| !turn.is_greeting()) {
         page += &format!("  turn {} · {}\n", turn.number, line(&turn.user));
         let nothing = Expectation::default();
@@ -55,7 +56,7 @@ fn of_trial((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> St
         page += &format!("    actual reply:   {}\n", turn.agent.as_deref().map_or_else(|| "(none)".to_owned(), line));
         let calls = expected.calls.as_ref().map(|calls| calls.iter().map(expected_call).collect());
         page += &format!("    expected calls: {}\n", calls.map_or_else(|| "(none said)".to_owned(), list));
-        page += &format!("    actual calls:   {}\n", list(turn.tool_uses().iter().map(call).collect()));
+        page += &format!("    actual calls:   {}\n", list(made.of(turn.number).iter().map(call).collect()));
         let label = format!("turn {} · ", turn.number);
         let of_turn = |dimension: &Dimension| {
             let item = dimension.items.iter().find(|item| item.label.starts_with(&label))?;

@@ -11,9 +11,10 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::stored::StoredCases;
-use crate::calibration::judged_parts;
+use crate::calibration::{judged_card, judged_parts, part_key};
 use crate::job::{Case, Job};
 use crate::metric::MetricKind;
+use crate::plan::Refusal;
 use crate::record::{LABEL_VERSION, Label, LabelVerdict, Overview, TrialRecord};
 use crate::report::{self, count, plain, two_decimals};
 use crate::score::{Dimension, Item};
@@ -40,24 +41,23 @@ struct Asked {
 pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.run.as_deref())?.with_redactor(context.redactor().clone());
+    if args.by.trim().is_empty() || args.by.chars().any(char::is_control) {
+        return Err(CliError::Unprepared(Refusal::new("--by needs a name on one line", "--by Ann")));
+    }
     let known = run.labels()?;
     let own: Vec<&Label> = known.iter().filter(|label| label.by == args.by).collect();
-    let (mut all, mut metrics) = (Vec::new(), BTreeSet::new());
-    let mut done = 0;
+    let (mut all, mut metrics, mut done) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     let overview = run.read(|_, trial| {
         for dimension in judged(trial) {
             metrics.insert(dimension.name.clone());
-            if args.metric.as_ref().is_some_and(|metric| *metric != dimension.name) {
-                continue;
-            }
-            for (place, (item, _)) in judged_parts(dimension).into_iter().enumerate() {
-                let (key, turn) = (item.map(Item::key), item.and_then(|item| item.turn));
-                match own.iter().any(|label| label.is_about(trial.trial.number, &dimension.name, key, turn)) {
-                    true => done += 1,
-                    false => {
-                        all.push(Asked { trial: trial.trial.number, metric: dimension.name.clone(), place });
-                    }
+            let parts = judged_parts(dimension);
+            for (place, (item, _)) in parts.iter().enumerate() {
+                let asked = Asked { trial: trial.trial.number, metric: dimension.name.clone(), place };
+                let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
+                if own.iter().any(|it| it.is_about(trial.trial.number, &dimension.name, key.as_deref(), turn)) {
+                    done.insert(asked.clone());
                 }
+                all.push(asked);
             }
         }
     })?;
@@ -73,13 +73,16 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
     // In the same order for everybody and every time, so that people are asked the same and can go on.
     all.sort();
     fastrand::Rng::with_seed(seed(&overview.summary.id)).shuffle(&mut all);
+    let is_meant = |asked: &Asked| args.metric.as_ref().is_none_or(|metric| *metric == asked.metric);
+    let done_of_these = done.iter().filter(|asked| is_meant(asked)).count();
+    all.retain(|asked| is_meant(asked) && !done.contains(asked));
     all.truncate(args.sample.map_or(usize::MAX, |sample| sample as usize));
     let by = plain(&args.by);
     if all.is_empty() {
-        printer.note(&format!("{by} has labelled all {}", count(done, "part")));
+        printer.note(&format!("{by} has labelled all {}", count(done_of_these, "part")));
         return Ok(0);
     }
-    let earlier = if done > 0 { format!(", beside {done} from before") } else { String::new() };
+    let earlier = if done_of_these > 0 { format!(", beside {done_of_these} from before") } else { String::new() };
     printer.note(&format!(
         "{} for {by}{earlier}. Each answer is kept at once; whatever you stop at, they are a random part of all",
         count(all.len(), "question")
@@ -100,10 +103,8 @@ pub(super) fn runs_dir_flag(folder: &Path) -> String {
 
 /// The dimensions of a trial that a judge scored.
 fn judged(trial: &TrialRecord) -> impl Iterator<Item = &Dimension> {
-    let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
-    let has_reply = trial.evidence.as_ref().is_some_and(|evidence| evidence.transcript.has_reply());
-    let card = trial.scorecard.as_ref().filter(|_| counts && has_reply);
-    card.into_iter().flat_map(|card| &card.dimensions).filter(|dimension| is_judged(dimension.metric()))
+    let dimensions = judged_card(trial).into_iter().flat_map(|card| &card.dimensions);
+    dimensions.filter(|dimension| is_judged(dimension.metric()))
 }
 
 /// A number that is the run's own.
@@ -145,7 +146,8 @@ impl Asking<'_> {
             for (asked, number) in chunk.iter().zip(first + 1..) {
                 let Some(trial) = trials.get(&asked.trial) else { continue };
                 let Some(dimension) = judged(trial).find(|dimension| dimension.name == asked.metric) else { continue };
-                let Some(&(item, score)) = judged_parts(dimension).get(asked.place) else { continue };
+                let parts = judged_parts(dimension);
+                let Some(&(item, score)) = parts.get(asked.place) else { continue };
                 self.show(trial, dimension, item, (number, all.len()));
                 let verdict = match self.answer(&mut lines) {
                     Answer::Verdict(verdict) => verdict,
@@ -158,7 +160,7 @@ impl Asking<'_> {
                     by: self.by.to_owned(),
                     trial: trial.trial.clone(),
                     metric: dimension.name.clone(),
-                    item: item.map(|item| item.key().to_owned()),
+                    item: part_key(&parts, asked.place),
                     turn: item.and_then(|item| item.turn),
                     verdict,
                 })?;

@@ -200,10 +200,13 @@ fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) 
 
 /// The number of lanes at once: that of the flag, and no more than the agent can take.
 fn held_by_agent(flag: u16, plan: &Plan, printer: &Printer) -> u16 {
-    let most = plan.job.target.max_concurrency.map_or(flag, |most| most.get());
+    let of_reference = plan.job.reference.as_ref().map(|reference| ("reference", reference.max_concurrency));
+    let named = [Some(("target", plan.job.target.max_concurrency)), of_reference].into_iter().flatten();
+    let least = named.filter_map(|(part, most)| Some((most?.get(), part))).min();
+    let (most, part) = least.unwrap_or((flag, "target"));
     if most < flag && plan.lane_count() > usize::from(most) {
         let conversations = report::count(usize::from(most), "conversation");
-        printer.note(&format!("{conversations} at once, by target.maxConcurrency (-j {flag})"));
+        printer.note(&format!("{conversations} at once, by {part}.maxConcurrency (-j {flag})"));
     }
     flag.min(most)
 }

@@ -32,7 +32,7 @@ pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
 pub use review::{CallFinding, ExpectedTurn, MissedCall, Review, ReviewedCall, ValueDifference};
 pub use state::ObservedState;
-pub use tool_use::ToolUse;
+pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;
 pub use trial::TrialId;
 pub use turn::{FailedTry, Turn};

@@ -1,5 +1,7 @@
 //! The agent's calls of tools with their results: what a trajectory is made of.
 
+use std::cell::OnceCell;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,9 +43,10 @@ impl ToolUse {
 }
 
 impl Turn {
-    /// The calls of tools that the agent made in this turn, with their results.
-    pub fn tool_uses(&self) -> Vec<ToolUse> {
-        ToolUse::from_events(&self.events)
+    /// How many calls of tools the agent made in this turn. Which they are, [`Transcript::tool_uses_by_turn`] says: their results
+    /// may have come later.
+    pub fn call_count(&self) -> usize {
+        self.events.iter().filter(|event| matches!(event.kind, EventKind::FunctionCall(_))).count()
     }
 }
 
@@ -56,8 +59,28 @@ impl Transcript {
     /// Those of each turn, with the results that came in a later one too.
     pub fn tool_uses_by_turn(&self) -> Vec<Vec<ToolUse>> {
         let mut uses = self.tool_uses().into_iter();
-        let is_call = |event: &&Event| matches!(event.kind, EventKind::FunctionCall(_));
-        self.turns.iter().map(|turn| uses.by_ref().take(turn.events.iter().filter(is_call).count()).collect()).collect()
+        self.turns.iter().map(|turn| uses.by_ref().take(turn.call_count()).collect()).collect()
+    }
+}
+
+/// The calls of tools of a conversation, turn by turn, worked out when the first of them is asked for.
+#[derive(Debug)]
+pub struct CallsByTurn<'a> {
+    transcript: &'a Transcript,
+    calls: OnceCell<Vec<Vec<ToolUse>>>,
+}
+
+impl<'a> CallsByTurn<'a> {
+    /// Those of this conversation.
+    pub fn new(transcript: &'a Transcript) -> CallsByTurn<'a> {
+        CallsByTurn { transcript, calls: OnceCell::new() }
+    }
+
+    /// Those of the turn of this number, with the results that came in a later one too; none of one that was not held.
+    pub fn of(&self, turn: u32) -> &[ToolUse] {
+        let calls = self.calls.get_or_init(|| self.transcript.tool_uses_by_turn());
+        let place = self.transcript.turns.iter().position(|known| known.number == turn);
+        place.and_then(|place| calls.get(place)).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

@@ -85,14 +85,14 @@ pub fn script<'a>(job: &Job, case: &'a Case) -> Vec<(u32, &'a str)> {
 
 /// What the reference agent said and did, turn by turn.
 fn turns_of_reference(transcript: &Transcript) -> Vec<ExpectedTurn<'_>> {
-    let call = |used: ToolUse| ExpectedCall { result: used.result, ..ExpectedCall::new(used.tool, used.args) };
-    let turn = |turn: &Turn| Expectation {
-        calls: Some(turn.tool_uses().into_iter().map(call).collect()),
-        reply: turn.agent.clone(),
-        ..Expectation::default()
-    };
-    let turns = transcript.turns.iter().filter(|turn| !turn.is_greeting());
-    turns.map(|it| ExpectedTurn { turn: it.number, say: &it.user, expected: Cow::Owned(turn(it)) }).collect()
+    fn expected(turn: &Turn, uses: Vec<ToolUse>) -> ExpectedTurn<'_> {
+        let call = |used: ToolUse| ExpectedCall { result: used.result, ..ExpectedCall::new(used.tool, used.args) };
+        let calls = Some(uses.into_iter().map(call).collect());
+        let expected = Expectation { calls, reply: turn.agent.clone(), ..Expectation::default() };
+        ExpectedTurn { turn: turn.number, say: &turn.user, expected: Cow::Owned(expected) }
+    }
+    let turns = transcript.turns.iter().zip(transcript.tool_uses_by_turn());
+    turns.filter(|(turn, _)| !turn.is_greeting()).map(|(turn, uses)| expected(turn, uses)).collect()
 }
 
 /// The questions to the judge about a trial, each once.

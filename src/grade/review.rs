@@ -14,7 +14,7 @@ use crate::metric::trajectory::{
 /// are not judged.
 pub fn review(job: &Job, case: &Case, evidence: &Evidence) -> Review {
     let uses = evidence.transcript.tool_uses();
-    let turns = evidence.transcript.turns.iter().flat_map(|turn| turn.tool_uses().into_iter().map(|_| turn.number));
+    let turns = evidence.transcript.turns.iter().flat_map(|turn| std::iter::repeat_n(turn.number, turn.call_count()));
     let made =
         uses.into_iter().zip(turns).map(|(call, turn)| ReviewedCall { turn, call, finding: CallFinding::Unjudged });
     let mut review = Review { made: made.collect(), ..Review::default() };

@@ -229,7 +229,7 @@ impl TrialGroup {
                 });
                 self.dimensions.len() - 1
             });
-            if dimension.metric() == "tasks" {
+            if dimension.metric() == "tasks" && trial.evidence.as_ref().is_none_or(|it| it.transcript.has_reply()) {
                 judge_check::add(&mut self.tasks, dimension);
             }
             self.dimensions[place].has_items |= !dimension.items.is_empty();

@@ -155,7 +155,11 @@ pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGr
     let of_cases =
         || cases.iter().enumerate().flat_map(|(case, tasks)| tasks.iter().map(move |task| (case, task.cells)));
     let falsely: Vec<Share> = of_cases()
-        .map(|(case, cells)| Share { case, hits: cells.falsely_done, all: cells.falsely_done + cells.not_done })
+        .map(|(case, cells)| Share {
+            case,
+            hits: f64::from(cells.falsely_done),
+            all: cells.falsely_done + cells.not_done,
+        })
         .collect();
     let pairs: Vec<Pair> = of_cases().flat_map(|(case, cells)| pairs(case, cells)).collect();
     let with_verdicts = cases.iter().filter(|tasks| tasks.iter().any(|task| task.cells.all() > 0)).count();

@@ -22,6 +22,8 @@ pub struct Credentials {
     pub variables: Variables,
     /// `EVAL_JOB_AGENT_API_KEY`.
     pub agent_api_key: Option<Secret>,
+    /// `EVAL_JOB_REFERENCE_API_KEY`.
+    pub reference_api_key: Option<Secret>,
     /// `NEO_URI`.
     pub neo4j_uri: Option<String>,
     /// `NEO_USERNAME`.
@@ -60,8 +62,14 @@ pub enum ClientError {
 /// # Errors
 /// A client can't be made.
 pub fn check_clients(plan: &Plan, credentials: &Credentials, clock: Clock) -> Result<(), ClientError> {
-    if let Some(problem) = credentials.agent_api_key.as_ref().and_then(|key| key_problem(key.expose())) {
-        return Err(ClientError::Key(format!("EVAL_JOB_AGENT_API_KEY {problem}")));
+    let keys = [
+        ("EVAL_JOB_AGENT_API_KEY", &credentials.agent_api_key),
+        ("EVAL_JOB_REFERENCE_API_KEY", &credentials.reference_api_key),
+    ];
+    for (name, key) in keys {
+        if let Some(problem) = key.as_ref().and_then(|key| key_problem(key.expose())) {
+            return Err(ClientError::Key(format!("{name} {problem}")));
+        }
     }
     Clients::new(plan, credentials.clone(), &Budget::new(plan, clock, 0, None)).map(drop)
 }
@@ -114,7 +122,8 @@ impl Clients {
 fn learn_secrets(plan: &Plan, credentials: &Credentials, model_keys: &[Secret]) {
     let redactor = &credentials.redactor;
     redactor.learn_variables(&credentials.variables);
-    let own = [&credentials.agent_api_key, &credentials.neo4j_password].into_iter().flatten();
+    let own = [&credentials.agent_api_key, &credentials.reference_api_key, &credentials.neo4j_password];
+    let own = own.into_iter().flatten();
     own.chain(model_keys).for_each(|key| redactor.learn(key));
     let of_reference = plan.job.reference.iter().flat_map(|reference| reference.transport.secrets());
     let secrets = plan.job.target.transport.secrets().into_iter().chain(of_reference);

@@ -20,10 +20,11 @@ use crate::agent::tools::ToolMockConfig;
 use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
 use crate::evidence::{Message, Value};
 use crate::graph::{Graph, GraphConfig, Parameters};
-use crate::job::{Isolation, User};
+use crate::job::{Isolation, Target, User};
 use crate::limiter::ConversationLimiter;
 use crate::plan::Trial;
 use crate::retry::RetryPolicy;
+use crate::secret::Secret;
 
 /// The environment of one trial.
 pub(super) struct TrialEnv<'a> {
@@ -193,6 +194,7 @@ impl EnvSetup<'_> {
                 chatbot: target.chatbot.clone(),
                 started_at: None,
                 mocks: Vec::new(),
+                api_key: self.reference_key(target),
                 ..self.agent_context(limiter.clone())
             };
             let broken = |error| Stop::broken(format!("the reference agent: {error}"));
@@ -230,6 +232,16 @@ impl EnvSetup<'_> {
         let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty()));
         let of_lines = lines.iter().map(|line| line.mocks.clone());
         std::iter::repeat_n(Vec::new(), opening).chain(of_lines).collect()
+    }
+
+    /// The key of the reference agent: its own, or the agent's where both are at one address. Elsewhere the agent's key is nobody's
+    /// business.
+    fn reference_key(&self, target: &Target) -> Option<Secret> {
+        let credentials = &self.engine.clients.credentials;
+        let origin = |target: &Target| Some(reqwest::Url::parse(target.transport.address()?).ok()?.origin());
+        let own = origin(&self.engine.plan.job.target);
+        let agents = credentials.agent_api_key.clone().filter(|_| own.is_some() && own == origin(target));
+        credentials.reference_api_key.clone().or(agents)
     }
 
     fn agent_context(&self, limiter: ConversationLimiter) -> AgentContext {

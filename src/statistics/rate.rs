@@ -9,8 +9,8 @@ use super::interval::{Estimate, Interval, t_quantile};
 pub struct Share {
     /// The case.
     pub case: usize,
-    /// How many are hits, at most `all`.
-    pub hits: u32,
+    /// How many are hits, from 0 to `all`; a trial may be a hit in part.
+    pub hits: f64,
     /// How many there are.
     pub all: u32,
 }
@@ -23,7 +23,7 @@ pub fn rate(shares: &[Share]) -> Option<Estimate> {
     let mut cases: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
     for share in shares.iter().filter(|share| share.all > 0) {
         let (hits, all) = cases.entry(share.case).or_default();
-        *hits += f64::from(share.hits);
+        *hits += share.hits;
         *all += f64::from(share.all);
     }
     let all: f64 = cases.values().map(|(_, all)| all).sum();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn singles(hits: u32, all: usize) -> Vec<Share> {
-        (0..all).map(|case| Share { case, hits: u32::from((case as u32) < hits), all: 1 }).collect()
+        (0..all).map(|case| Share { case, hits: f64::from(u8::from((case as u32) < hits)), all: 1 }).collect()
     }
 
     #[test]
@@ -68,12 +68,13 @@ mod tests {
         assert_eq!(none.value, 0.0);
         assert!(none.interval.unwrap().high > 0.15);
         assert_eq!(rate(&[]), None);
-        assert_eq!(rate(&[Share { case: 0, hits: 3, all: 4 }]), Some(Estimate { value: 0.75, interval: None }));
+        assert_eq!(rate(&[Share { case: 0, hits: 3.0, all: 4 }]), Some(Estimate { value: 0.75, interval: None }));
     }
 
     #[test]
     fn twenty_repetitions_of_five_cases_are_not_a_hundred_trials() {
-        let alike: Vec<Share> = (0..5).map(|case| Share { case, hits: 20 * u32::from(case < 2), all: 20 }).collect();
+        let alike: Vec<Share> =
+            (0..5).map(|case| Share { case, hits: 20.0 * f64::from(u8::from(case < 2)), all: 20 }).collect();
         let independent = rate(&singles(40, 100)).unwrap().interval.unwrap();
         let alike = rate(&alike).unwrap().interval.unwrap();
         assert!(alike.half_width() > 3.0 * independent.half_width());

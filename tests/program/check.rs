@@ -143,13 +143,14 @@ fn mistakes_say_where_and_what_to_try() {
     for (text, words) in [
         ("known: maybe\nconversation: []\n", "broken.yml: "),
         ("known: bad\nconversation:\n  - agent: Hi\n", "the user says nothing in `conversation`"),
+        ("known: bad\nconversation:\n  - user: Hi\n", "the agent answers nothing in `conversation`"),
         ("known: bad\nconversation:\n  - {user: Hi, agent: Hi}\n", "needs one key, `user` or `agent`"),
         (
             "known: bad\nconversation:\n  - user: Hi\n  - agent: a\n  - agent: b\n",
             "entry 3 of `conversation` is a second reply",
         ),
         (
-            "known: bad\nfails: [task]\nconversation:\n  - user: Hi\n",
+            "known: bad\nfails: [task]\nconversation:\n  - user: Hi\n  - agent: Hi\n",
             "must fail `task`, which the job does not measure",
         ),
     ] {
@@ -158,6 +159,11 @@ fn mistakes_say_where_and_what_to_try() {
         assert_eq!(status, Some(2), "{all}");
         assert!(all.contains(words) && all.contains("try: "), "{text}: {all}");
     }
+    fs::remove_file(known.join("broken.yml")).unwrap();
+    fs::remove_file(known.join("declines.yml")).unwrap();
+    let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("none is known to be bad"), "{words}");
     fs::create_dir(desk.path().join("empty")).unwrap();
     let (status, words) = typed(desk.path(), &["check", "empty", "--job", "job.yml"]);
     assert_eq!((status, words.contains("there is no conversation in empty")), (Some(2), true), "{words}");

@@ -220,7 +220,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         }
         if word.starts_with("EVAL_JOB_")
             && word.len() > "EVAL_JOB_".len()
-            && !["EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_STARTED_BY"].contains(&word)
+            && !["EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_REFERENCE_API_KEY", "EVAL_JOB_STARTED_BY"].contains(&word)
             && !word.starts_with("EVAL_JOB_TEST_")
         {
             assert!(help.contains(word), "`{word}` is not a variable");

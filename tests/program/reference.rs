@@ -154,3 +154,23 @@ fn one_that_refuses_requests_slows_itself_down_and_not_the_agent() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(trial.refusals.is_none(), "{:?}", trial.refusals);
 }
+
+#[test]
+fn the_agents_key_is_not_the_reference_agents() {
+    let other = model(|_| says("No", 1));
+    let world = World::new(&other.address, "");
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = eval_job(world.folder.path());
+        command.env("OPENAI_API_KEY", "sk-none").envs(variables.iter().copied());
+        command.args(["run", "job.yml", "--no-progress"]).output().unwrap()
+    };
+    let keys = |server: &Server| -> Vec<String> {
+        let chats = server.requests().into_iter().filter(|it| it.path.ends_with("/chat/completions"));
+        chats.map(|it| it.header("authorization").unwrap_or_default().to_owned()).collect()
+    };
+    run(&[("EVAL_JOB_AGENT_API_KEY", "key-of-the-agent-1")]);
+    assert_eq!(keys(&world.agent), ["Bearer key-of-the-agent-1"; 2]);
+    assert_eq!(keys(&other), [""; 2]);
+    run(&[("EVAL_JOB_AGENT_API_KEY", "key-of-the-agent-1"), ("EVAL_JOB_REFERENCE_API_KEY", "key-of-the-other-2")]);
+    assert_eq!(keys(&other)[2..], ["Bearer key-of-the-other-2"; 2]);
+}

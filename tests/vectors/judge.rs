@@ -86,7 +86,7 @@ fn all_good(vector: &Vector) -> Value {
     };
     let findings: Vec<(Known, Finding)> = files.iter().map(finding).collect();
     let verdict = CheckVerdict::new(&findings, true);
-    let is_trap = CheckVerdict::new(&findings, false) == CheckVerdict::NoConversations;
+    let is_trap = CheckVerdict::new(&findings, false) == CheckVerdict::NoneBad;
     json!({"exit": u8::from(verdict.exit_status() != 0), "trap": is_trap})
 }
 

@@ -14,7 +14,7 @@ use crate::cli::job_files::is_yaml;
 use crate::text::nearest;
 
 /// Variables that are no flag's.
-const OTHER_VARIABLES: [&str; 2] = ["EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_STARTED_BY"];
+const OTHER_VARIABLES: [&str; 3] = ["EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_REFERENCE_API_KEY", "EVAL_JOB_STARTED_BY"];
 
 impl Args {
     /// Parses the command line; an argument that was not typed is taken from its environment variable, else from the env file.

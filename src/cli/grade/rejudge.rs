@@ -29,7 +29,9 @@ pub(in crate::cli) fn rejudge(
 ) -> Result<Option<Verdict>, CliError> {
     let planned = run.planned()?;
     let kept = run.job.as_ref().ok_or_else(|| unreadable(&run, "an earlier version kept it without its job"))?;
-    let mut job = Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?;
+    let mut kept = kept.clone();
+    without_own_samples(&mut kept);
+    let mut job = Job::restored(&kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?;
     let mut once = job.clone();
     (job.judge.samples, once.judge.samples) = (times, 1);
     let judge = args.scorer_model.clone().unwrap_or_else(|| job.judge.model.name.clone());
@@ -77,4 +79,14 @@ pub(in crate::cli) fn rejudge(
         rejudged.add(&trial.trial.case, &cards, is_judged);
     }
     Ok(Some(if answers.stopped.is_some() { Verdict::Incomplete } else { Verdict::Passed }))
+}
+
+/// Metrics that say how often their judge is asked are asked as often as all others.
+fn without_own_samples(job: &mut serde_json::Value) {
+    let metrics = job["metrics"].as_array_mut().into_iter().flatten();
+    for options in metrics.filter_map(serde_json::Value::as_object_mut).flat_map(|metric| metric.values_mut()) {
+        if let Some(judging) = options.get_mut("judging").and_then(serde_json::Value::as_object_mut) {
+            judging.remove("samples");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Recorded;
 use crate::dataset::Kind;
 use crate::dataset::model::{CaseUser, Dataset, DatasetCall, DatasetCase, LineExpectation, UserLine};
-use crate::evidence::Turn;
+use crate::evidence::{ToolUse, Turn};
 
 /// The message of a turn whose user wrote no text.
 const NO_TEXT: &str = "(a message without text)";
@@ -21,7 +21,7 @@ impl Recorded {
 
 fn line(turn: &Turn) -> UserLine {
     let args = |made: Value| if made.is_null() { Value::Object(Map::new()) } else { made };
-    let calls = turn.tool_uses().into_iter();
+    let calls = ToolUse::from_events(&turn.events).into_iter();
     let calls =
         calls.map(|used| DatasetCall { tool: used.tool, args: Some(args(used.args)), ..DatasetCall::default() });
     let say = if turn.user.trim().is_empty() { NO_TEXT.to_owned() } else { turn.user.clone() };

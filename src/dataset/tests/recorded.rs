@@ -44,8 +44,11 @@ fn results_of_both_generations_of_trpc_are_read() {
             json!({"a": 2, "b": 3, "operation": "add", "result": 5})
         ]
     );
-    assert_eq!(turn.tool_uses()[0].id.as_deref(), Some("call_00_J7WhW8PJurYtWji3J5H7ITN9"));
-    assert!(turn.tool_uses()[0].result.is_some());
+    assert_eq!(
+        crate::evidence::ToolUse::from_events(&turn.events)[0].id.as_deref(),
+        Some("call_00_J7WhW8PJurYtWji3J5H7ITN9")
+    );
+    assert!(crate::evidence::ToolUse::from_events(&turn.events)[0].result.is_some());
     let stored = serde_json::to_string(turn).unwrap();
     assert_eq!(stored.matches("\"operation\"").count(), 2, "arguments and result are stored once each: {stored}");
     assert_eq!(recording.conversations[0].expected[0].expected.reply.as_deref(), Some("calc result: 5"));
@@ -90,7 +93,7 @@ fn messages_of_watsonx_are_read_and_paired() {
     assert_eq!((conversation.id.as_str(), conversation.turns.len()), ("data1", 3));
     let last = &conversation.turns[2];
     assert_eq!(last.agent.as_deref(), Some("You do not have any payslips."));
-    let uses = last.tool_uses();
+    let uses = crate::evidence::ToolUse::from_events(&last.events);
     let tools: Vec<(&str, bool)> = uses.iter().map(|used| (used.tool.as_str(), used.result.is_some())).collect();
     assert_eq!(
         tools,

@@ -213,7 +213,7 @@ fn arguments_that_are_left_out_of_a_trace_are_null_on_both_sides() {
     let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "evalMode": "trace",
         "conversation": [invocation("a")], "actualConversation": [invocation("a")]}]});
     let recording = crate::dataset::load_recorded("f.json", &text.to_string()).unwrap();
-    assert_eq!(recording.conversations[0].turns[0].tool_uses()[0].args, json!(null));
+    assert_eq!(crate::evidence::ToolUse::from_events(&recording.conversations[0].turns[0].events)[0].args, json!(null));
     let case = recording.conversations.into_iter().next().unwrap().into_case();
     let CaseUser::Lines(lines) = &case.user else { panic!("{case:?}") };
     assert_eq!(lines[0].expected.calls.as_ref().unwrap()[0].args, Some(json!({})), "a case expects none");

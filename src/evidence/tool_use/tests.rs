@@ -129,10 +129,13 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
         events: vec![Event::call("f", json!({}), raw("functionCall")), pending],
         ..Turn::answered(1, "Go", "Soon")
     };
-    assert_eq!(first.tool_uses()[0].result, Some(json!("pending")));
+    assert_eq!(ToolUse::from_events(&first.events)[0].result, Some(json!("pending")));
     let second = Turn { events: vec![done], ..Turn::answered(2, "And?", "Done") };
     let transcript = Transcript { turns: vec![first, second] };
-    assert_eq!(transcript.tool_uses(), [use_of(Some("1"), "f", json!({}), Some(json!("done")))]);
+    let call = [use_of(Some("1"), "f", json!({}), Some(json!("done")))];
+    assert_eq!(transcript.tool_uses(), call);
+    let by_turn = CallsByTurn::new(&transcript);
+    assert_eq!((by_turn.of(1), by_turn.of(2), by_turn.of(3)), (&call[..], &[][..], &[][..]));
 }
 
 #[test]

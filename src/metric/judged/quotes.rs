@@ -14,6 +14,8 @@ const LEAST: usize = 3;
 /// be put together from any text.
 const LEAST_OF_PART: usize = 8;
 const LEAST_WORDS_OF_PART: usize = 2;
+/// From so many letters and digits on a quote is long.
+const LONG: usize = 20;
 /// How many letters a character counts for in scripts without spaces.
 const UNSPACED: usize = 3;
 
@@ -184,9 +186,11 @@ fn find_words(text: &str, part: &str) -> Option<usize> {
     let joins = |a: Option<char>, b: Option<char>| {
         a.zip(b).is_some_and(|(a, b)| [a, b].iter().all(|c| is_of_word(*c) && !is_unspaced(*c)))
     };
+    // A long quote may be clipped in its last word.
+    let may_be_clipped = part.chars().filter(|c| is_of_word(*c)).count() >= LONG;
     let is_whole = |at: &usize| {
         let (before, after) = (text[..*at].chars().next_back(), text[at + part.len()..].chars().next());
-        !joins(before, part.chars().next()) && !joins(part.chars().next_back(), after)
+        !joins(before, part.chars().next()) && (may_be_clipped || !joins(part.chars().next_back(), after))
     };
     text.match_indices(part).map(|(at, _)| at).find(is_whole)
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TemplateConfig;
-use crate::evidence::Turn;
+use crate::evidence::{CallsByTurn, Turn};
 use crate::metric::MetricInput;
 use crate::prompt::{Cut, escape};
 
@@ -101,7 +101,9 @@ fn value(
             }
             serde_json::Value::from(rubrics).to_string()
         }
-        TemplateField::ToolCalls => serde_json::to_string(&turn.tool_uses()).unwrap_or_default(),
+        TemplateField::ToolCalls => {
+            serde_json::to_string(CallsByTurn::new(input.transcript).of(turn.number)).unwrap_or_default()
+        }
         TemplateField::Conversation => {
             let before = input.transcript.turns.iter().take_while(|other| other.number <= turn.number);
             let lines = before.flat_map(|turn| {

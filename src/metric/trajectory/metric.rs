@@ -14,7 +14,7 @@ use super::{
     TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
 };
 use crate::clock::Deadline;
-use crate::evidence::{Judgement, Question, QuestionTo, ToolUse, Transcript};
+use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -127,9 +127,10 @@ impl Metric for TrajectoryMetric {
         let asked = self.asked(input).map(|to| PairAnswers::new(self.pairs(input), to, judgements));
         let answers: &dyn FuzzyAnswers = asked.as_ref().map_or(&LettersOnly, |asked| asked);
         let deadline = input.clock.deadline(crate::script::TIME_LIMIT);
+        let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, (&turn.tool_uses(), &[]), answers, deadline))
+            Some(self.compare(expected, (calls.of(turn.number), &[]), answers, deadline))
         };
         let in_all = |expected: &Expectation| {
             if expected.calls.is_none() && expected.goals.is_none() {
@@ -170,9 +171,10 @@ impl TrajectoryMetric {
                 }
             }
         };
+        let made = CallsByTurn::new(input.transcript);
         for line in &input.lines {
-            if let Some(turn) = input.transcript.turns.iter().find(|turn| turn.number == line.turn) {
-                add(&line.expected, &turn.tool_uses());
+            if input.transcript.turns.iter().any(|turn| turn.number == line.turn) {
+                add(&line.expected, made.of(line.turn));
             }
         }
         if let Some(expected) = input.expected {
@@ -235,7 +237,7 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         let mut reached = Vec::new();
         let mut calls = 0;
         for turn in &transcript.turns {
-            calls += turn.tool_uses().len();
+            calls += turn.call_count();
             let reply = turn.agent.as_deref().unwrap_or_default().to_lowercase();
             let has_all = message.keywords.iter().all(|keyword| reply.contains(&keyword.to_lowercase()));
             if turn.agent.is_some() && has_all {

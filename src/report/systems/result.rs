@@ -160,7 +160,7 @@ fn turns<'a>(trial: &'a TrialRecord, review: &'a Review, dimensions: Vec<&'a Dim
     // A result may come in a later turn than its call.
     let mut uses = evidence.transcript.tool_uses().into_iter();
     let of_turn = |turn: Turn| {
-        let calls: Vec<ToolUse> = uses.by_ref().take(turn.tool_uses().len()).collect();
+        let calls: Vec<ToolUse> = uses.by_ref().take(turn.call_count()).collect();
         let metrics = dimensions.iter().flat_map(|dimension| {
             let items = dimension.items.iter().filter(|item| turn_of(item) == Some(turn.number));
             items.map(|item| MetricResult {

@@ -76,7 +76,9 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<KnownConversation>, CliError
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     let unreadable = |source: std::io::Error| refused(path, &source.to_string(), "the path of a file or a folder");
     if !path.is_dir() {
-        fs::metadata(path).map_err(unreadable)?;
+        if !fs::metadata(path).map_err(unreadable)?.is_file() {
+            return Err(refused(path, "it is neither a file nor a folder", "the path of a file or a folder"));
+        }
         files.push(path.to_path_buf());
         return Ok(());
     }
@@ -145,6 +147,9 @@ fn turns(said: Vec<Said>) -> Result<Vec<Turn>, String> {
     if !turns.iter().any(|turn| !turn.is_greeting()) {
         return Err("the user says nothing in `conversation`".to_owned());
     }
+    if !turns.iter().any(|turn| !turn.is_greeting() && turn.agent.is_some()) {
+        return Err("the agent answers nothing in `conversation`: no judge is needed for that".to_owned());
+    }
     Ok(turns)
 }
 
@@ -174,6 +179,10 @@ fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError
     let mut all = Vec::new();
     for recorded in recordings.conversations(&DiskFiles) {
         let recorded = recorded.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        if !recorded.turns.iter().any(|turn| !turn.is_greeting() && turn.agent.is_some()) {
+            let help = "a conversation in which the agent answers: no judge is needed for silence";
+            return Err(refused(file, "the agent answers nothing in it", help));
+        }
         let (file, must_fail) = (file.to_path_buf(), must_fail.clone());
         all.push(KnownConversation { name: stem.to_owned(), file, known, must_fail, recorded, is_data: true });
     }

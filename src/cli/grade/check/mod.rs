@@ -90,6 +90,10 @@ pub(in crate::cli) fn canaries(
             "a folder of .yml or .json files with known conversations",
         )));
     }
+    if !conversations.iter().any(|it| it.known == Known::Bad) {
+        let what = format!("{file}: no conversation in gate.canaries, {folder}, is known to be bad");
+        return Err(CliError::Unprepared(Refusal::new(what, "one that the judge must find fault with: `known: bad`")));
+    }
     prepare(&mut loaded, &conversations)?;
     let args = CheckArgs {
         paths,
@@ -226,7 +230,7 @@ fn judged(
         args: AskArgs {
             command: "check",
             job: args.job.clone(),
-            runs_dir: args.runs.runs_dir.clone(),
+            runs_dir: checks(args),
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             prices: args.files.prices.clone(),
@@ -262,7 +266,7 @@ fn judged(
     let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
     let answers = asking.ask(&run, &again, &before, to_ask)?;
     asking.runtime.shutdown_background();
-    printer.note(&words);
+    printer.note(words.lines().next().unwrap_or_default());
     if answers.stopped == Some(AskingStopped::Interrupted) {
         return Ok(None);
     }
@@ -282,6 +286,11 @@ fn judged(
     Ok(Some(checked))
 }
 
+/// Where checks are kept: they are no runs of the job.
+fn checks(args: &CheckArgs) -> PathBuf {
+    args.runs.runs_dir.join("checks")
+}
+
 /// What keeping conversations takes of the arguments of `grade`.
 fn grade_args(args: &CheckArgs) -> GradeArgs {
     let CheckArgs { files: FileArgs { prices, prompts, env_file }, .. } = args;
@@ -294,7 +303,7 @@ fn grade_args(args: &CheckArgs) -> GradeArgs {
             selection: SelectionArgs::default(),
             reading: ReadingArgs { config_file_path: None, session_file: None, dialect_strict: args.dialect_strict },
         },
-        runs_dir: RunsArgs { runs_dir: args.runs.runs_dir.clone() },
+        runs_dir: RunsArgs { runs_dir: checks(args) },
         job: None,
         weights: Vec::new(),
         scorer_model: None::<ModelName>,

@@ -30,7 +30,7 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
         CheckVerdict::Passed => (Ink::good, "passed"),
         CheckVerdict::Missed => (Ink::bad, "the judge is wrong"),
         CheckVerdict::Unknown => (Ink::unsure, "the judge can't be used"),
-        CheckVerdict::NoConversations => (Ink::unsure, "no conversations"),
+        CheckVerdict::NoneBad => (Ink::unsure, "none is known to be bad, so nothing shows that the judge finds fault"),
     };
     page.lead((0, 2), (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
     if of(Known::Good) == 0 && of(Known::Bad) > 0 {

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::evidence::{Event, Turn};
+use crate::metric::ExpectedTurn;
 use crate::metric::input::Example;
 
 fn metric(options: Value) -> TrajectoryMetric {
@@ -198,4 +199,20 @@ fn a_reply_that_says_nothing_about_a_pair_is_sent_back() {
         "The reply must be an object with `same`, which is true or false."
     );
     assert!(read("yes").unwrap_err().starts_with("The reply is not JSON"));
+}
+
+#[test]
+fn a_result_that_comes_in_a_later_turn_is_that_of_its_call() {
+    let mut example = example(json!({"seats": 2}));
+    let answered = Event::response(json!("table 7"), json!({}));
+    example.transcript.turns.push(Turn { events: vec![answered], ..Turn::answered(2, "And?", "Table 7") });
+    let score = |result: &str| {
+        let call = json!({"calls": [{"tool": "book", "args": {"seats": 2}, "result": result}]});
+        let expected: Expectation = serde_json::from_value(call).unwrap();
+        let line = ExpectedTurn { turn: 1, say: "Book", expected: Cow::Owned(expected) };
+        let input = MetricInput { lines: vec![line], ..example.input() };
+        metric(json!({"results": true})).score(&input, &[]).component
+    };
+    assert_eq!(score("table 7").score(), Some(Score::ONE), "{:?}", score("table 7"));
+    assert_eq!(score("table 8").score(), Some(Score::ZERO));
 }
