@@ -15,7 +15,7 @@ use super::run::{runtime, waiting_line};
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Hosting, Reply};
 use crate::evidence::{Event, EventKind};
-use crate::job::{ModelName, Target};
+use crate::job::{Model, ModelName, Target};
 use crate::plan::{Overrides, Plan};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
@@ -45,7 +45,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
     let wanted = Overrides {
         models: models.to_vec(),
         evaluator_model: job.persona_model().map(|_| ModelName::Scripted),
-        scorer_model: Some(ModelName::Scripted),
+        scorer_model: Some(Model::new(ModelName::Scripted).into()),
         ..Overrides::default()
     };
     let plan = Plan::new(job, wanted, surroundings(context))

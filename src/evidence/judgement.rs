@@ -42,6 +42,9 @@ pub struct Question {
     pub id: String,
     /// The metric that asks, and reads the reply.
     pub metric: String,
+    /// The judge that is asked, of a panel; `None` where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
     /// Which of several samples of the same judge, from 1.
     pub sample: u32,
     /// The rendered prompt: all that the judge sees.
@@ -66,6 +69,9 @@ pub struct AskedQuestion {
     pub id: String,
     /// The metric that asked.
     pub metric: String,
+    /// The judge that was asked, of a panel; `None` where there was only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
     /// Which of several samples of the same judge, from 1.
     pub sample: u32,
     /// The judge's temperature.
@@ -86,6 +92,7 @@ impl AskedQuestion {
         AskedQuestion {
             id: question.id.clone(),
             metric: question.metric.clone(),
+            judge: question.judge.clone(),
             sample: question.sample,
             temperature: question.temperature,
             digest: question.digest(),
@@ -94,13 +101,32 @@ impl AskedQuestion {
         }
     }
 
+    /// What tells it from the other questions about a conversation.
+    pub fn key(&self) -> QuestionKey<'_> {
+        (&self.id, self.judge.as_deref(), self.sample)
+    }
+
+    /// Whether this is an answer to it.
+    pub fn is_answered_by(&self, judgement: &Judgement) -> bool {
+        (&self.id, self.sample) == (&judgement.question, judgement.sample)
+            && self.judge.as_ref().is_none_or(|judge| *judge == judgement.judge)
+    }
+
     /// The question with its prompt.
     pub fn whole(question: &Question) -> AskedQuestion {
         AskedQuestion { prompt: Some(question.prompt.clone()), ..AskedQuestion::new(question) }
     }
 }
 
+/// The id of a question, the judge of a panel that is asked, and the sample.
+pub type QuestionKey<'a> = (&'a str, Option<&'a str>, u32);
+
 impl Question {
+    /// What tells it from the other questions about a conversation.
+    pub fn key(&self) -> QuestionKey<'_> {
+        (&self.id, self.judge.as_deref(), self.sample)
+    }
+
     /// SHA-256 of the prompt and of the reply's schema, in hex.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();

@@ -20,7 +20,7 @@ pub enum ReproduceError {
 /// # Errors
 /// When it can't be rendered from the record any more.
 pub fn reproduce(asked: &AskedQuestion, rendered: &[Question]) -> Result<Question, ReproduceError> {
-    let same = |question: &&Question| (&question.id, question.sample) == (&asked.id, asked.sample);
+    let same = |question: &&Question| question.key() == asked.key();
     let question = rendered.iter().find(same).cloned().ok_or_else(|| ReproduceError::NotAsked(asked.id.clone()))?;
     let prompt = asked.prompt.clone().unwrap_or(question.prompt);
     let question = Question { prompt, temperature: asked.temperature, metric: asked.metric.clone(), ..question };

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, ToolUse, Transcript, Turn};
+use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, QuestionTo, ToolUse, Transcript, Turn};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
 use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricEntry, MetricInput};
@@ -104,7 +104,7 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
     let mut pairs = 0;
     for metric in metric::metrics(&job.metrics, &job.weights) {
         for question in metric.questions(input, templates)? {
-            if !questions.iter().any(|known| (&known.id, known.sample) == (&question.id, question.sample)) {
+            if !questions.iter().any(|known| known.key() == question.key()) {
                 // Several metrics together ask no more about texts than one.
                 pairs += usize::from(question.metric == "trajectory");
                 if question.metric != "trajectory" || pairs <= metric::trajectory::MOST_PAIRS {
@@ -113,7 +113,16 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
             }
         }
     }
-    Ok(questions)
+    let seats = job.judge.model.seats();
+    Ok(if seats.is_empty() { questions } else { questions.into_iter().flat_map(|it| asked_of(it, &seats)).collect() })
+}
+
+/// A question to each judge of a panel.
+fn asked_of(question: Question, seats: &[String]) -> Vec<Question> {
+    if question.to != QuestionTo::Judge {
+        return vec![question];
+    }
+    seats.iter().map(|seat| Question { judge: Some(seat.clone()), ..question.clone() }).collect()
 }
 
 /// Whether a judge's raw reply can be used by every metric that asks this.
@@ -154,9 +163,10 @@ impl<'a> GradeInput<'a> {
 pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let evidence = trial.evidence;
     let input = metric_input(trial.job, trial.case, evidence, trial.clock);
+    let seats = trial.job.judge.model.seats();
     let dimension = |entry: &MetricEntry| {
         let dimension = match metric::metric(entry, &trial.job.weights) {
-            Some(metric) => metric.score(&input, judgements),
+            Some(metric) => metric::of_panel(&*metric, &input, (&seats, judgements)),
             None => assertions(trial, entry.weight(&trial.job.weights)),
         };
         let beside =
@@ -186,7 +196,8 @@ fn beside(
     (job, input, judgements): (&Job, &MetricInput<'_>, &[Judgement]),
     dimension: &Dimension,
 ) -> Option<Beside> {
-    let component = metric::metric(other, &job.weights)?.score(input, judgements).component;
+    let metric = metric::metric(other, &job.weights)?;
+    let component = metric::of_panel(&*metric, input, (&job.judge.model.seats(), judgements)).component;
     let is_same = match (&component, &dimension.component) {
         (Component::Scored { score, .. }, Component::Scored { score: own, .. }) => {
             (score.get() - own.get()).abs() <= Score::HAIR

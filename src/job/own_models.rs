@@ -2,15 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::{Embeddings, Job, Model, ModelName};
+use super::{Embeddings, Job, Model};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry};
 
 impl Job {
-    /// The judge's model; `None` where no metric asks it.
-    pub fn judge_model(&self) -> Option<&Model> {
+    /// The judges; none where no metric asks them.
+    pub fn judges(&self) -> impl Iterator<Item = &Model> {
         let is_asked = self.asks_judge() || (self.has_judge() && self.compares_meanings(true));
-        is_asked.then_some(&self.judge.model)
+        self.judge.model.judges().filter(move |_| is_asked)
+    }
+
+    /// The judges, each with the key of the job that names it.
+    pub fn judges_with_keys(&self) -> Vec<(String, &Model)> {
+        let is_panel = !self.judge.model.seats().is_empty();
+        let key = |at| if is_panel { format!("scorer.model[{at}]") } else { "scorer".to_owned() };
+        self.judges().enumerate().map(|(at, judge)| (key(at), judge)).collect()
     }
 
     /// Whether a metric asks a judge by a template of its own, beside `tasks` and `tone`.
@@ -24,7 +31,7 @@ impl Job {
 
     /// Whether a model judges: one that is named, or that a metric asks.
     pub fn has_judge(&self) -> bool {
-        self.judge.model.name != ModelName::Scripted && (self.judge.model.is_named || self.asks_judge())
+        !self.judge.model.is_scripted() && (self.judge.model.is_named() || self.asks_judge())
     }
 
     /// The model of embeddings; `None` where none is named, or nothing is left to it.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
-use super::{Embeddings, Line, Model, rules};
+use super::{Embeddings, Line, Model, Panel, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,10 +73,10 @@ pub struct Judge {
     #[schemars(range(min = 1, max = 99))]
     pub samples: u32,
     /// `openai/MODEL` (any OpenAI-compatible endpoint), `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` or `scripted`
-    /// (rules, no model); or a mapping that says how it is reached. Default: openai/gpt-4.1-mini
-    #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
-    #[schemars(with = "ModelFile")]
-    pub model: Model,
+    /// (rules, no model); or a mapping that says how it is reached; or a list of several, a panel: each is asked everything, the
+    /// majority of their verdicts decides, a tie against the agent, and scores are averaged. Default: openai/gpt-4.1-mini
+    #[serde(skip_serializing_if = "Panel::is_unnamed")]
+    pub model: Panel,
     /// The model whose embeddings compare texts that may mean the same (`fuzzy`) where no model judges: `openai/MODEL`, of
     /// any endpoint that speaks OpenAI's embeddings, or `{folder: PATH}`, on this machine. Default: their letters are compared
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ impl Default for Judge {
             prompt: "eval/score".to_owned(),
             temperature: 0.0,
             samples: 1,
-            model: Model::default(),
+            model: Panel::default(),
             embeddings: None,
             verified_cases: VerifiedCases::Chosen,
         }

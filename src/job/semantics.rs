@@ -1,6 +1,7 @@
 //! Checks beyond the schema: models' names, templates, scripts. Read from the tree, so that a structural problem
 //! elsewhere hides none of them.
 
+use super::panel::no_seat;
 use super::problem::{Report, quoted_key};
 use super::script_place::script_place;
 use super::source::{YamlNode, as_json};
@@ -16,7 +17,7 @@ use crate::graph::{CypherProblem, assertion_problem, setup_problem};
 pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &YamlNode) {
     for part in ["evaluator", "scorer"] {
         if let Some(node) = root.get(part).and_then(|part| part.get("model")) {
-            model(report, node);
+            models(report, node);
         }
     }
     if let Some(node) = root.get("scorer").and_then(|part| part.get("embeddings")) {
@@ -67,6 +68,19 @@ fn statements(report: &mut Report<'_>, part: &YamlNode) {
         if let Some(node) = assertion.get("changes") {
             change_lines::check(report, node);
         }
+    }
+}
+
+/// A model, or a panel of several.
+fn models(report: &mut Report<'_>, node: &YamlNode) {
+    if node.items().is_empty() {
+        return model(report, node);
+    }
+    node.items().iter().for_each(|item| model(report, item));
+    let name = |item: &YamlNode| ModelName::parse(item.get("name").unwrap_or(item).text()?).ok();
+    let names: Option<Vec<ModelName>> = node.items().iter().map(name).collect();
+    if let Some((at, error)) = names.and_then(|names| no_seat(&names.iter().collect::<Vec<_>>())) {
+        report.add(node.items()[at].span, error.to_string());
     }
 }
 

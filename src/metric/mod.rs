@@ -35,6 +35,7 @@ pub mod timing;
 pub mod trajectory;
 pub mod turn_relevancy;
 pub mod unavailable;
+mod vote;
 pub mod wording;
 
 pub use crate::evidence::figures;
@@ -47,6 +48,7 @@ pub use table::{MetricConfig, MetricKind};
 pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
+pub use vote::{Vote, of_panel};
 
 use judged::JudgedMetric;
 use per_turn::single_part;
@@ -58,7 +60,7 @@ use unavailable::UnavailableMetric;
 
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
-use crate::score::Dimension;
+use crate::score::{Component, Dimension, Item, weighted_mean};
 use crate::script::{ExpressionProblem, METRIC};
 
 /// Something that can be measured of one conversation.
@@ -87,8 +89,18 @@ pub trait Metric: Send + Sync {
         Err(ReplyError::NotAsked(self.name()))
     }
 
-    /// The dimension's score of the conversation, by all judgements that there are.
+    /// The dimension's score of the conversation, by all judgements of one judge.
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension;
+
+    /// How the judges of a panel come to one score.
+    fn vote(&self) -> Vote {
+        Vote::Mean
+    }
+
+    /// What its parts come to, where each has a score of the whole panel.
+    fn of_items(&self, items: &[Item]) -> Component {
+        weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+    }
 }
 
 /// The metric of an entry; `None` for assertions, which need more than a [`MetricInput`].

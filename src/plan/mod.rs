@@ -19,7 +19,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Case, Isolation, Job, Model, ModelName, RunLimits};
+use crate::job::{Case, Isolation, Job, Model, ModelName, Panel, RunLimits};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -39,7 +39,7 @@ pub struct Overrides {
     /// The persona's model instead of the job's.
     pub evaluator_model: Option<ModelName>,
     /// The judge's model instead of the job's.
-    pub scorer_model: Option<ModelName>,
+    pub scorer_model: Option<Panel>,
     /// The gate instead of the job's.
     pub min_score: Option<Score>,
     /// Limits of the run instead of the job's.
@@ -161,7 +161,8 @@ impl Plan {
         let needs_graph = job.uses_graph() || job.target.transport.hosting().is_in_process();
         job.target.transport = TransportConfig::default();
         (job.target.start, job.target.max_concurrency, job.reference) = (None, None, None);
-        (job.persona.model, job.judge.model) = (Model::new(ModelName::Scripted), Model::new(ModelName::Scripted));
+        job.persona.model = Model::new(ModelName::Scripted);
+        job.judge.model = Model::new(ModelName::Scripted).into();
         job.judge.embeddings = None;
         job.repeat = 1;
         (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);
@@ -253,7 +254,7 @@ fn same_tasks(job: &Job) -> Vec<String> {
 
 /// That several samples of a judge hardly differ.
 fn samples_alike(job: &Job) -> Option<String> {
-    let is_asked_often = job.judge.samples > 1 && job.judge_model().is_some() && job.judge.temperature == 0.0;
+    let is_asked_often = job.judge.samples > 1 && job.judges().next().is_some() && job.judge.temperature == 0.0;
     is_asked_often.then(|| {
         format!(
             "the judge is asked {} times at temperature 0, where models answer nearly the same each time: say scorer: \

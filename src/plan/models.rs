@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{Overrides, Refusal};
-use crate::job::{Job, JobPlace, Model, ModelName, ModelNameError, Provider, User};
+use crate::job::{Job, JobPlace, Model, ModelName, ModelNameError, Panel, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -61,7 +61,14 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
         // A model that is named is to speak.
         job.cases.iter_mut().for_each(|case| Arc::make_mut(case).user = User::Persona);
     }
-    place(&mut job.judge.model, &wanted.scorer_model);
+    let is_panel = |panel: &Panel| !panel.seats().is_empty();
+    match &wanted.scorer_model {
+        Some(panel) if is_panel(panel) || is_panel(&job.judge.model) => job.judge.model.replace(panel),
+        wanted => {
+            let name = wanted.iter().flat_map(Panel::judges).next().map(|model| model.name.clone());
+            job.judge.model.only_mut().into_iter().for_each(|own| place(own, &name));
+        }
+    }
     refusals
 }
 
@@ -70,9 +77,10 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     let mut lacking: Vec<(String, Option<Provider>, Vec<String>)> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
     let persona = job.persona_model().map(|model| ("evaluator", "the persona", model));
-    let judge = job.judge_model().map(|model| ("scorer", "the judge", model));
+    let judges = job.judges_with_keys();
+    let judges = judges.iter().map(|(part, model)| (part.as_str(), "the judge", *model));
     let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings", "the embeddings", model));
-    for (part, role, model) in persona.into_iter().chain(judge).chain(embeddings) {
+    for (part, role, model) in persona.into_iter().chain(judges).chain(embeddings) {
         let Some(access) = access(model, part, variables) else { continue };
         let who = format!("{role} ({})", model.name);
         let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {
@@ -115,8 +123,8 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
     missing.chain(refusals).collect()
 }
 
-/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer` or
-/// `scorer.embeddings`.
+/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer`,
+/// `scorer.model[1]` or `scorer.embeddings`.
 pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access> {
     let ModelName::Of { provider, model: name } = &model.name else { return None };
     let provider = *provider;

@@ -12,12 +12,9 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     if job.limits.cost.is_none() {
         return Vec::new();
     }
-    let own = [
-        ("the persona", job.persona_model()),
-        ("the judge", job.judge_model()),
-        ("the embeddings", job.embeddings_model()),
-    ];
-    let own = own.into_iter().filter_map(|(role, model)| Some((role, model?)));
+    let judges = job.judges().map(|model| ("the judge", model));
+    let embeddings = job.embeddings_model().map(|model| ("the embeddings", model));
+    let own = job.persona_model().map(|model| ("the persona", model)).into_iter().chain(judges).chain(embeddings);
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.to_string()));
     // Tokens that an agent never reports can't be counted anyway; the report says that it is unknown.
@@ -48,14 +45,11 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
 
 /// The names of models that are asked elsewhere than at their providers: persona and judge, and bare models under test.
 pub(super) fn elsewhere(job: &Job, models: &[String], variables: &Variables) -> Vec<String> {
-    let own = [
-        (job.persona_model(), "evaluator"),
-        (job.judge_model(), "scorer"),
-        (job.embeddings_model(), "scorer.embeddings"),
-    ];
-    let own = own.into_iter().filter_map(|(model, part)| {
-        let model = model?;
-        let Access { provider, base_url, .. } = access(model, part, variables)?;
+    let persona = job.persona_model().map(|model| ("evaluator".to_owned(), model));
+    let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings".to_owned(), model));
+    let own = persona.into_iter().chain(job.judges_with_keys()).chain(embeddings);
+    let own = own.filter_map(|(part, model)| {
+        let Access { provider, base_url, .. } = access(model, &part, variables)?;
         (!is_at_home(provider, &base_url?)).then(|| model.name.to_string())
     });
     let transport = &job.target.transport;

@@ -70,7 +70,7 @@ pub(super) fn title(run: &Overview, trial: &TrialRecord) -> String {
 pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
     for judgement in &trial.judgements {
-        let asked = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+        let asked = |asked: &&AskedQuestion| asked.is_answered_by(judgement);
         if let Some(asked) = trial.questions.iter().find(asked) {
             let prompt = asked.prompt.as_deref().map_or_else(
                 || ink.unsure("what it was asked can't be rendered again to the byte from what was kept"),

@@ -118,7 +118,7 @@ async fn ask_about<E: From<std::io::Error>>(
 fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion, Judgement) {
     let judgement = Judgement {
         question: question.id.clone(),
-        judge: engine.clients.answerer(question.to).name().to_owned(),
+        judge: engine.clients.answerer(question).name().to_owned(),
         sample: question.sample,
         reply: Observed::Failed(error.to_owned()),
         rejected: Vec::new(),

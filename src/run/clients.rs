@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::budget::Budget;
 use super::models::Models;
 use crate::clock::Clock;
-use crate::evidence::QuestionTo;
+use crate::evidence::{Question, QuestionTo};
 use crate::graph::neo4j::{Neo4jConfig, Neo4jConnection, Neo4jGraph, Neo4jLimits};
 use crate::graph::{GraphConfig, GraphError};
 use crate::http::{HttpClient, key_problem};
@@ -94,21 +94,18 @@ impl Clients {
         self.models.persona.as_deref()
     }
 
-    /// The judge's model.
-    pub(super) fn judge(&self) -> &dyn Llm {
-        self.models.judge.as_ref()
-    }
-
     /// The model of embeddings, where the job names one.
     pub(super) fn embeddings(&self) -> Option<&dyn Llm> {
         self.models.embeddings.as_deref()
     }
 
     /// Who answers a question.
-    pub(super) fn answerer(&self, to: QuestionTo) -> &dyn Llm {
-        match to {
-            QuestionTo::Judge => self.judge(),
-            QuestionTo::Embeddings => self.embeddings().unwrap_or(self.judge()),
+    pub(super) fn answerer(&self, question: &Question) -> &dyn Llm {
+        let judges = &self.models.judges;
+        let of_panel = || judges.iter().find(|judge| question.judge.as_deref() == Some(judge.name()));
+        match (question.to, self.embeddings()) {
+            (QuestionTo::Embeddings, Some(embeddings)) => embeddings,
+            _ => of_panel().unwrap_or(&judges[0]).as_ref(),
         }
     }
 

@@ -69,7 +69,7 @@ fn each(plan: &Plan) -> u64 {
         Some(GraphConfig::Neo4j(_)) if plan.isolation == Isolation::Database => 3,
         _ => 0,
     };
-    agent + persona + job.judge_model().map_or(0, |model| is_asked(&model.name)) + started + graph
+    agent + persona + job.judges().map(|model| is_asked(&model.name)).sum::<u64>() + started + graph
 }
 
 /// The descriptors that all conversations share.

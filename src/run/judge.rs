@@ -70,7 +70,7 @@ async fn ask_one(
     let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
     let mut judgement = Judgement {
         question: question.id.clone(),
-        judge: engine.clients.answerer(question.to).name().to_owned(),
+        judge: engine.clients.answerer(&question).name().to_owned(),
         sample: question.sample,
         reply: Observed::Failed(String::new()),
         rejected: Vec::new(),
@@ -107,7 +107,7 @@ async fn answer(
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
-    let (judge, service) = (engine.clients.answerer(question.to), service(question.to));
+    let (judge, service) = (engine.clients.answerer(&question), service(question.to));
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],

@@ -27,7 +27,8 @@ pub(super) const EMBEDDINGS: &str = "embeddings";
 pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
-    pub(super) judge: Arc<dyn Llm>,
+    /// One, or a panel of several.
+    pub(super) judges: Vec<Arc<dyn Llm>>,
     /// Whose answer to two texts is the cosine of their embeddings.
     pub(super) embeddings: Option<Arc<dyn Llm>>,
     /// The address of each.
@@ -40,8 +41,10 @@ pub(super) struct Models {
 
 /// The address of one of our own models.
 pub(super) struct ModelAddress {
-    /// `persona`, `judge` or `embeddings`.
-    pub(super) role: &'static str,
+    /// `persona`, `judge`, `judge openai/gpt-4.1` of a panel, or `embeddings`.
+    pub(super) role: String,
+    /// Its client.
+    pub(super) client: Arc<dyn Llm>,
     pub(super) url: String,
     /// The variable, or the place in the job, that sets it or could.
     pub(super) from: String,
@@ -60,30 +63,32 @@ impl Models {
                 return Ok(Arc::new(Scripted) as Arc<dyn Llm>);
             };
             keys.extend(access.key.clone());
-            addresses.push(ModelAddress {
-                role: match part {
-                    "evaluator" => "persona",
-                    "scorer" => "judge",
-                    _ => EMBEDDINGS,
-                },
-                url: access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned()),
-                from: access.address_from.clone(),
-            });
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
-            client(model, (access, part == "scorer.embeddings"), http.clone(), budget)
+            let url = access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned());
+            let from = access.address_from.clone();
+            let client = client(model, (access, part == "scorer.embeddings"), http.clone(), budget)?;
+            let role = match part {
+                "evaluator" => "persona".to_owned(),
+                "scorer" => "judge".to_owned(),
+                "scorer.embeddings" => EMBEDDINGS.to_owned(),
+                _ => format!("judge {}", model.name),
+            };
+            addresses.push(ModelAddress { role, client: Arc::clone(&client), url, from });
+            Ok(client)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
-        let judge = match job.judge_model() {
-            Some(model) => make(model, "scorer")?,
+        let judges = job.judges_with_keys();
+        let mut judges: Vec<_> = judges.iter().map(|(part, model)| make(model, part)).collect::<Result<_, _>>()?;
+        if judges.is_empty() {
             // It is never asked.
-            None => Arc::new(Scripted),
-        };
+            judges.push(Arc::new(Scripted));
+        }
         let endpoint = job.embeddings_model().map(|model| make(model, "scorer.embeddings")).transpose()?;
         let embeddings = match job.embeddings_folder() {
             Some((written, folder)) => Some(local_embeddings(written, folder)?),
             None => endpoint,
         };
-        Ok(Models { persona, judge, embeddings, addresses, endpoints, keys })
+        Ok(Models { persona, judges, embeddings, addresses, endpoints, keys })
     }
 }
 

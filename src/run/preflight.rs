@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Engine;
 use super::clients::Credentials;
-use super::models::EMBEDDINGS;
+use super::models::{EMBEDDINGS, ModelAddress};
 use crate::agent::{Hosting, Missing};
 use crate::graph::neo4j::Neo4jGraph;
 use crate::graph::{Graph, GraphConfig, GraphErrorKind, Parameters, statements};
@@ -149,21 +149,23 @@ fn address(text: &str) -> Option<Url> {
 
 /// Checks that the endpoints of our models are there.
 async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
-    let mut looked: Vec<(String, Vec<&'static str>, &str)> = Vec::new();
+    let mut looked: Vec<Vec<&ModelAddress>> = Vec::new();
     for model in &engine.clients.models.addresses {
-        match looked.iter_mut().find(|(url, ..)| *url == model.url) {
-            Some((_, roles, _)) => roles.push(model.role),
-            None => looked.push((model.url.clone(), vec![model.role], &model.from)),
+        match looked.iter_mut().find(|models| models[0].url == model.url) {
+            Some(models) => models.push(model),
+            None => looked.push(vec![model]),
         }
     }
-    let found = join_all(looked.iter().map(|(url, roles, from)| async move {
-        let Some(url) = address(url) else { return (Vec::new(), Vec::new()) };
+    let found = join_all(looked.iter().map(|models| async move {
+        let Some(url) = address(&models[0].url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) if keys == KeyCheck::Ask => check_keys(engine, roles).await,
-            Ok(()) => (roles.iter().map(|role| (*role, KeyAnswer::Taken)).collect(), Vec::new()),
+            Ok(()) if keys == KeyCheck::Ask => check_keys(models).await,
+            Ok(()) => (models.iter().map(|model| (model.role.as_str(), KeyAnswer::Taken)).collect(), Vec::new()),
             Err(problem) => {
+                let from = &models[0].from;
+                let roles: Vec<&str> = models.iter().map(|model| model.role.as_str()).collect();
                 let help = format!("is the endpoint up, and is its address right? {from} says where it is");
-                let what = format!("the model of {} is not reachable: {problem}", of_roles(roles));
+                let what = format!("the model of {} is not reachable: {problem}", of_roles(&roles));
                 (Vec::new(), vec![PreflightFailure { what, help }])
             }
         }
@@ -188,20 +190,12 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     Preflight { ready, failures }
 }
 
-/// Checks the keys of these roles, as far as that costs no token. Returns the roles with keys that are not refused, and the
+/// Checks the keys of these models, as far as that costs no token. Returns the roles with keys that are not refused, and the
 /// failures of the others.
-async fn check_keys(
-    engine: &Engine,
-    roles: &[&'static str],
-) -> (Vec<(&'static str, KeyAnswer)>, Vec<PreflightFailure>) {
-    let asked = roles.iter().map(|role| async move {
-        let model = match *role {
-            "judge" => Some(engine.clients.judge()),
-            EMBEDDINGS => engine.clients.embeddings(),
-            _ => engine.clients.persona(),
-        };
-        let Some(model) = model else { return (*role, KeyAnswer::Taken) };
-        (*role, tokio::time::timeout(LIMIT, model.check_key()).await.unwrap_or(KeyAnswer::Unknown))
+async fn check_keys<'m>(models: &[&'m ModelAddress]) -> (Vec<(&'m str, KeyAnswer)>, Vec<PreflightFailure>) {
+    let asked = models.iter().map(|model| async move {
+        let key = tokio::time::timeout(LIMIT, model.client.check_key()).await.unwrap_or(KeyAnswer::Unknown);
+        (model.role.as_str(), key)
     });
     let (mut there, mut refusals): (Vec<_>, Vec<(String, Vec<&str>)>) = Default::default();
     for (role, key) in join_all(asked).await {

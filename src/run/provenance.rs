@@ -33,7 +33,7 @@ impl Engine {
             persona: job.persona.name.clone(),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),
             persona_temperature: job.persona.temperature,
-            judge_model: job.judge_model().map_or_else(|| "none".to_owned(), |model| model.name.to_string()),
+            judge_model: judges(job),
             judge_temperature: job.judge.temperature,
             model_endpoint: {
                 let addresses: Vec<String> = clients.models.endpoints.iter().map(|url| without_user(url)).collect();
@@ -58,10 +58,16 @@ impl Engine {
     }
 }
 
+/// The names of the judges, with commas between them; `none` where there is none.
+fn judges(job: &Job) -> String {
+    let names: Vec<String> = job.judges().map(|model| model.name.to_string()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    let own = [plan.job.persona_model(), plan.job.judge_model(), plan.job.embeddings_model()];
-    let names = own.into_iter().flatten().map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
+    let own = plan.job.persona_model().into_iter().chain(plan.job.judges()).chain(plan.job.embeddings_model());
+    let names = own.map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }
 

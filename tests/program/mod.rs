@@ -27,6 +27,7 @@ mod mistakes_with_data;
 mod model_limits;
 mod neo4j;
 mod outputs;
+mod panel;
 mod providers;
 mod readme;
 mod real_model;

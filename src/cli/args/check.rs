@@ -6,7 +6,7 @@ use clap::builder::FalseyValueParser;
 
 use super::values::{parse_dollars, whole_number};
 use super::{FileArgs, RunsArgs};
-use crate::job::ModelName;
+use crate::job::Panel;
 use crate::money::Dollars;
 
 #[derive(Debug, clap::Args)]
@@ -21,9 +21,10 @@ pub(in crate::cli) struct CheckArgs {
     #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
     pub(in crate::cli) job: Option<PathBuf>,
 
-    /// The judge instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
-    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
-    pub(in crate::cli) scorer_model: Option<ModelName>,
+    /// The judge instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted;
+    /// several, with commas between them, are a panel
+    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
+    pub(in crate::cli) scorer_model: Option<Panel>,
 
     /// How many conversations are judged at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::values::{parse_dollars, parse_score, whole_number};
 use super::{FileArgs, ReadingArgs, RunsArgs, SelectionArgs};
-use crate::job::ModelName;
+use crate::job::Panel;
 use crate::money::Dollars;
 use crate::score::{Score, Weight};
 
@@ -31,8 +31,8 @@ pub(in crate::cli) struct GradeArgs {
 
     /// Ask this judge all questions about the stored conversations, which costs tokens: openai/MODEL, anthropic/MODEL,
     /// gemini/MODEL, watsonx/MODEL or scripted. Without it nobody is asked and nothing is spent
-    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
-    pub(in crate::cli) scorer_model: Option<ModelName>,
+    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
+    pub(in crate::cli) scorer_model: Option<Panel>,
 
     /// How many conversations the judge is asked about at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,

@@ -6,7 +6,7 @@ use clap::builder::FalseyValueParser;
 
 use super::RunsArgs;
 use super::values::{parse_dollars, whole_number};
-use crate::job::ModelName;
+use crate::job::Panel;
 use crate::money::Dollars;
 
 #[derive(Debug, clap::Args)]
@@ -46,8 +46,8 @@ pub(in crate::cli) struct CalibrateArgs {
     pub(in crate::cli) repeat: Option<u32>,
 
     /// The judge that is asked again: openai/MODEL, anthropic/MODEL, gemini/MODEL or watsonx/MODEL [default: the run's]
-    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
-    pub(in crate::cli) scorer_model: Option<ModelName>,
+    #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
+    pub(in crate::cli) scorer_model: Option<Panel>,
 
     /// How many conversations are judged at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,

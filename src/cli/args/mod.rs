@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 use super::datasets::TargetArg;
 use super::init::InitTarget;
 use crate::graph::embedded::Megabytes;
-use crate::job::ModelName;
+use crate::job::{ModelName, Panel};
 use crate::money::Dollars;
 use crate::score::Score;
 
@@ -182,9 +182,10 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) evaluator_model: Option<ModelName>,
 
-    /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
-    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
-    pub(super) scorer_model: Option<ModelName>,
+    /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted;
+    /// several, with commas between them, are a panel
+    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
+    pub(super) scorer_model: Option<Panel>,
 
     /// Hold each conversation so often [default: the job's `repeat`, 1]
     #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]

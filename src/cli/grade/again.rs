@@ -9,7 +9,7 @@ use super::super::context::Context;
 use super::super::jobs::Loaded;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
 use crate::grade::{self, GradeInput};
-use crate::job::{Case, Job};
+use crate::job::{Case, Job, Panel};
 use crate::prompt::Templates;
 use crate::record::{Overview, TrialRecord};
 use crate::report;
@@ -61,6 +61,12 @@ impl<'a> Again<'a> {
             grading: None,
             flips: BTreeMap::new(),
         })
+    }
+
+    /// Has other judges asked.
+    pub(super) fn judged_by(mut self, judges: &Panel) -> Again<'a> {
+        self.job.judge.model.replace(judges);
+        self
     }
 
     /// Sets another judge's answers.
@@ -135,10 +141,10 @@ impl<'a> Again<'a> {
             None => self.first_judgements(trial, evidence),
         };
         let (mut all, mut kept, mut asked) = (Vec::new(), Vec::new(), Vec::new());
-        for ((id, sample), question) in questions {
+        for ((id, judge, sample), question) in questions {
             let is_it = |known: &AskedQuestion| {
                 let is_same = question.as_ref().is_ok_and(|question| question.digest() == known.digest);
-                (&known.id, known.sample) == (&id, sample) && (is_same || self.grading.is_some())
+                known.key() == (&*id, judge.as_deref(), sample) && (is_same || self.grading.is_some())
             };
             match (given.iter().find(|(known, _)| is_it(known)), &question) {
                 (Some((known, judgement)), Ok(question)) => {
@@ -169,33 +175,36 @@ impl<'a> Again<'a> {
         let asked: Vec<AskedQuestion> =
             trial.questions.iter().cloned().chain(rendered.iter().map(AskedQuestion::new)).collect();
         let pair = |judgement: &Judgement| {
-            let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+            let is_it = |asked: &&AskedQuestion| asked.is_answered_by(judgement);
             Some((asked.iter().find(is_it)?.clone(), judgement.clone()))
         };
         trial.judgements.iter().filter_map(pair).collect()
     }
 
-    /// The questions of the job's metrics about a trial, by id and sample: as they were asked, where that was stored.
+    /// The questions of the job's metrics about a trial, by id, judge of a panel, and sample: as they were asked, where that was stored.
     #[expect(clippy::type_complexity, reason = "each question, or why it is unknown")]
     fn questions(
         &self,
         asked: &[AskedQuestion],
         case: &Case,
         evidence: &Evidence,
-    ) -> Result<Vec<((String, u32), Result<Question, String>)>, String> {
+    ) -> Result<Vec<((String, Option<String>, u32), Result<Question, String>)>, String> {
         let unknown =
             "an earlier version kept it without the judge's template, and that of today is another; say --job FILE";
         let templates = self.templates.as_ref().ok_or(unknown)?;
         let trial = GradeInput { job: &self.job, case, evidence, clock: self.context.clock };
         let rendered = render(trial, templates)?;
         let as_asked = |question: &Question| {
-            let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&question.id, question.sample);
+            let is_it = |asked: &&AskedQuestion| asked.key() == question.key();
             match asked.iter().find(is_it).filter(|_| !self.is_corrected) {
                 Some(asked) => grade::reproduce(asked, &rendered).map_err(|error| error.to_string()),
                 None => Ok(question.clone()),
             }
         };
-        Ok(rendered.iter().map(|question| ((question.id.clone(), question.sample), as_asked(question))).collect())
+        Ok(rendered
+            .iter()
+            .map(|question| ((question.id.clone(), question.judge.clone(), question.sample), as_asked(question)))
+            .collect())
     }
 
     /// Why there is no reply to a question.

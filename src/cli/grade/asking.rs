@@ -19,7 +19,7 @@ use super::super::run::waiting_line;
 use super::super::signals::{Kept, Signals};
 use super::again::Again;
 use crate::evidence::{Observed, Usage};
-use crate::job::{Job, ModelName, RunLimits};
+use crate::job::{Job, Panel, RunLimits};
 use crate::money::{Cost, Dollars, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
@@ -59,7 +59,7 @@ pub(super) struct Asking<'a> {
     pub(super) args: AskArgs,
     pub(super) context: &'a Context,
     pub(super) printer: &'a Arc<Printer>,
-    pub(super) judge: ModelName,
+    pub(super) judge: Panel,
     pub(super) runtime: Runtime,
     pub(super) signals: Signals,
 }
@@ -250,10 +250,9 @@ fn without_answered(
     let mut unanswered = Vec::new();
     for question in conversation.questions {
         let digest = question.digest();
-        match answered
-            .iter()
-            .find(|(known, judgement)| known.digest == digest && matches!(judgement.reply, Observed::Seen(_)))
-        {
+        match answered.iter().find(|(known, judgement)| {
+            known.key() == question.key() && known.digest == digest && matches!(judgement.reply, Observed::Seen(_))
+        }) {
             Some((known, judgement)) => {
                 let (question, judgement) = (Some(Box::new(known.clone())), judgement.clone());
                 journal.append(&Entry::Judged { trial, question, judgement })?;

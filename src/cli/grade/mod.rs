@@ -134,6 +134,9 @@ fn grade_run<'a>(
     });
     let mut again = Again::new(&args.weights, context, kept, corrected, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?;
+    if let Some(asking) = asking {
+        again = again.judged_by(&asking.judge);
+    }
     let mut overview = planned.emptied();
     let metrics = || again.job.metrics.iter().map(MetricEntry::label);
     if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {

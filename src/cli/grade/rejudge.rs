@@ -14,7 +14,7 @@ use super::{kept_templates, listen, unreadable};
 use crate::calibration::Rejudged;
 use crate::evidence::Judgement;
 use crate::grade::{self, GradeInput};
-use crate::job::{Job, ModelName};
+use crate::job::Job;
 use crate::money::SpendLimits;
 use crate::record::Verdict;
 use crate::run::AskingStopped;
@@ -34,13 +34,15 @@ pub(in crate::cli) fn rejudge(
     let mut job = Job::restored(&kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?;
     let mut once = job.clone();
     (job.judge.samples, once.judge.samples) = (times, 1);
-    let judge = args.scorer_model.clone().unwrap_or_else(|| job.judge.model.name.clone());
-    if judge == ModelName::Scripted {
+    let judge = args.scorer_model.clone().unwrap_or_else(|| job.judge.model.clone());
+    once.judge.model.replace(&judge);
+    if judge.is_scripted() {
         return Err(CliError::NothingJudged);
     }
     let templates = kept_templates(&run, &planned, &job);
     let again = Again::new(&[], context, Some((job, templates)), None, &planned)
-        .ok_or_else(|| unreadable(&run, "it has no job"))?;
+        .ok_or_else(|| unreadable(&run, "it has no job"))?
+        .judged_by(&judge);
     let asking = Asking {
         args: AskArgs {
             command: "calibrate",

@@ -47,7 +47,13 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
     assert_eq!(job.persona, persona);
     assert_eq!(
         job.judge,
-        Judge { prompt: "eval/score".to_owned(), temperature: 0.0, samples: 1, model, ..Judge::default() }
+        Judge {
+            prompt: "eval/score".to_owned(),
+            temperature: 0.0,
+            samples: 1,
+            model: model.into(),
+            ..Judge::default()
+        }
     );
     assert_eq!(job.aspirational_average_ms, None);
     assert_eq!(job.max_turns, 20);
@@ -66,7 +72,7 @@ fn every_key_is_understood() {
     assert_eq!(job.tags, ["nightly", "demo"]);
     let case = &job.cases[0];
     assert_eq!(case.user, User::Lines(["First line", "2"].map(|say| Line::from(say.to_owned())).to_vec()));
-    assert_eq!(job.judge.model, Model::new(ModelName::Scripted));
+    assert_eq!(job.judge.model, Model::new(ModelName::Scripted).into());
     assert_eq!(job.target.transport, DemoConfig {}.into());
     let neo4j = Neo4jConfig { uri: Some("bolt://db:7687".to_owned()), ..Neo4jConfig::default() };
     assert_eq!(job.graph.backend(), Some(GraphConfig::Neo4j(neo4j)));

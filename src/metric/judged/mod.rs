@@ -5,9 +5,9 @@
 
 mod blocks;
 mod options;
-mod panel;
 mod quotes;
 mod reply;
+mod samples;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -21,13 +21,14 @@ pub use units::{units, windows};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{Metric, MetricInput, ReplyError};
+use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use panel::Samples;
 use quotes::Shown;
 use reply::read_verdicts;
+use samples::Samples;
+pub(super) use samples::{SPREAD, reasons};
 
 /// How many problems of one reply are named.
 const MOST_PROBLEMS: usize = 3;
@@ -208,6 +209,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         let question = |sample| Question {
             id: self.question_id(),
             metric: M::NAME.to_owned(),
+            judge: None,
             sample,
             prompt: rendered.prompt.clone(),
             schema: schema.clone(),
@@ -255,13 +257,13 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
             Ok(verdicts.into_iter().map(check).collect())
         };
-        let samples = panel::samples(&own, read);
+        let samples = samples::samples(&own, read);
         let how = (self.measure.scale(), self.measure.second_below());
         let (scored, component) = match all.is_empty() {
             true => self.of_found(&samples, how),
             false => {
                 let item = |item: &JudgeItem| match unanswered(input, item.turn).filter(|_| !options.strict) {
-                    Some(component) => panel::item(item, component),
+                    Some(component) => samples::item(item, component),
                     None => samples.item(item, how, options),
                 };
                 let scored: Vec<Item> = all.iter().map(item).collect();
@@ -270,6 +272,17 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
             }
         };
         Dimension { items: scored, ..Dimension::new(M::NAME, self.weight, component) }
+    }
+
+    fn vote(&self) -> Vote {
+        match self.measure.scale() {
+            Scale::YesNo | Scale::Support => Vote::Majority(Score::clamped(0.5)),
+            Scale::Ten => Vote::Mean,
+        }
+    }
+
+    fn of_items(&self, items: &[Item]) -> Component {
+        self.mean(items)
     }
 }
 
@@ -284,7 +297,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             (items, component)
         };
         let each: Vec<(Vec<Item>, Component)> = samples.each().map(score).collect();
-        panel::mean_of_samples(each, samples.unusable(), options)
+        samples::mean_of_samples(each, samples.unusable(), options)
     }
 
     /// The mean of the items; what the original leaves out of its mean is left out in its dialect.

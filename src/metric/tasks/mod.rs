@@ -5,7 +5,7 @@ mod verdict;
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
-use crate::score::{Component, Dimension, Item, Score, Weight};
+use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 use verdict::{JudgeVerdict, Rating};
 
 /// A task counts as good above this score. Embabel's threshold.
@@ -48,7 +48,10 @@ impl Metric for Tasks {
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let all = |component: Component| (component.clone(), vec![component; input.tasks.len()]);
         let (component, ratings) = match verdict(input, judgements) {
-            Ok(verdict) => (mean(&verdict.tasks), verdict.tasks.iter().map(scored).collect()),
+            Ok(verdict) => (
+                mean(&verdict.tasks.iter().map(|task| task.score).collect::<Vec<_>>()),
+                verdict.tasks.iter().map(scored).collect(),
+            ),
             Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
             Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
             Err(NoVerdict::Missing(error)) => all(Component::missing(error)),
@@ -58,6 +61,13 @@ impl Metric for Tasks {
             items: items.collect(),
             good_above: Some(Score::clamped(GOOD_ABOVE)),
             ..Dimension::new(self.name(), self.weight, component)
+        }
+    }
+
+    fn of_items(&self, items: &[Item]) -> Component {
+        match items.iter().map(|item| item.component.score()).collect::<Option<Vec<Score>>>() {
+            Some(scores) => mean(&scores),
+            None => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),
         }
     }
 }
@@ -116,6 +126,7 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
     let question = |sample| Question {
         id: QUESTION.to_owned(),
         metric: metric.to_owned(),
+        judge: None,
         sample,
         prompt: rendered.prompt.clone(),
         schema: verdict::reply_schema(input.tasks.len()),
@@ -187,9 +198,9 @@ fn scored(rating: &Rating) -> Component {
     Component::scored(rating.score, rating.reason.clone())
 }
 
-fn mean(tasks: &[Rating]) -> Component {
-    let good = tasks.iter().filter(|rating| rating.score.get() > GOOD_ABOVE).count();
-    let sum: f64 = tasks.iter().map(|rating| rating.score.get()).sum();
+fn mean(tasks: &[Score]) -> Component {
+    let good = tasks.iter().filter(|score| score.get() > GOOD_ABOVE).count();
+    let sum: f64 = tasks.iter().map(|score| score.get()).sum();
     let why = format!("{good} of {} done well (above {GOOD_ABOVE})", tasks.len());
     Component::scored(Score::clamped(sum / tasks.len() as f64), why)
 }

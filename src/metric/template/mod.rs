@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, exchanges, unanswered};
-use super::{Metric, MetricInput, ReplyError};
+use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, majority, weighted_mean};
@@ -70,6 +70,11 @@ impl TemplateMetric {
         format!("template-{short}@{turn}")
     }
 
+    /// From which score a verdict speaks for the agent.
+    fn positive_from(&self) -> Score {
+        self.config.positive_from.unwrap_or(Score::clamped(0.5))
+    }
+
     /// What the judges' samples come to for a turn.
     fn component(&self, turn: u32, judgements: &[Judgement]) -> Component {
         let id = self.id(turn);
@@ -86,7 +91,7 @@ impl TemplateMetric {
             }
         }
         let scores: Vec<Score> = readings.iter().map(|reading| reading.score).collect();
-        let line = self.config.positive_from.unwrap_or(Score::clamped(0.5));
+        let line = self.positive_from();
         match majority(&scores, line) {
             Some(found) if readings.len() * 2 > own.len() => {
                 let reading = &readings[found.representative];
@@ -120,6 +125,7 @@ impl Metric for TemplateMetric {
             let question = |sample| Question {
                 id: self.id(turn.number),
                 metric: self.name().to_owned(),
+                judge: None,
                 sample,
                 prompt: prompt.clone(),
                 schema: self.config.scorer.schema(),
@@ -166,10 +172,18 @@ impl Metric for TemplateMetric {
                 Item { turn: Some(turn.number), ..Item::new(label, component) }
             })
             .collect();
-        let component = match items.as_slice() {
+        let component = self.of_items(&items);
+        Dimension { items, ..Dimension::new(self.name(), self.weight, component) }
+    }
+
+    fn vote(&self) -> Vote {
+        Vote::Majority(self.positive_from())
+    }
+
+    fn of_items(&self, items: &[Item]) -> Component {
+        match items {
             [only] => only.component.clone(),
             items => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),
-        };
-        Dimension { items, ..Dimension::new(self.name(), self.weight, component) }
+        }
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn question(pair: &FuzzyPair, to: QuestionTo, judge: &JudgeInput<'_>)
     Question {
         id: id(pair, to),
         metric: "trajectory".to_owned(),
+        judge: None,
         sample: 1,
         prompt,
         schema: ReplySchema { name: "same_meaning".to_owned(), schema, max_tokens: 300 },

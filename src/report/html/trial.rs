@@ -315,7 +315,7 @@ impl ChangeView {
 
 impl JudgementView {
     fn new(judgement: &Judgement, trial: &TrialRecord) -> JudgementView {
-        let is_it = |asked: &&AskedQuestion| (&asked.id, asked.sample) == (&judgement.question, judgement.sample);
+        let is_it = |asked: &&AskedQuestion| asked.is_answered_by(judgement);
         let asked = trial.questions.iter().find(is_it);
         let (reply, has_failed) = match &judgement.reply {
             Observed::Seen(reply) => (reply, false),

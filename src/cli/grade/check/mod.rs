@@ -26,7 +26,7 @@ use super::recorded::{Matched, keep, of_data};
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::dataset::RecordingKey;
-use crate::job::{Case, Job, ModelName, User};
+use crate::job::{Case, Job, Panel, User};
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::SpendLimits;
 use crate::plan::Refusal;
@@ -225,7 +225,7 @@ fn judged(
     (loaded, conversations): (Loaded, Vec<KnownConversation>),
     signals: Signals,
 ) -> Result<Option<Vec<Checked>>, CliError> {
-    let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.name.clone());
+    let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = Asking {
         args: AskArgs {
             command: "check",
@@ -261,7 +261,8 @@ fn judged(
     let job = job.ok_or_else(|| unreadable(&run, "its job is not whole"))?;
     let templates = kept_templates(&run, &planned, &job);
     let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
-        .ok_or_else(|| unreadable(&run, "it has no job"))?;
+        .ok_or_else(|| unreadable(&run, "it has no job"))?
+        .judged_by(&asking.judge);
     let mut to_ask = 0;
     let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
     let answers = asking.ask(&run, &again, &before, to_ask)?;
@@ -306,7 +307,7 @@ fn grade_args(args: &CheckArgs) -> GradeArgs {
         runs_dir: RunsArgs { runs_dir: checks(args) },
         job: None,
         weights: Vec::new(),
-        scorer_model: None::<ModelName>,
+        scorer_model: None::<Panel>,
         max_concurrency: args.max_concurrency,
         cost_limit: args.cost_limit,
         token_limit: None,

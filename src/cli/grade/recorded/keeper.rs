@@ -302,7 +302,7 @@ fn first_of(problems: &Problems) -> String {
 
 /// That nobody was asked, neither a judge nor a model of embeddings, for each question of the job's metrics.
 fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
-    if trial.job.judge_model().is_none() && trial.job.embeddings().is_none() {
+    if trial.job.judges().next().is_none() && trial.job.embeddings().is_none() {
         return Vec::new();
     }
     let questions = render(trial, templates).unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::metric::ReplyError;
 use crate::score::{Component, Item, Score, majority};
 
 /// Scores that differ by more than this, from 0 to 1, are a disagreement.
-const SPREAD: f64 = 0.2;
+pub(in crate::metric) const SPREAD: f64 = 0.2;
 
 /// The samples of one question, read.
 pub(super) struct Samples {
@@ -119,7 +119,7 @@ pub(super) fn mean_of_samples(
 }
 
 /// Reasons, each once.
-fn reasons(why: &[String]) -> String {
+pub(in crate::metric) fn reasons(why: &[String]) -> String {
     let mut all: Vec<(&str, usize)> = Vec::new();
     for reason in why {
         match all.iter_mut().find(|(known, _)| known == reason) {
