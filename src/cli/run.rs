@@ -21,7 +21,7 @@ use super::signals::Signals;
 use super::stored::StoredPrompts;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
-use crate::record::{Entry, Provenance, Verdict};
+use crate::record::{CanaryCheck, Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Durability, Engine, RunDeps};
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
@@ -38,13 +38,14 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     };
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
+    let mut checks = Vec::new();
     for planned in &plans.jobs {
         let (file, job, templates) = (planned.file.clone(), (*planned.plan.job).clone(), planned.templates.clone());
         let loaded = Loaded { file, text: String::new(), job, templates, selection: None };
-        canaries((args, context, printer), loaded, signals.clone())?;
+        checks.push(canaries((args, context, printer), loaded, signals.clone())?);
     }
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
-    let worst = runtime.block_on(jobs.run_all(plans.jobs));
+    let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(checks)));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(worst?.exit_status())
@@ -65,17 +66,20 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     /// Runs them, up to an interruption, and returns the verdict that says most.
-    async fn run_all(&mut self, jobs: Vec<Planned>) -> Result<Verdict, CliError> {
+    async fn run_all(
+        &mut self,
+        jobs: impl Iterator<Item = (Planned, Option<CanaryCheck>)>,
+    ) -> Result<Verdict, CliError> {
         let is_piped = self.outputs.iter().any(OutputFile::is_stdout);
         let (is_only, args) = (self.planned == 1, self.args);
         let shown = RunDisplay { args, context: self.context, printer: self.printer, is_only, is_piped };
         let (mut failure, mut troubles) = (None, Vec::new());
-        for planned in jobs {
+        for (planned, canaries) in jobs {
             // The last report waits for the files of `-o`: whoever reads it may be slow.
             if let Some(ended) = self.ended.last_mut() {
                 troubles.extend(shown.report(ended)?);
             }
-            match self.run_one(planned).await {
+            match self.run_one(planned, canaries).await {
                 Ok(ended) => self.ended.push(ended),
                 Err(error) => failure = Some(error),
             }
@@ -103,7 +107,7 @@ impl Jobs<'_> {
     }
 
     /// Runs one job and reads back what is kept of it.
-    async fn run_one(&self, planned: Planned) -> Result<EndedRun, CliError> {
+    async fn run_one(&self, planned: Planned, canaries: Option<CanaryCheck>) -> Result<EndedRun, CliError> {
         let Jobs { args, context, printer, signals, outputs, .. } = self;
         let (args, context, printer) = (*args, *context, *printer);
         let Planned { file, templates, selection, plan } = planned;
@@ -144,7 +148,10 @@ impl Jobs<'_> {
             sink: keeper.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
-        let provenance = Provenance { selection, ..engine.provenance(&file) };
+        if let Some(canaries) = &canaries {
+            engine.spent_before(&canaries.usage, canaries.cost);
+        }
+        let provenance = Provenance { selection, canaries, ..engine.provenance(&file) };
         let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();

@@ -7,6 +7,7 @@
 
 mod audit;
 mod call;
+mod canaries;
 mod document;
 mod entry;
 mod figures;
@@ -25,6 +26,7 @@ mod verdict;
 
 pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
 pub use call::{Asker, ModelCall};
+pub use canaries::CanaryCheck;
 pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure};

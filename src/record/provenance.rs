@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::CanaryCheck;
 use crate::money::{Dollars, Price};
 use crate::score::{Score, VacuousGate};
 
@@ -76,6 +77,9 @@ pub struct Provenance {
     /// Whether the cases whose tasks are verified were drawn by lot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verified_at_random: bool,
+    /// The known conversations that the judge was tried on before, where the job names some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canaries: Option<CanaryCheck>,
 }
 
 /// A template that was used.

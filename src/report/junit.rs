@@ -8,6 +8,7 @@
 
 use std::io::{self, Write};
 
+use super::canaries::canary_words;
 use super::format::{DocumentResult, WrittenRun};
 use super::terminal::{gate_words, verdict_words};
 use super::{Ink, Screen, beside_gate, conversation, plain, scores};
@@ -217,6 +218,9 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
     }
     if let Some(selection) = &provenance.selection {
         add("cases", selection.clone());
+    }
+    if let Some(canaries) = &provenance.canaries {
+        add("canaries", canary_words(canaries));
     }
     for figure in figures {
         let score = figure

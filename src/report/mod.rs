@@ -6,6 +6,7 @@
 mod analysis;
 mod calibration;
 mod audit;
+mod canaries;
 mod conversation;
 mod coverage;
 mod csv;

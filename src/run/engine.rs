@@ -12,7 +12,9 @@ use super::preflight::PreflightFailure;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::clock::{Clock, Stopwatch};
+use crate::evidence::Usage;
 use crate::limiter::OnWait;
+use crate::money::{Amount, Dollars};
 use crate::plan::{Lane, Plan};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
@@ -85,6 +87,12 @@ impl Engine {
             max_concurrency,
             sink,
         })
+    }
+
+    /// Counts what was spent on the run before its first conversation towards its limits.
+    pub fn spent_before(&self, usage: &Usage, dollars: Dollars) {
+        let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        self.budget.spend_tracker.spend(Amount { dollars, tokens });
     }
 
     async fn begin(&self, provenance: Provenance) -> io::Result<()> {

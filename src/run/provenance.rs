@@ -54,6 +54,7 @@ impl Engine {
             min_score: job.gate.min_score,
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
+            canaries: None,
         }
     }
 }

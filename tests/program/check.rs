@@ -135,6 +135,67 @@ fn canaries_go_before_the_job() {
     assert!(words.contains("nowhere"), "{words}");
 }
 
+/// A judge that tells them apart, and says what that took.
+fn metered_judge() -> Server {
+    Server::start(|request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
+        let score = if conversation.contains("is booked") { 0.9 } else { 0.1 };
+        let verdict =
+            json!({"tasks": [{"index": 1, "reason": "so", "score": score}], "tone": {"reason": "so", "score": 1}});
+        let message = json!({"role": "assistant", "content": verdict.to_string()});
+        Reply::Json(
+            200,
+            json!({
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": {"prompt_tokens": 900, "completion_tokens": 100},
+            }),
+        )
+    })
+}
+
+#[test]
+fn what_canaries_cost_counts_towards_the_limits_of_the_run_and_is_in_its_record() {
+    let (judge, agent) = (metered_judge(), Server::start(|_| says("Your table is booked.")));
+    let desk = desk(&judge, &json!({"canaries": "known"}));
+    let job = fs::read_to_string(desk.path().join("job.yml")).unwrap().replace("http://127.0.0.1:1", &agent.address);
+    fs::write(desk.path().join("job.yml"), job).unwrap();
+    let run = |limit: &str| {
+        let flags = ["--token-limit", limit, "-o", "run.json", "-o", "run.md", "-o", "run.html", "-o", "run.xml"];
+        typed(desk.path(), &[&["run", "job.yml", "--model", "m"][..], &flags].concat())
+    };
+    let told = "told 1 bad and 1 good known conversations apart (known) · 2 calls, 2,000 tokens";
+
+    let (status, words) = run("100000");
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains(&format!("canaries the judge {told}")), "{words}");
+    let record: Value = serde_json::from_str(&fs::read_to_string(desk.path().join("run.json")).unwrap()).unwrap();
+    let kept = &record["provenance"]["canaries"];
+    assert_eq!((&kept["bad"], &kept["good"], &kept["usage"]["calls"]), (&json!(1), &json!(1), &json!(2)), "{kept:#}");
+    for file in ["run.md", "run.html", "run.xml"] {
+        let page = fs::read_to_string(desk.path().join(file)).unwrap();
+        assert!(page.contains("known conversations apart"), "{file}: {page}");
+    }
+    let shown = typed(desk.path(), &["show"]).1;
+    assert!(shown.contains(told), "{shown}");
+
+    // Not even for the first of them.
+    let (status, words) = run("1000");
+    assert_eq!(status, Some(102), "{words}");
+    assert!(
+        words.contains("before the judge had seen all known conversations (gate.canaries), so nothing was run"),
+        "{words}"
+    );
+    assert!(!words.contains("does not tell known conversations apart"), "{words}");
+    // Enough for both, and not for the conversation too.
+    let most: u64 = words.split("one request can take (").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
+    let (status, words) = run(&(most + 1500).to_string());
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("2000 are spent") && words.contains(told), "{words}");
+}
+
 #[test]
 fn mistakes_say_where_and_what_to_try() {
     let judge = judge(0.9, 0.1);

@@ -84,6 +84,8 @@ pub(super) enum CliError {
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
     /// The judge of a job does not tell the known conversations of its gate apart.
     Canaries { file: String, is_unknown: bool },
+    /// A limit was reached before a judge had seen all known conversations.
+    CanariesUnpaid { file: String, why: String },
     /// It was interrupted before anything was run.
     Interrupted,
     /// No judge scored anything in a run.
@@ -158,7 +160,10 @@ impl CliError {
             | CliError::Store(
                 StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
             ) => CliError::USAGE,
-            CliError::Database(_) | CliError::NotReady { .. } | CliError::Canaries { .. } => CliError::BROKEN,
+            CliError::Database(_)
+            | CliError::NotReady { .. }
+            | CliError::Canaries { .. }
+            | CliError::CanariesUnpaid { .. } => CliError::BROKEN,
             CliError::Interrupted => crate::record::Verdict::Interrupted.exit_status(),
             // A full disk is nobody's mistake.
             CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }

@@ -76,6 +76,10 @@ impl CliError {
                 "{error} {}: the judge gave no usable verdict on known conversations (gate.canaries), so nothing was run\n  try: another scorer.model, or once more",
                 plain(file)
             ),
+            CliError::CanariesUnpaid { file, why } => format!(
+                "{error} {}: {why}, before the judge had seen all known conversations (gate.canaries), so nothing was run\n  try: a higher limit, or fewer of them",
+                plain(file)
+            ),
             CliError::Canaries { file, is_unknown: false } => format!(
                 "{error} {}: the judge does not tell known conversations apart (gate.canaries), so nothing was run\n  try: another scorer.model, sharper acceptance criteria, or `eval-job check` on the folder until it does",
                 plain(file)

@@ -69,7 +69,11 @@ pub(super) struct JudgeAnswers {
     pub(super) number: u32,
     pub(super) grading: Grading,
     pub(super) stopped: Option<AskingStopped>,
-    /// The judge's price, by its name, if it is known.
+    /// Calls and tokens of all judges.
+    pub(super) usage: Usage,
+    /// What they cost.
+    pub(super) cost: Cost,
+    /// The judges' prices, by their names, where they are known.
     pub(super) prices: BTreeMap<String, Price>,
 }
 
@@ -89,9 +93,11 @@ impl Asking<'_> {
         let plan = self.plan(run, again)?;
         self.reach(plan.clone())?;
         let judge = self.judge.to_string();
-        let price = plan.prices.price(&judge).copied();
+        let names = self.judge.judges().map(|judge| judge.name.to_string());
+        let prices: BTreeMap<String, Price> =
+            names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect();
         let earlier = run.last_grading().filter(|grading| !grading.is_whole && grading.judge == judge);
-        self.printer.note(&announcement(&judge, conversations, before, price));
+        self.printer.note(&announcement(&judge, conversations, before, prices.get(&judge).copied()));
         let NewGrading { number, path, journal } = run.new_grading()?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
@@ -114,7 +120,7 @@ impl Asking<'_> {
         let grading = run.grading(&path, &journal, |entry| match entry {
             Entry::ModelAsked { call, .. } => {
                 usage = usage.plus(call.usage);
-                cost = cost.plus(price.map_or(Cost::Unknown, |price| price.cost(&call.usage)));
+                cost = cost.plus(prices.get(&call.model).map_or(Cost::Unknown, |price| price.cost(&call.usage)));
             }
             Entry::Judged { .. } => answered += 1,
             _ => {}
@@ -130,7 +136,7 @@ impl Asking<'_> {
                 self.args.job.as_ref().map(|job| format!(" --job {}", job.display())).unwrap_or_default(),
             ));
         }
-        Ok(JudgeAnswers { number, grading, stopped, prices: price.map(|price| (judge, price)).into_iter().collect() })
+        Ok(JudgeAnswers { number, grading, stopped, usage, cost, prices })
     }
 
     /// Checks that this judge can be asked about the conversations of a job, and that its endpoint is there, before anything is

@@ -26,11 +26,12 @@ use super::recorded::{Matched, keep, of_data};
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::dataset::RecordingKey;
+use crate::evidence::Usage;
 use crate::job::{Case, Job, Panel, User};
 use crate::metric::{MetricConfig, MetricEntry};
-use crate::money::SpendLimits;
+use crate::money::{Cost, SpendLimits};
 use crate::plan::Refusal;
-use crate::record::Verdict;
+use crate::record::{CanaryCheck, Verdict};
 use crate::report::{self, Screen};
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
@@ -57,7 +58,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     }
     let loaded = load(args, &conversations, context)?;
     let signals = listen(printer)?;
-    let Some(checked) = judged((args, context, printer), (loaded, conversations), signals)? else {
+    let Some(Judged { checked, .. }) = judged((args, context, printer), (loaded, conversations), signals)? else {
         return Ok(Verdict::Interrupted.exit_status());
     };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
@@ -73,13 +74,13 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     Ok(verdict.exit_status())
 }
 
-/// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`.
+/// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`; `None` where it names none.
 pub(in crate::cli) fn canaries(
     (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
     mut loaded: Loaded,
     signals: Signals,
-) -> Result<(), CliError> {
-    let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(()) };
+) -> Result<Option<CanaryCheck>, CliError> {
+    let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(None) };
     let file = loaded.file.clone();
     let paths = vec![loaded.job.folder.join(&folder)];
     let conversations = known::read(&paths)?;
@@ -100,8 +101,8 @@ pub(in crate::cli) fn canaries(
         job: None,
         scorer_model: None,
         max_concurrency: args.max_concurrency,
-        cost_limit: args.plan.cost_limit,
-        token_limit: args.plan.token_limit,
+        cost_limit: loaded.job.limits.cost,
+        token_limit: loaded.job.limits.tokens,
         dialect_strict: false,
         files: FileArgs {
             prices: args.plan.files.prices.clone(),
@@ -113,13 +114,17 @@ pub(in crate::cli) fn canaries(
     };
     let count = conversations.len();
     let checked = judged((&args, context, printer), (loaded, conversations), signals)?;
-    let Some(checked) = checked else { return Err(CliError::Interrupted) };
+    let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
     if verdict == CheckVerdict::Passed {
         let known = report::count(count, "known conversation");
         printer.note(&format!("{file}: the judge tells {known} apart (gate.canaries)"));
-        return Ok(());
+        let bad = checked.iter().filter(|it| it.known == Known::Bad).count();
+        return Ok(Some(CanaryCheck { folder, bad, good: count - bad, usage, cost: cost.known() }));
+    }
+    if let Some(AskingStopped::LimitReached(why)) = stopped {
+        return Err(CliError::CanariesUnpaid { file, why });
     }
     let screen = Screen { ink: context.stderr_ink, ..context.screen(false) };
     printer.note(page::page(&checked, verdict, screen).trim_end());
@@ -219,12 +224,21 @@ fn refuse_unknown(job: &Job, conversations: &[KnownConversation]) -> Result<(), 
     Ok(())
 }
 
+/// What the judge makes of known conversations.
+struct Judged {
+    checked: Vec<Checked>,
+    usage: Usage,
+    cost: Cost,
+    /// Why not all were judged, where they were not.
+    stopped: Option<AskingStopped>,
+}
+
 /// What the judge makes of all of them; `None` where it was interrupted.
 fn judged(
     (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
     (loaded, conversations): (Loaded, Vec<KnownConversation>),
     signals: Signals,
-) -> Result<Option<Vec<Checked>>, CliError> {
+) -> Result<Option<Judged>, CliError> {
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = Asking {
         args: AskArgs {
@@ -271,6 +285,7 @@ fn judged(
     if answers.stopped == Some(AskingStopped::Interrupted) {
         return Ok(None);
     }
+    let (usage, cost, stopped) = (answers.usage, answers.cost, answers.stopped.clone());
     again.asked(answers.grading, answers.stopped);
     let mut checked = Vec::new();
     for trial in run.trials() {
@@ -284,7 +299,7 @@ fn judged(
         };
         checked.push(Checked { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
     }
-    Ok(Some(checked))
+    Ok(Some(Judged { checked, usage, cost, stopped }))
 }
 
 /// Where checks are kept: they are no runs of the job.

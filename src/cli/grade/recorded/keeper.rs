@@ -198,6 +198,7 @@ impl Keeper<'_> {
             min_score: job.gate.min_score,
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
+            canaries: None,
             ..Provenance::default()
         }
     }

@@ -1,0 +1,22 @@
+//! What a run's judge made of known conversations before it: `gate.canaries`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Usage;
+use crate::money::Dollars;
+
+/// Known conversations that the judge told apart before a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CanaryCheck {
+    /// The folder, as the job names it.
+    pub folder: String,
+    /// How many of them are known to be bad; the judge found fault with each.
+    pub bad: usize,
+    /// How many are known to be good; the judge passed each.
+    pub good: usize,
+    /// Calls and tokens of the judge, which count towards the run's limits.
+    pub usage: Usage,
+    /// What that cost, as far as it is known.
+    pub cost: Dollars,
+}
