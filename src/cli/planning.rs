@@ -6,6 +6,7 @@ use super::args::{DataArgs, FileArgs, PlanArgs, SelectionArgs};
 use super::context::Context;
 use super::datasets;
 use super::error::{CliError, FileArgument, RefusedJob};
+use super::grade::check_canaries;
 use super::job_files::job_files;
 use super::jobs::{self, Loaded};
 use super::selection::{self, Selected};
@@ -123,6 +124,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     if !unusable.is_empty() {
         return Err(unusable);
     }
+    check_canaries(&plan.job, &file).map_err(|refusal| vec![refusal])?;
     run::check_clients(&plan, &context.credentials, context.clock).map_err(|error| {
         let help = "correct it in the job file or in the environment".to_owned();
         vec![Refusal::new(error.to_string(), help)]

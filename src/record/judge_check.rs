@@ -292,7 +292,13 @@ mod tests {
         let groups: Vec<TrialGroup> = (0..3).map(|case| group(case, &[(0.9, Some(1.0)), (0.2, None)])).collect();
         let check = check(&groups).unwrap();
         assert_eq!((check.tasks.corrected, check.tasks.verified_cases, check.tasks.all_cases), (None, 3, 3));
-        assert!(check.tasks.not_corrected.unwrap().starts_with("that takes 10 verified cases, and there are 3"));
+        assert!(
+            check
+                .tasks
+                .not_corrected
+                .unwrap()
+                .starts_with("that takes 10 cases of which the truth is known, and there are 3")
+        );
         assert_eq!(check.false_done, None, "none was not done");
     }
 

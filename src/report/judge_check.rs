@@ -45,7 +45,10 @@ fn facts(check: &JudgeCheck) -> Vec<String> {
     let agreed = cells.done + cells.not_done;
     let kappa = check.kappa.map(|kappa| format!(", κ {}", figure(kappa))).unwrap_or_default();
     let verdicts = count(check.verdicts as usize, "verdict");
-    let mut lines = vec![format!("{agreed} of {verdicts} on verified tasks agree with the assertions{kappa}")];
+    let mut lines = Vec::new();
+    if check.verdicts > 0 {
+        lines.push(format!("{agreed} of {verdicts} on verified tasks agree with the assertions{kappa}"));
+    }
     let not_done = cells.falsely_done + cells.not_done;
     if let Some(rate) = check.false_done {
         let falsely = cells.falsely_done;
@@ -147,6 +150,20 @@ mod tests {
                 imbalance: Some(0.4),
             },
         }
+    }
+
+    #[test]
+    fn what_nobody_judged_is_not_counted() {
+        let none = JudgeCheck {
+            verdicts: 0,
+            missing: 3,
+            confusion: Confusion::default(),
+            false_done: None,
+            kappa: None,
+            ..check()
+        };
+        assert!(facts(&none).iter().all(|line| !line.contains("0 of 0")), "{:?}", facts(&none));
+        assert!(reserves(&none, true)[0].starts_with("3 verdicts of verified tasks can't be compared"));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub struct Corrected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CorrectionError {
     /// Too few cases are verified.
-    #[error("that takes {LEAST_VERIFIED} verified cases, and there {}", match .0 { 0 => "is none".to_owned(), 1 => "is 1".to_owned(), count => format!("are {count}") })]
+    #[error("that takes {LEAST_VERIFIED} cases of which the truth is known, and there {}", match .0 { 0 => "is none".to_owned(), 1 => "is 1".to_owned(), count => format!("are {count}") })]
     TooFew(usize),
 }
 

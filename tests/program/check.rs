@@ -129,10 +129,31 @@ fn canaries_go_before_the_job() {
     let desk_of_right = desk(&right, &json!({"canaries": "known"}));
     let (_, words) = typed(desk_of_right.path(), &["run", "job.yml", "--model", "m"]);
     assert!(words.contains("the judge tells 2 known conversations apart"), "{words}");
+}
+
+#[test]
+fn canaries_that_show_nothing_are_refused_before_anything_is_asked() {
+    let right = judge(0.9, 0.1);
     let none = desk(&right, &json!({"canaries": "nowhere"}));
-    let (status, words) = typed(none.path(), &["run", "job.yml", "--model", "m"]);
+    for command in ["run", "validate"] {
+        let (status, words) = typed(none.path(), &[command, "job.yml", "--model", "m"]);
+        assert_eq!(status, Some(2), "{words}");
+        assert!(
+            words.contains("job.yml:1:") && words.contains("gate.canaries: ") && words.contains("nowhere"),
+            "{words}"
+        );
+    }
+    let desk = desk(&right, &json!({"canaries": "known"}));
+    assert_eq!(typed(desk.path(), &["validate", "job.yml", "--model", "m"]).0, Some(0));
+    fs::remove_file(desk.path().join("known/declines.yml")).unwrap();
+    let (status, words) = typed(desk.path(), &["validate", "job.yml", "--model", "m"]);
     assert_eq!(status, Some(2), "{words}");
-    assert!(words.contains("nowhere"), "{words}");
+    assert!(words.contains("gate.canaries: no conversation in known is known to be bad"), "{words}");
+    fs::write(desk.path().join("known/broken.json"), "{").unwrap();
+    let (status, words) = typed(desk.path(), &["validate", "job.yml", "--model", "m"]);
+    assert_eq!(status, Some(2), "{words}");
+    assert!(words.contains("`eval-job check known` says why"), "{words}");
+    assert!(right.requests().is_empty());
 }
 
 /// A judge that tells them apart, and says what that took.
@@ -202,7 +223,16 @@ fn mistakes_say_where_and_what_to_try() {
     let desk = desk(&judge, &json!({}));
     let known = desk.path().join("known");
     for (text, words) in [
-        ("known: maybe\nconversation: []\n", "broken.yml: "),
+        ("known: maybe\nconversation: []\n", "broken.yml: `known` is \"maybe\", and can be bad or good"),
+        ("conversation: []\n", "broken.yml: `known` is missing: is it bad, or good?"),
+        ("[known, bad]\n", "broken.yml: it is no mapping"),
+        (
+            "known: bad\nfail: tasks\n",
+            "broken.yml: `fail` is none of its keys: known, fails, description, conversation",
+        ),
+        ("known: bad\nfails: {tasks: 1}\n", "`fails` is {\"tasks\":1}, and must be a name or a list of names"),
+        ("known: bad\nconversation: {user: Hi}\n", "`conversation` must be a list"),
+        ("known: bad\nconversation:\n  - user: 5\n", "entry 1 of `conversation` is no text; put quotes around it"),
         ("known: bad\nconversation:\n  - agent: Hi\n", "the user says nothing in `conversation`"),
         ("known: bad\nconversation:\n  - user: Hi\n", "the agent answers nothing in `conversation`"),
         ("known: bad\nconversation:\n  - {user: Hi, agent: Hi}\n", "needs one key, `user` or `agent`"),

@@ -79,7 +79,7 @@ pub(super) enum Command {
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
-    Grade(GradeArgs),
+    Grade(Box<GradeArgs>),
     /// Score jobs against four agents that do nothing (silent, echo, "Done!", listing all), without any model: what lets them pass
     /// is named
     Audit(Box<AuditArgs>),
@@ -87,11 +87,11 @@ pub(super) enum Command {
     /// edges between goals, facts
     Coverage(CoverageArgs),
     /// Check a judge against conversations that are known to be bad, and good: each bad one must fail, each good one pass
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Ask a person what the judge was asked about a run, in the terminal: each answer is given before the judge's is shown
     Label(LabelArgs),
     /// Show how far the judge of runs can be believed: beside people's labels, and beside assertions that verify tasks
-    Calibrate(CalibrateArgs),
+    Calibrate(Box<CalibrateArgs>),
     /// Show what went wrong in a run: failures grouped by tool, argument and reason, or by metric and part, with how often and in
     /// which cases
     Analyze(AnalyzeArgs),

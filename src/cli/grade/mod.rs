@@ -27,7 +27,7 @@ use crate::run::AskingStopped;
 use crate::score::Weight;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
-pub(super) use check::{canaries, check};
+pub(super) use check::{canaries, check, check_canaries};
 pub(super) use rejudge::rejudge;
 
 use again::Again;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::super::error::CliError;
@@ -28,26 +27,6 @@ pub(super) struct KnownConversation {
     pub(super) recorded: Recorded,
     /// Whether the file is another system's, and may bring metrics of its own.
     pub(super) is_data: bool,
-}
-
-/// A file of our own.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct KnownFile {
-    known: Known,
-    #[serde(default)]
-    fails: Vec<String>,
-    #[serde(default, rename = "description")]
-    _description: String,
-    conversation: Vec<Said>,
-}
-
-/// What one of them says.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Said {
-    user: Option<String>,
-    agent: Option<String>,
 }
 
 /// All conversations below these paths, in the order of their names.
@@ -112,34 +91,73 @@ fn read_file(file: &Path) -> Result<Vec<KnownConversation>, CliError> {
     }
     let help = "known: bad (or good), and conversation: a list of {user: …} and {agent: …}";
     let text = fs::read_to_string(file).map_err(|error| refused(file, &error.to_string(), help))?;
-    let read: KnownFile = serde_saphyr::from_str(&text).map_err(|error| refused(file, &error.to_string(), help))?;
-    let turns = turns(read.conversation).map_err(|why| refused(file, &why, help))?;
+    let read: Value = serde_saphyr::from_str(&text).map_err(|error| refused(file, &error.to_string(), help))?;
+    let (known, must_fail, turns) = known_file(&read).map_err(|why| refused(file, &why, help))?;
     Ok(vec![KnownConversation {
         name: stem.clone(),
         file: file.to_path_buf(),
-        known: read.known,
-        must_fail: read.fails,
+        known,
+        must_fail,
         recorded: Recorded { id: stem, turns, ..Recorded::default() },
         is_data: false,
     }])
 }
 
+/// A file of our own: what is known of its conversation, what must notice, and what was said.
+fn known_file(file: &Value) -> Result<(Known, Vec<String>, Vec<Turn>), String> {
+    const KEYS: [&str; 4] = ["known", "fails", "description", "conversation"];
+    let keys = file.as_object().ok_or("it is no mapping")?;
+    if let Some(key) = keys.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!("`{key}` is none of its keys: {}", KEYS.join(", ")));
+    }
+    let known = known(&file["known"])?.ok_or("`known` is missing: is it bad, or good?")?;
+    let must_fail = must_fail(&file["fails"])?;
+    let said = file["conversation"].as_array().ok_or("`conversation` must be a list")?;
+    Ok((known, must_fail, turns(said)?))
+}
+
+/// Whether it is bad or good, where that is said.
+fn known(written: &Value) -> Result<Option<Known>, String> {
+    match written.as_str() {
+        Some("bad") => Ok(Some(Known::Bad)),
+        Some("good") => Ok(Some(Known::Good)),
+        None if written.is_null() => Ok(None),
+        _ => Err(format!("`known` is {written}, and can be bad or good")),
+    }
+}
+
+/// The names of what must notice.
+fn must_fail(written: &Value) -> Result<Vec<String>, String> {
+    let names = match written {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(names) => names.as_slice(),
+        name => std::slice::from_ref(name),
+    };
+    let name = |name: &Value| name.as_str().map(str::to_owned);
+    let names: Option<Vec<String>> = names.iter().map(name).collect();
+    names.ok_or_else(|| format!("`fails` is {written}, and must be a name or a list of names"))
+}
+
 /// What was said, in turns: what the agent says first is its greeting.
-fn turns(said: Vec<Said>) -> Result<Vec<Turn>, String> {
+fn turns(said: &[Value]) -> Result<Vec<Turn>, String> {
     let mut turns: Vec<Turn> = Vec::new();
-    for (said, number) in said.into_iter().zip(1..) {
-        match (said.user, said.agent) {
-            (Some(user), None) => {
+    for (said, number) in said.iter().zip(1..) {
+        let entry = said.as_object().and_then(|keys| keys.iter().next().filter(|_| keys.len() == 1));
+        match entry.map(|(who, text)| (who.as_str(), text.as_str())) {
+            Some(("user", Some(user))) => {
                 let next = turns.last().map_or(1, |turn| turn.number + 1);
-                turns.push(Turn::begun(next, user));
+                turns.push(Turn::begun(next, user.to_owned()));
             }
-            (None, Some(agent)) => {
+            Some(("agent", Some(agent))) => {
                 if turns.is_empty() {
                     turns.push(Turn::begun(0, String::new()));
                 }
                 let turn = turns.last_mut().filter(|turn| turn.agent.is_none());
                 turn.ok_or(format!("entry {number} of `conversation` is a second reply to the same message"))?.agent =
-                    Some(agent);
+                    Some(agent.to_owned());
+            }
+            Some(("user" | "agent", None)) => {
+                return Err(format!("entry {number} of `conversation` is no text; put quotes around it"));
             }
             _ => return Err(format!("entry {number} of `conversation` needs one key, `user` or `agent`")),
         }
@@ -163,19 +181,10 @@ fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError
         let part = part.as_os_str().to_string_lossy().to_lowercase();
         part.starts_with("known_good") || part.starts_with("known-good") || part == "good"
     });
-    let known = match &metadata["known"] {
-        Value::Null if is_in_good => Known::Good,
-        Value::Null => Known::Bad,
-        written => Known::deserialize(written)
-            .map_err(|_| refused(file, &format!("`metadata.known` can't be {written}"), "`known` is bad or good"))?,
-    };
-    let must_fail = match &metadata["fails"] {
-        Value::Null => Vec::new(),
-        Value::String(name) => vec![name.clone()],
-        written => Vec::<String>::deserialize(written).map_err(|_| {
-            refused(file, &format!("`metadata.fails` can't be {written}"), "`fails` is a name, or a list of names")
-        })?,
-    };
+    let about = |why: String| refused(file, &format!("in its metadata, {why}"), "known: bad or good; fails: [tasks]");
+    let of_folder = if is_in_good { Known::Good } else { Known::Bad };
+    let known = known(&metadata["known"]).map_err(about)?.unwrap_or(of_folder);
+    let must_fail = must_fail(&metadata["fails"]).map_err(about)?;
     let mut all = Vec::new();
     for recorded in recordings.conversations(&DiskFiles) {
         let recorded = recorded.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;

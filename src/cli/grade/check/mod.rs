@@ -27,10 +27,11 @@ use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::dataset::RecordingKey;
 use crate::evidence::Usage;
-use crate::job::{Case, Job, Panel, User};
+use crate::job::{Case, Job, JobPlace, Panel, User};
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::{Cost, SpendLimits};
 use crate::plan::Refusal;
+use crate::prompt::Templates;
 use crate::record::{CanaryCheck, Verdict};
 use crate::report::{self, Screen};
 use crate::run::AskingStopped;
@@ -74,6 +75,37 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     Ok(verdict.exit_status())
 }
 
+/// Checks that the conversations of `gate.canaries` are there and can show what they are for.
+pub(in crate::cli) fn check_canaries(job: &Job, file: &str) -> Result<(), Refusal> {
+    let Some(folder) = job.gate.canaries.clone() else { return Ok(()) };
+    let (file, text) = (file.to_owned(), String::new());
+    let mut loaded = Loaded { file, text, job: job.clone(), templates: Templates::embedded(), selection: None };
+    let Err(error) = canary_set(&mut loaded, &folder) else { return Ok(()) };
+    let refusal = match error {
+        CliError::Unprepared(refusal) => refusal,
+        _ => Refusal::new(format!("a file in {folder} can't be read"), format!("`eval-job check {folder}` says why")),
+    };
+    let place = Some(JobPlace::key("gate.canaries"));
+    Err(Refusal { place, what: format!("gate.canaries: {}", refusal.what), ..refusal })
+}
+
+/// The conversations of `gate.canaries`; the job is left with a case for each, and what judges ask.
+fn canary_set(loaded: &mut Loaded, folder: &str) -> Result<Vec<KnownConversation>, CliError> {
+    let conversations = known::read(&[loaded.job.folder.join(folder)])?;
+    let refused = |what: String, help| Err(CliError::Unprepared(Refusal::new(what, help)));
+    if conversations.is_empty() {
+        let help = "a folder of .yml or .json files with known conversations";
+        return refused(format!("there is no conversation in {folder}"), help);
+    }
+    if !conversations.iter().any(|it| it.known == Known::Bad) {
+        let help = "one that the judge must find fault with: `known: bad`";
+        return refused(format!("no conversation in {folder} is known to be bad"), help);
+    }
+    take_cases(loaded, &conversations)?;
+    only_judged(loaded, &conversations)?;
+    Ok(conversations)
+}
+
 /// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`; `None` where it names none.
 pub(in crate::cli) fn canaries(
     (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
@@ -82,20 +114,8 @@ pub(in crate::cli) fn canaries(
 ) -> Result<Option<CanaryCheck>, CliError> {
     let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(None) };
     let file = loaded.file.clone();
+    let conversations = canary_set(&mut loaded, &folder)?;
     let paths = vec![loaded.job.folder.join(&folder)];
-    let conversations = known::read(&paths)?;
-    if conversations.is_empty() {
-        let what = format!("{file}: there is no conversation in gate.canaries, {folder}");
-        return Err(CliError::Unprepared(Refusal::new(
-            what,
-            "a folder of .yml or .json files with known conversations",
-        )));
-    }
-    if !conversations.iter().any(|it| it.known == Known::Bad) {
-        let what = format!("{file}: no conversation in gate.canaries, {folder}, is known to be bad");
-        return Err(CliError::Unprepared(Refusal::new(what, "one that the judge must find fault with: `known: bad`")));
-    }
-    prepare(&mut loaded, &conversations)?;
     let args = CheckArgs {
         paths,
         job: None,
@@ -148,12 +168,6 @@ fn load(args: &CheckArgs, conversations: &[KnownConversation], context: &Context
     };
     only_judged(&mut loaded, conversations)?;
     Ok(loaded)
-}
-
-/// The same of a job that is to be run.
-fn prepare(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    take_cases(loaded, conversations)?;
-    only_judged(loaded, conversations)
 }
 
 /// Puts a case for each conversation in the place of the job's cases, with what the first of those says.
