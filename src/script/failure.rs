@@ -23,6 +23,11 @@ pub(crate) enum ScriptFailure {
     Other(String),
 }
 
+/// Why nobody knows whether a script holds, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScriptError(pub(super) String);
+
 impl ScriptFailure {
     /// Reads Rhai's error.
     pub(crate) fn from_rhai(error: &EvalAltResult, ast: &AST) -> ScriptFailure {

@@ -24,6 +24,7 @@ mod tokens;
 pub(crate) use api::ApiType;
 pub(crate) use compare::{order_of_whole, take_spelled_alike, whole_float};
 pub(crate) use engine::{evaluate_part, run};
+pub use failure::ScriptError;
 pub(crate) use failure::ScriptFailure;
 pub use problem::ExpressionProblem;
 pub(crate) use problem::checked;

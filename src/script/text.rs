@@ -14,7 +14,7 @@ use super::problem::{ExpressionProblem, checked};
 use super::purpose::Purpose;
 use super::record::data;
 use super::tokens::{LexemeKind, tokens};
-use super::{ScriptFailure, show};
+use super::{ScriptError, ScriptFailure, show};
 use crate::clock::Deadline;
 
 /// The text of a script. It is compiled once, however many values it is run on. Cheap to clone.
@@ -74,12 +74,12 @@ impl ScriptText {
     ///
     /// # Errors
     /// Why it is not known.
-    pub fn holds(&self, expected: &Value, actual: &Value, deadline: Deadline) -> Result<bool, String> {
+    pub fn holds(&self, expected: &Value, actual: &Value, deadline: Deadline) -> Result<bool, ScriptError> {
         match self.run(&super::COMPARISON, [data(actual), data(expected)], deadline) {
             Ok(value) if value.is_unit() => Ok(false),
-            Ok(value) => value.as_bool().map_err(|_| show::no_boolean(&value)),
+            Ok(value) => value.as_bool().map_err(|_| ScriptError(show::no_boolean(&value))),
             Err(failure) if failure.is_false() => Ok(false),
-            Err(failure) => Err(failure.why(self.as_str())),
+            Err(failure) => Err(ScriptError(failure.why(self.as_str()))),
         }
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     fn holds(script: &str, expected: Value, actual: Value) -> Result<bool, String> {
         let script = ScriptText::new(script);
         assert_eq!(script.problem(&COMPARISON), None, "{script:?}");
-        script.holds(&expected, &actual, Clock::system().deadline(Duration::from_secs(5)))
+        script.holds(&expected, &actual, Clock::system().deadline(Duration::from_secs(5))).map_err(|why| why.to_string())
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
             ScriptText::new("let a = []; for i in 0..90000 { a.push(i); } a.all(|i| a.all(|j| j >= 0)) && actual == 1")
         };
         let why = script.holds(&json!(1), &json!(1), Clock::system().deadline(Duration::from_millis(50))).unwrap_err();
-        assert!(why.contains("took longer than 0.05 s"), "{why}");
+        assert!(why.to_string().contains("took longer than 0.05 s"), "{why}");
     }
 
     #[test]

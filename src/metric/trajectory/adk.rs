@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::config::{CallOrder, TrajectoryConfig, TrajectoryDialect};
+use super::criterion::CriterionError;
 use super::equality::python;
 use super::expected::ExpectedCall;
 use crate::evidence::ToolUse;
@@ -11,7 +12,7 @@ use crate::evidence::ToolUse;
 ///
 /// # Errors
 /// It is none of them.
-pub fn match_type(value: &Value) -> Result<CallOrder, String> {
+pub fn match_type(value: &Value) -> Result<CallOrder, CriterionError> {
     let known = "match_type must be EXACT, IN_ORDER or ANY_ORDER (0, 1 or 2)";
     let number = value.as_i64();
     let name = value.as_str().map(|text| text.trim().to_uppercase().replace([' ', '-'], "_"));
@@ -19,7 +20,7 @@ pub fn match_type(value: &Value) -> Result<CallOrder, String> {
         (Some(0), _) | (_, Some("EXACT")) => Ok(CallOrder::Exact),
         (Some(1), _) | (_, Some("IN_ORDER")) => Ok(CallOrder::InOrder),
         (Some(2), _) | (_, Some("ANY_ORDER")) => Ok(CallOrder::AnyOrder),
-        _ => Err(format!("{known}, not {value}")),
+        _ => Err(format!("{known}, not {value}").into()),
     }
 }
 
@@ -36,13 +37,13 @@ pub fn match_type_name(order: CallOrder) -> &'static str {
 ///
 /// # Errors
 /// A key has a value that it can not have.
-pub fn from_criterion(criterion: &Value, strict: bool) -> Result<TrajectoryConfig, String> {
+pub fn from_criterion(criterion: &Value, strict: bool) -> Result<TrajectoryConfig, CriterionError> {
     let key = |snake: &str, camel: &str| criterion.get(snake).or_else(|| criterion.get(camel));
     let order = key("match_type", "matchType").filter(|it| !it.is_null()).map(match_type).transpose()?;
     let ignores = match key("ignore_args", "ignoreArgs") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(ignores)) => *ignores,
-        Some(other) => return Err(format!("ignore_args must be true or false, not {other}")),
+        Some(other) => return Err(format!("ignore_args must be true or false, not {other}").into()),
     };
     Ok(TrajectoryConfig {
         dialect: TrajectoryDialect::Adk,

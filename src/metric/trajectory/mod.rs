@@ -10,6 +10,7 @@ mod call;
 mod compare;
 mod compiled;
 mod config;
+mod criterion;
 mod date;
 mod equality;
 mod expected;
@@ -31,6 +32,7 @@ mod wratio;
 
 pub use compare::{FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
+pub use criterion::CriterionError;
 pub use date::Moment;
 pub use expected::{Expectation, ExpectationProblem, ExpectedCall, ExpectedMessage};
 pub use figures::TrajectoryFigures;

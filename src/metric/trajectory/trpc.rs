@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
+use super::criterion::CriterionError;
 use super::rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
 use crate::evidence::ToolUse;
 
@@ -12,21 +13,21 @@ use crate::evidence::ToolUse;
 ///
 /// # Errors
 /// A key has a value that it can not have, or asks for a function of the program that the file was written for.
-pub fn from_criterion(criterion: &Value, is_seed_era: bool, strict: bool) -> Result<TrajectoryConfig, String> {
+pub fn from_criterion(criterion: &Value, is_seed_era: bool, strict: bool) -> Result<TrajectoryConfig, CriterionError> {
     let empty = Map::new();
     let map = match criterion {
         Value::Null => &empty,
         Value::Object(map) => map,
-        other => return Err(format!("a toolTrajectory criterion is a mapping, not {other}")),
+        other => return Err(format!("a toolTrajectory criterion is a mapping, not {other}").into()),
     };
     no_function(map)?;
     let is_ordered = if is_seed_era { !flag(map, "orderInsensitive")? } else { flag(map, "orderSensitive")? };
     let tools = match map.get("toolStrategy") {
         None | Some(Value::Null) => BTreeMap::new(),
         Some(Value::Object(tools)) => {
-            tools.iter().map(|(name, it)| Ok((name.clone(), rules(it)?))).collect::<Result<_, String>>()?
+            tools.iter().map(|(name, it)| Ok((name.clone(), rules(it)?))).collect::<Result<_, CriterionError>>()?
         }
-        Some(other) => return Err(format!("toolStrategy must be a mapping, not {other}")),
+        Some(other) => return Err(format!("toolStrategy must be a mapping, not {other}").into()),
     };
     let default = map.get("defaultStrategy").filter(|it| !it.is_null());
     let subset = !is_seed_era && flag(map, "subsetMatching")?;
@@ -41,25 +42,25 @@ pub fn from_criterion(criterion: &Value, is_seed_era: bool, strict: bool) -> Res
     })
 }
 
-fn flag(map: &Map<String, Value>, key: &str) -> Result<bool, String> {
+fn flag(map: &Map<String, Value>, key: &str) -> Result<bool, CriterionError> {
     match map.get(key) {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(flag)) => Ok(*flag),
-        Some(other) => Err(format!("{key} must be true or false, not {other}")),
+        Some(other) => Err(format!("{key} must be true or false, not {other}").into()),
     }
 }
 
-fn no_function(map: &Map<String, Value>) -> Result<(), String> {
+fn no_function(map: &Map<String, Value>) -> Result<(), CriterionError> {
     match map.get("compareName").and_then(Value::as_str).filter(|name| !name.is_empty()) {
         Some(name) => {
-            Err(format!("compareName: the function {name:?} is part of another program and can not be called"))
+            Err(format!("compareName: the function {name:?} is part of another program and can not be called").into())
         }
         None => Ok(()),
     }
 }
 
 /// A strategy: what it does not name is not compared.
-fn rules(strategy: &Value) -> Result<ToolRules, String> {
+fn rules(strategy: &Value) -> Result<ToolRules, CriterionError> {
     let part = |key: &str| strategy.get(key).filter(|it| !it.is_null());
     let ignored = || Rule::Kind(RuleKind::Ignore);
     let result = part("result").or_else(|| part("response"));
@@ -75,7 +76,7 @@ fn rules(strategy: &Value) -> Result<ToolRules, String> {
 ///
 /// # Errors
 /// A key has a value that it can not have.
-pub fn json_rule(criterion: &Value) -> Result<Rule, String> {
+pub fn json_rule(criterion: &Value) -> Result<Rule, CriterionError> {
     let map = criterion.as_object().ok_or_else(|| format!("a criterion is a mapping, not {criterion}"))?;
     if flag(map, "ignore")? {
         return Ok(Rule::Kind(RuleKind::Ignore));
@@ -94,7 +95,7 @@ pub fn json_rule(criterion: &Value) -> Result<Rule, String> {
     let rule = compares.then_some(RuleKind::Strict);
     let (only_paths, ignore_paths) = (tree("onlyTree")?, tree("ignoreTree")?);
     if !only_paths.is_empty() && !ignore_paths.is_empty() {
-        return Err("onlyTree and ignoreTree are both there; keep one of them".to_owned());
+        return Err("onlyTree and ignoreTree are both there; keep one of them".to_owned().into());
     }
     let schema = map.get("schema").filter(|it| !it.is_null()).cloned();
     let valid = flag(map, "valid")?;
@@ -111,7 +112,7 @@ pub fn json_rule(criterion: &Value) -> Result<Rule, String> {
 ///
 /// # Errors
 /// A key has a value that it can not have.
-pub fn text_rule(criterion: &Value) -> Result<Rule, String> {
+pub fn text_rule(criterion: &Value) -> Result<Rule, CriterionError> {
     let map = criterion.as_object().ok_or_else(|| format!("a criterion is a mapping, not {criterion}"))?;
     if flag(map, "ignore")? {
         return Ok(Rule::Kind(RuleKind::Ignore));
@@ -149,7 +150,7 @@ enum Strategy {
     Other(&'static str),
 }
 
-fn strategy(map: &Map<String, Value>, others: &[&'static str]) -> Result<Option<Strategy>, String> {
+fn strategy(map: &Map<String, Value>, others: &[&'static str]) -> Result<Option<Strategy>, CriterionError> {
     let Some(value) = map.get("matchStrategy").filter(|it| !it.is_null()) else { return Ok(None) };
     match value.as_str() {
         Some("") => Ok(None),
@@ -158,7 +159,7 @@ fn strategy(map: &Map<String, Value>, others: &[&'static str]) -> Result<Option<
         Some(name) if others.contains(&name) => Ok(others.iter().find(|it| **it == name).map(|it| Strategy::Other(it))),
         _ => {
             let known = ["exact", "skip"].iter().chain(others).copied().collect::<Vec<_>>().join(", ");
-            Err(format!("matchStrategy must be one of {known}, not {value}"))
+            Err(format!("matchStrategy must be one of {known}, not {value}").into())
         }
     }
 }
@@ -168,32 +169,32 @@ fn strategy(map: &Map<String, Value>, others: &[&'static str]) -> Result<Option<
 /// # Errors
 /// Under `strict`, what the original refuses: another number of responses than of uses, ids that are empty or come twice, and a use
 /// without its response. Otherwise nothing: what has no response has no result.
-pub fn seed_calls(data: &Value, strict: bool) -> Result<Vec<ToolUse>, String> {
+pub fn seed_calls(data: &Value, strict: bool) -> Result<Vec<ToolUse>, CriterionError> {
     let list = |key: &str| data.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let (uses, responses) = (list("toolUses"), list("toolResponses"));
     let id = |it: &Value| it.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     if strict {
         if data.is_null() {
-            return Err("there is no intermediateData".to_owned());
+            return Err("there is no intermediateData".to_owned().into());
         }
         if uses.len() != responses.len() {
-            return Err(format!("{} tool uses and {} tool responses", uses.len(), responses.len()));
+            return Err(format!("{} tool uses and {} tool responses", uses.len(), responses.len()).into());
         }
         for (what, all) in [("tool use", uses), ("tool response", responses)] {
             let mut seen = BTreeSet::new();
             for one in all {
                 let id = id(one);
                 if id.is_empty() {
-                    return Err(format!("a {what} has no id"));
+                    return Err(format!("a {what} has no id").into());
                 }
                 if !seen.insert(id.clone()) {
-                    return Err(format!("the id {id} is that of two {what}s"));
+                    return Err(format!("the id {id} is that of two {what}s").into());
                 }
             }
         }
         let answered: BTreeSet<String> = responses.iter().map(id).collect();
         if let Some(open) = uses.iter().map(id).find(|id| !answered.contains(id)) {
-            return Err(format!("the tool use {open} has no response"));
+            return Err(format!("the tool use {open} has no response").into());
         }
     }
     let mut taken = vec![false; responses.len()];
