@@ -4,15 +4,14 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::agent::tools::ToolMockConfig;
 use crate::metric::trajectory::Expectation;
 
 /// One fixed message of a script.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(into = "LineFile")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The message.
     pub say: String,
@@ -28,18 +27,8 @@ impl From<String> for Line {
     }
 }
 
-/// A line as it is written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-enum LineFile {
-    /// `Book a table for two`.
-    Text(String),
-    /// `{say: Book a table for two, expected: {…}}`.
-    Mapping(Box<LineMapping>),
-}
-
 /// A fixed message, and what the agent is expected to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "line", rename = "Line")]
 struct LineMapping {
@@ -47,19 +36,30 @@ struct LineMapping {
     #[schemars(regex(pattern = r"\S"))]
     say: String,
     /// What is expected of the agent's turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     expected: Option<Box<Expectation>>,
     /// The results of tools in this turn, for agents whose tools eval-job answers for: the first that fits a call counts, and
     /// a call of a tool that has some and fits none fails.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     mocks: Vec<ToolMockConfig>,
 }
 
-impl From<Line> for LineFile {
-    fn from(line: Line) -> LineFile {
-        match line {
-            Line { say, expected: None, mocks } if mocks.is_empty() => LineFile::Text(say),
-            Line { say, expected, mocks } => LineFile::Mapping(Box::new(LineMapping { say, expected, mocks })),
+impl Serialize for Line {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// The same as [`LineMapping`], of what is at hand.
+        #[derive(Serialize)]
+        struct Mapping<'a> {
+            say: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            expected: Option<&'a Expectation>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            mocks: &'a [ToolMockConfig],
+        }
+        match self {
+            Line { say, expected: None, mocks } if mocks.is_empty() => serializer.serialize_str(say),
+            Line { say, expected, mocks } => {
+                Mapping { say, expected: expected.as_deref(), mocks }.serialize(serializer)
+            }
         }
     }
 }

@@ -191,13 +191,17 @@ impl Redactor {
         }
     }
 
+    /// Whether nothing secret is in these bytes.
+    pub fn is_clean(&self, json: &[u8]) -> bool {
+        std::str::from_utf8(json).is_ok_and(|text| matches!(self.redact(text), Cow::Borrowed(_)))
+    }
+
     /// A document of ours without secrets; `None` where there are none in it. `json` is how it is written.
     ///
     /// # Errors
     /// Where it would be no such document any more: a secret is a word of our own format.
     pub fn cleared<T: Serialize + DeserializeOwned>(&self, document: &T, json: &[u8]) -> serde_json::Result<Option<T>> {
-        let is_clean = std::str::from_utf8(json).is_ok_and(|text| matches!(self.redact(text), Cow::Borrowed(_)));
-        if is_clean {
+        if self.is_clean(json) {
             return Ok(None);
         }
         let written = serde_json::to_value(document)?;

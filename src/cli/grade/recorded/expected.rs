@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
@@ -103,7 +103,7 @@ fn of_dataset(
     let text = readable_as_yaml(text);
     context.redactor().learn_all(job::secrets_of_document(&lowered.document).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
-    let job = load_job(typed, (&lowered.document, &text), &templates)?;
+    let job = load_job(typed, (lowered.document, &text), &templates)?;
     let key = |((id, session), case): ((String, Option<String>), &std::sync::Arc<job::Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
@@ -156,18 +156,18 @@ pub(super) fn cases_of(
 const CHECKED: usize = 128 << 10;
 
 /// The job of a document. Of one with more cases than somebody would write down, all is checked but the most of them.
-fn load_job(typed: &str, (document, text): (&Value, &str), templates: &PromptFiles) -> Result<Job, CliError> {
+fn load_job(typed: &str, (mut document, text): (Value, &str), templates: &PromptFiles) -> Result<Job, CliError> {
     let load = |text: &str| job::load(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]));
-    let cases = document["cases"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if text.len() <= CHECKED || cases.len() < 2 {
+    let is_short = document["cases"].as_array().is_none_or(|cases| cases.len() < 2);
+    if is_short || text.len() <= CHECKED {
         return load(text);
     }
-    let smallest = cases.iter().take(10).min_by_key(|case| case.to_string().len());
-    let entries = document.as_object().into_iter().flatten().filter(|(key, _)| *key != "cases");
-    let mut head: Map<String, Value> = entries.map(|(key, value)| (key.clone(), value.clone())).collect();
-    head.insert("cases".to_owned(), smallest.cloned().into_iter().collect());
-    let checked = load(&Value::Object(head).to_string())?;
-    let mut job = Job::restored(document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
+    let cases = document["cases"].take();
+    let first = cases.as_array().into_iter().flatten().take(10);
+    document["cases"] = first.min_by_key(|case| case.to_string().len()).cloned().into_iter().collect();
+    let checked = load(&document.to_string())?;
+    document["cases"] = cases;
+    let mut job = Job::restored(&document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
     (job.folder, job.digest) = (checked.folder, job::digest(text));
     Ok(job)
 }

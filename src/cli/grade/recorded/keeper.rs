@@ -139,11 +139,10 @@ impl Keeper<'_> {
             let new = warnings.into_iter().filter(|warning| shown.insert(warning.clone()));
             self.notes.borrow_mut().extend(new);
             for case in cases {
-                let kept = serde_json::to_value(&*case).ok().map(Box::new);
                 for (key, trial) in of_case.get(case.id.as_str()).into_iter().flatten() {
                     let Some(conversation) = held.conversation(*key) else { continue };
                     is_held[*trial] = true;
-                    self.keep_one((&trials.list[*trial], kept.clone()), &case, conversation)?;
+                    self.keep_one((&trials.list[*trial], Some(&case)), &case, conversation)?;
                 }
             }
             runtime.block_on(self.kept.journal().written())?;
@@ -203,9 +202,8 @@ impl Keeper<'_> {
         }
     }
 
-    fn begin(&mut self, id: &TrialId, case: Option<Box<serde_json::Value>>) -> std::io::Result<()> {
-        let at = self.context.clock.wall();
-        self.kept.append(Entry::TrialStarted { trial: id.number, at, case })
+    fn begin(&mut self, id: &TrialId, case: Option<&Case>) -> std::io::Result<()> {
+        self.kept.begin(id.number, self.context.clock.wall(), case)
     }
 
     fn finish(
@@ -221,7 +219,7 @@ impl Keeper<'_> {
     /// Grades and keeps a conversation; its case too, where the job does not hold it.
     fn keep_one(
         &mut self,
-        (id, kept): (&TrialId, Option<Box<serde_json::Value>>),
+        (id, kept): (&TrialId, Option<&Case>),
         case: &Case,
         conversation: Conversation,
     ) -> std::io::Result<()> {

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::io;
 
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::job::Case;
 use crate::record::{Entry, Fold, Overview};
 use crate::report::Gathered;
 use crate::store::folder::Journal;
@@ -13,6 +17,14 @@ pub(super) struct Kept {
     /// `None` before the first entry.
     fold: Option<Fold>,
     gathered: Gathered,
+}
+
+/// [`Entry::TrialStarted`] with its case, which is as large as all else of a trial, written as it is at hand.
+#[derive(Serialize)]
+struct CaseStarted<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    case: &'a Case,
 }
 
 impl Kept {
@@ -27,7 +39,20 @@ impl Kept {
             Cow::Owned(cleared) => Some(cleared),
             Cow::Borrowed(_) => None,
         };
-        let entry = cleared.unwrap_or(entry).without_texts();
+        self.add_up(cleared.unwrap_or(entry).without_texts());
+        Ok(())
+    }
+
+    /// Keeps that a trial begins, with its case where the job does not hold it.
+    pub(super) fn begin(&mut self, trial: u32, at: DateTime<Utc>, case: Option<&Case>) -> io::Result<()> {
+        let entry = Entry::TrialStarted { trial, at, case: None };
+        let Some(case) = case else { return self.append(entry) };
+        self.journal.append_written(&CaseStarted { entry: &entry, case })?;
+        self.add_up(entry);
+        Ok(())
+    }
+
+    fn add_up(&mut self, entry: Entry) {
         match &mut self.fold {
             None => self.fold = Fold::begin(entry),
             Some(fold) => {
@@ -36,7 +61,6 @@ impl Kept {
                 }
             }
         }
-        Ok(())
     }
 
     /// The journal.
@@ -49,5 +73,24 @@ impl Kept {
         let mut gathered = self.gathered;
         let overview = self.fold?.end(|group, trial| gathered.add(group, &trial));
         Some((overview, gathered))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_case_is_written_as_in_the_entry_that_holds_it() {
+        let line =
+            json!({"say": "Hi", "expected": {"calls": [{"tool": "look", "args": {"a": 1.5}}], "reply": "Hello"}});
+        let case: Case = serde_json::from_value(json!({"id": "a", "script": ["Hello", line]})).unwrap();
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        let held = Entry::TrialStarted { trial: 2, at, case: Some(Box::new(serde_json::to_value(&case).unwrap())) };
+        let entry = Entry::TrialStarted { trial: 2, at, case: None };
+        let written = serde_json::to_string(&CaseStarted { entry: &entry, case: &case }).unwrap();
+        assert_eq!(written, serde_json::to_string(&held).unwrap());
     }
 }
