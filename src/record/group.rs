@@ -213,6 +213,7 @@ impl TrialGroup {
         self.graded += 1;
         self.failure_count += card.failure_count;
         self.penalties += card.penalty;
+        self.dimensions.reserve_exact(card.dimensions.len().saturating_sub(self.dimensions.len()));
         for dimension in &card.dimensions {
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
                 let (name, tally) = (dimension.name.clone(), Tally::default());

@@ -144,8 +144,8 @@ pub(super) struct Part {
     pub(super) weight: Weight,
     /// When it came out well.
     pub(super) line: PassLine,
-    /// Its results by group.
-    pub(super) groups: BTreeMap<usize, Made>,
+    /// Its results by group. Most have one, and a map has room for several: what has no content yet must be small.
+    pub(super) groups: BTreeMap<usize, Box<Made>>,
     /// It held before the first message of some trial, and counts in all of those.
     pub(super) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
@@ -238,6 +238,7 @@ impl Gathered {
             }
             let key = (trial.trial.case.clone(), dimension.name.clone());
             let parts = self.parts.entry(key).or_default();
+            parts.reserve_exact(dimension.items.len().saturating_sub(parts.len()));
             for (place, item) in dimension.items.iter().enumerate() {
                 if place == parts.len() {
                     let (key, label, weight) = (item.key().to_owned(), item.label.clone(), item.weight);
