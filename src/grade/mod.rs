@@ -103,6 +103,10 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
     let mut questions: Vec<Question> = Vec::new();
     let mut pairs = 0;
     for metric in metric::metrics(&job.metrics, &job.weights) {
+        // Whoever reads another's question asks the same one.
+        if questions.iter().any(|known| known.metric != metric.name() && metric.reads(known)) {
+            continue;
+        }
         for question in metric.questions(input, templates)? {
             if !questions.iter().any(|known| known.key() == question.key()) {
                 // Several metrics together ask no more about texts than one.

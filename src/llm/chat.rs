@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::structured::Structured;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
@@ -31,7 +31,22 @@ pub struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Value>,
+    response_format: Option<ResponseFormat<'a>>,
+}
+
+/// The shape of the reply.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: NamedSchema<'a> },
+    JsonObject,
+}
+
+#[derive(Debug, Serialize)]
+struct NamedSchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: Cow<'a, Value>,
 }
 
 /// A message of a request.
@@ -82,10 +97,10 @@ impl<'a> ChatRequest<'a> {
         };
         let response_format = request.schema.as_ref().and_then(|schema| match features.structured {
             Structured::Schema => {
-                let schema = json!({"name": schema.name, "strict": true, "schema": features.schema(schema)});
-                Some(json!({"type": "json_schema", "json_schema": schema}))
+                let json_schema = NamedSchema { name: &schema.name, strict: true, schema: features.schema(schema) };
+                Some(ResponseFormat::JsonSchema { json_schema })
             }
-            Structured::Json => Some(json!({"type": "json_object"})),
+            Structured::Json => Some(ResponseFormat::JsonObject),
             Structured::Prompt => None,
         });
         ChatRequest {

@@ -32,9 +32,13 @@ impl TryFrom<Map<String, Value>> for ReplyBody {
 }
 
 impl ReplyBody {
-    /// The value at a JSON pointer.
+    /// The value at a JSON pointer without escapes: no provider's key needs one.
     pub fn get(&self, pointer: &str) -> Option<&Value> {
-        self.0.pointer(pointer).filter(|value| !value.is_null())
+        let value = pointer.split('/').skip(1).try_fold(&self.0, |value, step| match value {
+            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            value => value.get(step),
+        });
+        value.filter(|value| !value.is_null())
     }
 
     /// The text at a JSON pointer.

@@ -12,6 +12,7 @@ use crate::job::{Case, Job};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
+use crate::text::DenseText;
 
 /// The most times that the persona is asked for one line.
 const TRIES: usize = 3;
@@ -30,8 +31,8 @@ pub(super) struct PersonaDriver<'a> {
     signoff: &'a str,
     /// Whether the case's own first message says already what the user wants.
     has_opening: bool,
-    /// The instructions without white space.
-    dense_instructions: String,
+    /// The instructions, to be searched for its messages.
+    dense_instructions: DenseText,
     request: LlmRequest,
     /// The turns that the request holds.
     turns: usize,
@@ -57,7 +58,7 @@ impl<'a> PersonaDriver<'a> {
             off_thread(engine, move || instructions(&job, &case, &templates, condition)).await?
         };
         let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
-        let dense_instructions = dense(&instructions.content);
+        let dense_instructions = DenseText::new(&instructions.content);
         let request = LlmRequest {
             role: LlmRole::Persona,
             messages: vec![instructions],
@@ -151,14 +152,9 @@ impl<'a> PersonaDriver<'a> {
 }
 
 /// Whether a message is the one by which the instructions show the form of a reply.
-fn is_example(dense_instructions: &str, message: &str) -> bool {
+fn is_example(dense_instructions: &DenseText, message: &str) -> bool {
     let quoted = serde_json::to_string(message).unwrap_or_default();
-    dense_instructions.contains(&dense(&format!("\"message\":{quoted}")))
-}
-
-/// A text without its white space.
-fn dense(text: &str) -> String {
-    text.split_whitespace().collect()
+    dense_instructions.contains(&format!("\"message\":{quoted}"))
 }
 
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
@@ -200,7 +196,7 @@ mod tests {
     #[test]
     fn the_example_of_the_form_is_no_line_of_the_persona() {
         let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
-        let instructions = &dense(instructions);
+        let instructions = &DenseText::new(instructions);
         assert!(is_example(instructions, "what you say to the assistant"));
         for message in ["good morning", "what you say", "Please book a train"] {
             assert!(!is_example(instructions, message), "{message}");

@@ -269,3 +269,18 @@ fn excuse(evidence: &Evidence) -> Option<&str> {
     let last = evidence.transcript.turns.last()?;
     last.failures.iter().rev().find_map(|failed| failed.excuse.as_deref())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The size of a function's future.
+    fn size<'a, F>(_: impl Fn(&'a Engine, &'a Trial) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_trial_that_waits_holds_little_beside_its_evidence() {
+        assert!(size(run_trial) < 16 << 10, "{} bytes", size(run_trial));
+    }
+}

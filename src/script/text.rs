@@ -141,7 +141,9 @@ mod tests {
     fn holds(script: &str, expected: Value, actual: Value) -> Result<bool, String> {
         let script = ScriptText::new(script);
         assert_eq!(script.problem(&COMPARISON), None, "{script:?}");
-        script.holds(&expected, &actual, Clock::system().deadline(Duration::from_secs(5))).map_err(|why| why.to_string())
+        script
+            .holds(&expected, &actual, Clock::system().deadline(Duration::from_secs(5)))
+            .map_err(|why| why.to_string())
     }
 
     #[test]

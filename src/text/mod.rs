@@ -2,6 +2,7 @@
 //! words, stems and sentences it has. In comes untrusted text; out goes text that is safe to show, or can be compared.
 
 mod contradiction;
+mod dense;
 mod file_name;
 mod nearest;
 mod position;
@@ -10,6 +11,7 @@ mod stem;
 mod tokens;
 
 pub use contradiction::contradiction;
+pub use dense::DenseText;
 pub use file_name::file_name;
 pub use nearest::nearest;
 pub use position::Position;

@@ -87,6 +87,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "agent",
             "llm",
             "descriptors",
+            "text",
         ],
     ),
 ];

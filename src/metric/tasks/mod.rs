@@ -6,6 +6,7 @@ use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
+use crate::text::DenseText;
 use verdict::{JudgeVerdict, Rating};
 
 /// A task counts as good above this score. Embabel's threshold.
@@ -186,8 +187,7 @@ fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<JudgeVer
 
 /// Whether a verdict is nobody's: it was there before the judge was asked, whatever spaces and lines it is written with.
 fn is_quoted_from(prompt: &str, raw: &str) -> bool {
-    let dense = |text: &str| text.split_whitespace().collect::<String>();
-    dense(prompt).contains(&dense(raw))
+    DenseText::new(prompt).contains(raw)
 }
 
 fn item(label: &str, component: Component) -> Item {
