@@ -15,6 +15,28 @@ pub struct ReplySchema {
     pub schema: serde_json::Value,
     /// The most tokens that a reply takes, 1 or more, without what a model reasons before it.
     pub max_tokens: u32,
+    /// Whether the probabilities of other scores are wanted, where the model tells them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_alternatives: bool,
+}
+
+/// A token of a reply, with what could have stood in its place.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Token {
+    /// Its text.
+    pub text: String,
+    /// The most probable tokens at its place, it among them, each with the logarithm of its probability.
+    pub alternatives: Vec<(String, f64)>,
+}
+
+/// A score that a judge could have given.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoreAlternative {
+    /// The score, 0 to 10.
+    pub score: f64,
+    /// Its probability, 0.01 to 1.
+    pub probability: f64,
 }
 
 /// Who answers a question.
@@ -155,6 +177,9 @@ pub struct Judgement {
     /// Replies that could not be used, each with the reason, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(String, String)>,
+    /// What the judge could have scored instead, with its score itself; empty where its model does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<ScoreAlternative>,
     /// Tokens and calls of all tries.
     pub usage: Usage,
     /// Settings that the model refused (a temperature, a schema), a sentence each.

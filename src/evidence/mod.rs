@@ -26,7 +26,7 @@ pub use agent_output::AgentOutput;
 pub use change::{Change, ChangeTime, Entity, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
-pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema};
+pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Token};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};

@@ -31,6 +31,8 @@ pub enum RequestPart {
     RngSeed,
     /// How much it thinks.
     Effort,
+    /// The alternatives of tokens.
+    Alternatives,
     /// The longest reply.
     MaxTokens,
     /// The lengths of texts in a JSON Schema.
@@ -45,6 +47,7 @@ impl RequestPart {
         match self {
             RequestPart::Temperature => &["temperature"],
             RequestPart::RngSeed => &["seed"],
+            RequestPart::Alternatives => &["logprobs"],
             RequestPart::Effort => &["effort", "thinking"],
             RequestPart::MaxTokens => &["max tokens", "max completion tokens", "max output tokens", "maxoutputtokens"],
             RequestPart::TextLengths => &["maxlength", "max length"],

@@ -8,8 +8,11 @@ use serde_json::Value;
 
 use super::structured::Structured;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
-use crate::evidence::{Role, Usage};
+use crate::evidence::{Role, Token, Usage};
 use crate::http::chat_text;
+
+/// How many alternatives of a token are asked for: the most that OpenAI tells.
+const MOST_ALTERNATIVES: u32 = 20;
 
 /// The body of a request; the order of the fields is the order of the bytes.
 #[derive(Debug, Serialize)]
@@ -30,6 +33,10 @@ pub struct ChatRequest<'a> {
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    logprobs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
 }
@@ -103,6 +110,7 @@ impl<'a> ChatRequest<'a> {
             Structured::Json => Some(ResponseFormat::JsonObject),
             Structured::Prompt => None,
         });
+        let wants_alternatives = request.wants_alternatives() && features.alternatives;
         ChatRequest {
             head,
             messages: request.texts(features.structured != Structured::Schema).into_iter().map(message).collect(),
@@ -111,9 +119,21 @@ impl<'a> ChatRequest<'a> {
             max_tokens: None,
             reasoning_effort: options.effort.filter(|_| features.effort).map(|effort| effort.as_str()),
             seed: request.rng_seed(options).filter(|_| features.rng_seed),
+            logprobs: wants_alternatives,
+            top_logprobs: wants_alternatives.then_some(MOST_ALTERNATIVES),
             response_format,
         }
     }
+}
+
+/// The reply's tokens with their alternatives.
+pub(super) fn tokens(body: &ReplyBody) -> Vec<Token> {
+    let alternative = |value: &Value| Some((value["token"].as_str()?.to_owned(), value["logprob"].as_f64()?));
+    let token = |value: &Value| Token {
+        text: value["token"].as_str().unwrap_or_default().to_owned(),
+        alternatives: value["top_logprobs"].as_array().into_iter().flatten().filter_map(alternative).collect(),
+    };
+    body.list("/choices/0/logprobs/content").iter().map(token).collect()
 }
 
 /// The reply's text.

@@ -143,7 +143,7 @@ impl Client {
         release(reserved);
         meter.took(Usage::default());
         let api_error = ApiError::from_body(&reply.body);
-        if matches!(reply.status, 400 | 422) && self.learns(&api_error, request, features) {
+        if matches!(reply.status, 400 | 403 | 422) && self.learns(&api_error, request, features) {
             permit.accepted(Some(0), &self.rate_limit_headers(&reply));
             return Err(Then::Differently);
         }
@@ -172,7 +172,10 @@ impl Client {
         let usage = self.provider.usage(&body);
         permit.accepted(usage.total_tokens(), &self.rate_limit_headers(reply));
         match self.provider.text(&body).and_then(|text| usable(text, request.schema.is_some())) {
-            Ok(text) => Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options) }),
+            Ok(text) => {
+                let tokens = if request.wants_alternatives() { self.provider.tokens(&body) } else { Vec::new() };
+                Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options), tokens })
+            }
             Err(why) => {
                 let failure = Failure::no_text(reply, (&why, usage), origin);
                 let has_no_allowance =

@@ -23,6 +23,8 @@ pub struct RequestFeatures {
     pub rng_seed: bool,
     /// Whether the effort is sent.
     pub effort: bool,
+    /// Whether the alternatives of tokens are asked for, where they are wanted.
+    pub alternatives: bool,
     /// Under which name the longest reply is sent.
     pub max_tokens: MaxTokens,
 }
@@ -46,6 +48,7 @@ impl RequestFeatures {
         temperature: true,
         rng_seed: true,
         effort: true,
+        alternatives: true,
         max_tokens: MaxTokens::Modern,
     };
 
@@ -58,6 +61,9 @@ impl RequestFeatures {
         first: RequestFeatures,
     ) -> Option<RequestFeatures> {
         let refused = |part| api_error.concerns(part);
+        if self.alternatives && request.wants_alternatives() && refused(RequestPart::Alternatives) {
+            return Some(RequestFeatures { alternatives: false, ..self });
+        }
         if self.temperature && refused(RequestPart::Temperature) {
             return Some(RequestFeatures { temperature: false, ..self });
         }
@@ -97,6 +103,7 @@ impl RequestFeatures {
             temperature: self.temperature && other.temperature,
             rng_seed: self.rng_seed && other.rng_seed,
             effort: self.effort && other.effort,
+            alternatives: self.alternatives && other.alternatives,
             max_tokens: if spelled(self) >= spelled(other) { self.max_tokens } else { other.max_tokens },
         }
     }
@@ -163,7 +170,12 @@ mod tests {
             role: LlmRole::Judge,
             messages: vec![Message::new(Role::User, "x")],
             temperature: 0.0,
-            schema: Some(ReplySchema { name: "s".to_owned(), schema: json!({}), max_tokens: 100 }),
+            schema: Some(ReplySchema {
+                name: "s".to_owned(),
+                schema: json!({}),
+                max_tokens: 100,
+                wants_alternatives: false,
+            }),
             sample: 1,
         }
     }
@@ -218,7 +230,8 @@ mod tests {
             None => json!({"type": "string"}),
         };
         let schema = |length| json!({"properties": {"a": {"items": [text(length)]}, "maxLength": {"type": "number"}}});
-        let whole = ReplySchema { name: "s".to_owned(), schema: schema(Some(9)), max_tokens: 100 };
+        let whole =
+            ReplySchema { name: "s".to_owned(), schema: schema(Some(9)), max_tokens: 100, wants_alternatives: false };
         assert_eq!(*RequestFeatures::WHOLE.schema(&whole), schema(Some(9)));
         let message = "Invalid schema for response_format: 'maxLength' is not permitted.";
         let features = refuse(RequestFeatures::WHOLE, message).unwrap();

@@ -44,7 +44,7 @@ pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
 use async_trait::async_trait;
 
-use crate::evidence::{Message, ReplySchema, Role, Usage};
+use crate::evidence::{Message, ReplySchema, Role, Token, Usage};
 use crate::text::is_blank;
 
 /// A language model, or something that stands in for one.
@@ -111,6 +111,11 @@ impl LlmRequest {
         self.messages.push(Message::new(Role::User, "That was cut off: it is too long. Reply again, much shorter."));
     }
 
+    /// Whether the alternatives of its reply's tokens are wanted.
+    pub fn wants_alternatives(&self) -> bool {
+        self.schema.as_ref().is_some_and(|schema| schema.wants_alternatives)
+    }
+
     /// The most tokens that its reply takes, without what a model reasons before it; `None` where its shape is free.
     pub fn max_tokens(&self) -> Option<u32> {
         self.schema.as_ref().map(|schema| schema.max_tokens)
@@ -135,6 +140,8 @@ pub struct LlmReply {
     pub usage: Usage,
     /// Parameters that were left out because the model refuses them, a sentence each.
     pub notes: Vec<String>,
+    /// Its tokens with their alternatives, where they were wanted and the model tells them.
+    pub tokens: Vec<Token>,
 }
 
 /// Why a model gave no reply.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
-use crate::evidence::Usage;
+use crate::evidence::{Token, Usage};
 use crate::http::Url;
 use crate::secret::Secret;
 
@@ -22,6 +22,11 @@ pub trait ProviderApi: Send + Sync {
 
     /// The text of a successful response.
     fn text(&self, body: &ReplyBody) -> Result<String, NoText>;
+
+    /// The reply's tokens with their alternatives, where the response tells them.
+    fn tokens(&self, _body: &ReplyBody) -> Vec<Token> {
+        Vec::new()
+    }
 
     /// The tokens that the response reports.
     fn usage(&self, body: &ReplyBody) -> Usage;

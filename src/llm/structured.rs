@@ -79,7 +79,12 @@ mod tests {
 
     #[test]
     fn the_schema_stands_after_the_text() {
-        let schema = ReplySchema { name: "score".to_owned(), schema: json!({"type": "object"}), max_tokens: 100 };
+        let schema = ReplySchema {
+            name: "score".to_owned(),
+            schema: json!({"type": "object"}),
+            max_tokens: 100,
+            wants_alternatives: false,
+        };
         let worded = with_schema_in_prompt("Be fair.", &schema);
         assert!(worded.starts_with("Be fair.\n\nReply with one JSON object"));
         assert!(worded.ends_with("{\"type\":\"object\"}"));

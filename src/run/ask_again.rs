@@ -122,6 +122,7 @@ fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion
         sample: question.sample,
         reply: Observed::Failed(error.to_owned()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Usage::default(),
         notes: question.cuts.clone(),
     };

@@ -13,6 +13,7 @@ use crate::clock::Deadline;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, Usage};
 use crate::grade;
 use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
+use crate::metric::judged::score_alternatives;
 use crate::metric::{MetricInput, ReplyError};
 use crate::plan::Trial;
 
@@ -74,6 +75,7 @@ async fn ask_one(
         sample: question.sample,
         reply: Observed::Failed(String::new()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Usage::default(),
         notes: question.cuts.clone(),
     };
@@ -126,6 +128,7 @@ async fn answer(
                         judgement.notes.push(note);
                     }
                 }
+                judgement.alternatives = score_alternatives(&reply.tokens);
                 reply.text
             }
             // Not the judge's failure.

@@ -186,6 +186,7 @@ fn reply_schema() -> ReplySchema {
             "additionalProperties": false
         }),
         max_tokens: MESSAGE_TOKENS,
+        wants_alternatives: false,
     }
 }
 

@@ -98,7 +98,7 @@ pub fn score() -> LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, "Score the conversation.")],
         temperature: 0.0,
-        schema: Some(ReplySchema { name: "verdict".to_owned(), schema, max_tokens: 300 }),
+        schema: Some(ReplySchema { name: "verdict".to_owned(), schema, max_tokens: 300, wants_alternatives: false }),
         sample: 1,
     }
 }

@@ -223,3 +223,69 @@ fn rules_that_stand_in_for_a_judge_decide_nothing() {
     assert_eq!(output.status.code(), Some(102), "{words}");
     assert!(words.contains("no model judges"), "{words}");
 }
+
+/// A judge's score of 8, with the probabilities of others.
+fn weighed() -> Reply {
+    let before =
+        r#"{"verdicts":[{"id":"1","reason":"nearly","quotes":[{"turn":1,"text":"Your table"}],"turnsRead":[],""#;
+    let parts = [before, "score", "\":", "8", "}]}"];
+    let top = |token: &str| match token {
+        "8" => {
+            json!([{"token": "8", "logprob": -0.5108256}, {"token": "6", "logprob": -0.9162907}, {"token": "3", "logprob": -6.0}])
+        }
+        _ => json!([]),
+    };
+    let tokens: Vec<Value> =
+        parts.iter().map(|token| json!({"token": token, "logprob": -0.1, "top_logprobs": top(token)})).collect();
+    let message = json!({"role": "assistant", "content": parts.concat()});
+    let choice = json!({"index": 0, "finish_reason": "stop", "message": message, "logprobs": {"content": tokens}});
+    Reply::Json(200, json!({"choices": [choice]}))
+}
+
+#[test]
+fn a_score_is_weighted_by_the_probabilities_of_others() {
+    let geval = json!([{"geval": {"criteria": "The reply is short."}}]);
+    let judge = Server::start(|request| match request.path.ends_with("/chat/completions") {
+        true => weighed(),
+        false => Reply::Json(200, json!({"data": []})),
+    });
+    let (status, record, words) = run(&judge, &geval, &json!({}));
+    assert_eq!(status, Some(0), "{words}");
+    let asked =
+        judge.requests().into_iter().find(|request| request.path.ends_with("/chat/completions")).unwrap().json();
+    assert_eq!((&asked["logprobs"], &asked["top_logprobs"]), (&json!(true), &json!(20)));
+    let found = dimension(&record)["component"].clone();
+    // 8 with 0.6 and 6 with 0.4; 3 is too improbable.
+    assert!((found["score"].as_f64().unwrap() - 0.72).abs() < 1e-6, "{found:#}");
+    assert_eq!(found["why"], "nearly (8 of 10, 7.20 by the probabilities of all scores)");
+    assert_eq!(record["trials"][0]["judgements"][0]["alternatives"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_judge_without_probabilities_scores_as_it_says() {
+    let geval = json!([{"geval": {"criteria": "The reply is short."}}]);
+    let judge = Server::start(|request| {
+        match request.path.ends_with("/chat/completions") {
+        true if request.json()["logprobs"] == true => {
+            Reply::Json(403, json!({"error": {"message": "You are not allowed to request logprobs from this model."}}))
+        }
+        true => says(&json!({"verdicts": [{"id": "1", "reason": "nearly", "quotes": [{"turn": 1, "text": "Your table"}], "turnsRead": [], "score": 8}]}).to_string()),
+        false => Reply::Json(200, json!({"data": []})),
+    }
+    });
+    let (status, record, words) = run(&judge, &geval, &json!({}));
+    assert_eq!(status, Some(0), "{words}");
+    assert_eq!(dimension(&record)["component"], json!({"kind": "scored", "score": 0.8, "why": "nearly"}));
+    assert!(!words.contains("logprobs"), "what is only a refinement is no warning: {words}");
+    // Only geval of one criterion asks for them.
+    let judge = Server::start(|_| {
+        says(
+            &json!({"verdicts": [verdict("booked", "yes", "booked"), verdict("polite", "yes", "Your table")]})
+                .to_string(),
+        )
+    });
+    let (_, _, words) = run(&judge, &rubric(), &json!({}));
+    let asked =
+        judge.requests().into_iter().find(|request| request.path.ends_with("/chat/completions")).unwrap().json();
+    assert!(asked.get("logprobs").is_none(), "{words}");
+}

@@ -120,6 +120,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         sample,
         reply: Observed::Seen(reply.clone()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Usage::default(),
         notes: Vec::new(),
     };

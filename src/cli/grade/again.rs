@@ -308,6 +308,7 @@ pub(super) fn without_reply(question: &str, why: &str) -> Judgement {
         sample: 1,
         reply: Observed::Failed(why.to_owned()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Usage::default(),
         notes: Vec::new(),
     }

@@ -51,7 +51,12 @@ impl Llm for LocalEmbeddings {
         let cosine = tokio::task::spawn_blocking(move || compare(&encoder, &texts))
             .await
             .map_err(|error| LlmError::for_good(format!("the local model of embeddings failed: {error}")))??;
-        Ok(LlmReply { text: json!({ "cosine": cosine }).to_string(), usage: Usage::default(), notes: Vec::new() })
+        Ok(LlmReply {
+            text: json!({ "cosine": cosine }).to_string(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+            tokens: Vec::new(),
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
     Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
     ReplyBody, RequestFeatures,
 };
-use crate::evidence::Usage;
+use crate::evidence::{Token, Usage};
 use crate::http::{BaseUrl, HttpClient, Url};
 
 /// OpenAI's own address: what stands before `/chat/completions`.
@@ -57,6 +57,10 @@ impl ProviderApi for OpenAi {
 
     fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
         chat::text(body)
+    }
+
+    fn tokens(&self, body: &ReplyBody) -> Vec<Token> {
+        chat::tokens(body)
     }
 
     fn usage(&self, body: &ReplyBody) -> Usage {

@@ -37,6 +37,6 @@ impl Llm for Scripted {
             LlmRole::Judge => judge::reply(&request.messages),
         }
         .map_err(|missing| LlmError::for_good(missing.to_string()))?;
-        Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new() })
+        Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new(), tokens: Vec::new() })
     }
 }

@@ -14,7 +14,7 @@ use super::{
     Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
     ReplyBody, RequestFeatures,
 };
-use crate::evidence::Usage;
+use crate::evidence::{Token, Usage};
 pub use crate::http::IAM_URL;
 use crate::http::{BaseUrl, HttpClient};
 use crate::secret::Secret;
@@ -78,6 +78,10 @@ impl ProviderApi for Watsonx {
 
     fn text(&self, body: &ReplyBody) -> Result<String, NoText> {
         chat::text(body)
+    }
+
+    fn tokens(&self, body: &ReplyBody) -> Vec<Token> {
+        chat::tokens(body)
     }
 
     fn usage(&self, body: &ReplyBody) -> Usage {

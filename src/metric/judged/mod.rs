@@ -3,6 +3,7 @@
 //! Invariants: an item whose verdict nobody can use is missing, never 0; a verdict rests on words that stand in what the judge
 //! was shown, or on turns that it read whole; samples that disagree are shown as such.
 
+mod alternatives;
 mod blocks;
 mod options;
 mod quotes;
@@ -13,6 +14,7 @@ mod scale;
 mod tests;
 mod units;
 
+pub use alternatives::score_alternatives;
 pub use blocks::{Block, blocks, validity};
 pub use options::{JudgeOptions, UnknownVerdict};
 pub use scale::{Scale, Support, Verdict};
@@ -22,7 +24,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Metric, MetricInput, ReplyError, Vote};
-use crate::evidence::{Condition, Judgement, Question, QuestionTo, Transcript, Turn};
+use crate::evidence::{Condition, Judgement, Question, QuestionTo, ScoreAlternative, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 use quotes::Shown;
@@ -205,7 +207,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
                 transcript: input.transcript,
             },
         )?;
-        let schema = reply::reply_schema(scale, &items);
+        let schema = reply::reply_schema(scale, &items, self.measure.judging());
         let question = |sample| Question {
             id: self.question_id(),
             metric: M::NAME.to_owned(),
@@ -253,9 +255,9 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
                 None => verdict,
             }
         };
-        let read = |raw: &str| -> Result<Vec<Verdict>, ReplyError> {
+        let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
-            Ok(verdicts.into_iter().map(check).collect())
+            Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
         };
         let samples = samples::samples(&own, read);
         let how = (self.measure.scale(), self.measure.second_below());
@@ -284,6 +286,15 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
     fn of_items(&self, items: &[Item]) -> Component {
         self.mean(items)
     }
+}
+
+/// A score as the mean of what it could have been.
+fn weighted(verdict: Verdict, alternatives: &[ScoreAlternative]) -> Verdict {
+    let Ok(Some(score)) = verdict.decision else { return verdict };
+    let Some(mean) = alternatives::weighted(alternatives, score.get() * 10.0) else { return verdict };
+    let reason =
+        format!("{} ({:.0} of 10, {mean:.2} by the probabilities of all scores)", verdict.reason, score.get() * 10.0);
+    Verdict { reason, decision: Ok(Some(Score::clamped(mean / 10.0))), ..verdict }
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {

@@ -19,7 +19,7 @@ const MOST_FOUND: u32 = 20;
 
 /// The shape of a reply. The reason comes before the decision, so that the decision follows from it. Every property is required and
 /// no other is allowed, as OpenAI's strict mode wants.
-pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem]) -> ReplySchema {
+pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> ReplySchema {
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let mut properties = serde_json::Map::new();
     let mut set = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));
@@ -55,6 +55,8 @@ pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem]) -> ReplySchema {
             "additionalProperties": false,
         }),
         max_tokens: TOKENS_PER_VERDICT.saturating_mul(if count == 0 { MOST_FOUND } else { count.saturating_add(1) }),
+        // Red Hat's own models tell none.
+        wants_alternatives: scale == Scale::Ten && count == 1 && !options.strict,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several judgements of one question, as one.
 
 use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict};
-use crate::evidence::{Judgement, Observed};
+use crate::evidence::{Judgement, Observed, ScoreAlternative};
 use crate::metric::ReplyError;
 use crate::score::{Component, Item, Score, majority};
 
@@ -16,12 +16,15 @@ pub(super) struct Samples {
 }
 
 /// Reads the judgements of a question.
-pub(super) fn samples(judgements: &[&Judgement], read: impl Fn(&str) -> Result<Vec<Verdict>, ReplyError>) -> Samples {
+pub(super) fn samples(
+    judgements: &[&Judgement],
+    read: impl Fn(&str, &[ScoreAlternative]) -> Result<Vec<Verdict>, ReplyError>,
+) -> Samples {
     let (mut usable, mut why) = (Vec::new(), Vec::new());
     for judgement in judgements {
         match &judgement.reply {
             Observed::Failed(error) => why.push(error.clone()),
-            Observed::Seen(raw) => match read(raw) {
+            Observed::Seen(raw) => match read(raw, &judgement.alternatives) {
                 Ok(verdicts) => usable.push(verdicts),
                 Err(error) => why.push(error.to_string()),
             },

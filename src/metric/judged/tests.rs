@@ -27,6 +27,7 @@ fn score<M: JudgeMeasure>(measure: M, input: &MetricInput<'_>, samples: &[Value]
         sample,
         reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Usage::default(),
         notes: Vec::new(),
     };

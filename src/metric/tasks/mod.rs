@@ -223,6 +223,7 @@ mod tests {
             sample: 1,
             reply,
             rejected: Vec::new(),
+            alternatives: Vec::new(),
             usage: Usage::default(),
             notes: Vec::new(),
         }

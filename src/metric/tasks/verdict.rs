@@ -53,6 +53,7 @@ pub(super) fn reply_schema(tasks: usize) -> ReplySchema {
         name: "verdict".to_owned(),
         schema: schema(tasks),
         max_tokens: TOKENS_PER_RATING.saturating_mul(ratings),
+        wants_alternatives: false,
     }
 }
 

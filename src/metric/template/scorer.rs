@@ -84,7 +84,7 @@ impl TemplateScorer {
             }
         };
         let max_tokens = u32::try_from(entries).unwrap_or(u32::MAX).saturating_mul(400);
-        ReplySchema { name: name.to_owned(), schema, max_tokens }
+        ReplySchema { name: name.to_owned(), schema, max_tokens, wants_alternatives: false }
     }
 
     /// Reads a reply. Code fences around it don't matter. In the dialect of trpc-agent-go (`is_strict`) a label that is none of

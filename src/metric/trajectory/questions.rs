@@ -34,7 +34,7 @@ pub(super) fn question(pair: &FuzzyPair, to: QuestionTo, judge: &JudgeInput<'_>)
         judge: None,
         sample: 1,
         prompt,
-        schema: ReplySchema { name: "same_meaning".to_owned(), schema, max_tokens: 300 },
+        schema: ReplySchema { name: "same_meaning".to_owned(), schema, max_tokens: 300, wants_alternatives: false },
         temperature: judge.temperature,
         to,
         cuts: Vec::new(),

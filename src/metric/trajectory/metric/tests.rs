@@ -116,6 +116,7 @@ fn reply(question: &Question, raw: Value) -> Judgement {
         sample: 1,
         reply: crate::evidence::Observed::Seen(raw.to_string()),
         rejected: Vec::new(),
+        alternatives: Vec::new(),
         usage: Default::default(),
         notes: Vec::new(),
     }
