@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::args::AuditArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::Loaded;
-use super::planning::load_all;
+use super::label::is_judged;
+use super::mutate;
+use super::planning::load_without_agent;
 use super::printer::Printer;
 use super::run::runtime;
 use crate::agent::trivial::TrivialKind;
@@ -23,31 +26,75 @@ use crate::score::Score;
 const AT_ONCE: usize = 4;
 
 /// Holds the conversations of jobs with agents that do nothing. The status is 100 where one gets more than it may, and 102
-/// where that could not be determined.
+/// where that could not be determined; of several jobs the highest counts, as for `run`.
 pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let runtime = runtime()?;
     let argument = FileArgument::job("eval-job audit");
-    let (jobs, notes) = load_all(&args.files, argument, (&args.data, &args.selection, &args.own_files), context)?;
+    let files = (&args.data, &args.selection, &args.own_files);
+    let (runs, typed) = mutate::part(args)?;
+    let (mut worst, mut written) = (0, Vec::new());
+    let (jobs, notes) = match (runs.is_empty(), typed.is_empty()) {
+        (false, true) => Default::default(),
+        _ => load_without_agent(&typed, argument, files, context)?,
+    };
     notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
-    let (mut status, mut written) = (0, Vec::new());
+    for run in runs {
+        let (status, json) = mutate::mutate((args, context, printer), run, &runtime)?;
+        worst = worst.max(status);
+        written.push(json);
+    }
     for loaded in jobs {
         let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
+        let most = match args.max_trivial_score {
+            Some(most) => Some((most, "--max-trivial-score")),
+            None => loaded.job.gate.max_trivial_score.map(|most| (most, "gate.maxTrivialScore")),
+        };
         let audit = runtime.block_on(hold(loaded, context))?;
         match args.json {
             true => written.push(json!({ "file": file, "job": name, "score": audit.score(), "audit": audit })),
             false => printer.data(&report::audit(&file, &name, &audit))?,
         }
-        status = status.max(status_of(&audit, args.max_trivial_score));
+        let (status, file) = (status_of(&audit, most.map(|(most, _)| most)), report::plain(&file));
+        match (most, audit.score()) {
+            (Some((most, by)), Some(score)) if status == Verdict::GateFailed.exit_status() => {
+                let most = most.get();
+                printer.note(&format!("{file}: an agent that does nothing gets {score:.2}, more than {most} ({by})"));
+            }
+            (Some((most, by)), _) if status == Verdict::Incomplete.exit_status() => {
+                let (most, why) = (most.get(), audit.why_no_score());
+                printer.note(&format!(
+                    "{file}: whether an agent that does nothing gets more than {most} ({by}) was not determined: {why}"
+                ));
+            }
+            _ => {}
+        }
+        worst = worst.max(status);
     }
     if args.json {
         printer.data(&format!("{:#}\n", serde_json::Value::Array(written)))?;
     }
-    if let (Some(most), true) = (args.max_trivial_score, status == Verdict::GateFailed.exit_status()) {
-        let most = most.get();
-        printer.note(&format!("an agent that does nothing gets more than {most} (--max-trivial-score)"));
-    }
     runtime.shutdown_background();
-    Ok(status)
+    Ok(worst)
+}
+
+/// Tries agents that do nothing with a job that is to be run, where its `gate.maxTrivialScore` wants it.
+///
+/// # Errors
+/// One gets more than it may, or that could not be determined: then the job may not be run.
+pub(super) fn gate(loaded: Loaded, runtime: &Runtime, context: &Context) -> Result<(), CliError> {
+    let Some(most) = loaded.job.gate.max_trivial_score else { return Ok(()) };
+    let file = loaded.file.clone();
+    let audit = runtime.block_on(hold(loaded, context))?;
+    match (status_of(&audit, Some(most)), audit.score()) {
+        (0, _) => Ok(()),
+        (status, Some(score)) if status == Verdict::GateFailed.exit_status() => {
+            Err(CliError::TrivialScore { file, score, most: most.get() })
+        }
+        _ => {
+            let why = audit.broken.first().cloned().unwrap_or_else(|| audit.why_no_score().to_owned());
+            Err(CliError::TrivialUnknown { file, why })
+        }
+    }
 }
 
 /// What was not determined is not passed.
@@ -95,5 +142,5 @@ async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
     held_all.map_err(|error| internal(error.to_string()))?;
     let mut trials = std::mem::take(&mut *held.lock().unwrap_or_else(PoisonError::into_inner));
     trials.sort_by_key(|it| it.trial.number);
-    Ok(Audit::new(&agents, &trials))
+    Ok(Audit::new(&agents, &trials, is_judged))
 }

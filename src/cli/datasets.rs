@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::args::{DataArgs, ReadingArgs};
 use super::error::CliError;
-use super::jobs::Loaded;
+use super::jobs::{self, Loaded};
 use super::prompts::PromptFiles;
 use crate::agent::Ability;
-use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions};
+use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions, Purpose, System};
 use crate::job;
 use crate::plan::Refusal;
 use crate::report::plain;
@@ -187,6 +187,25 @@ pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<()
 
 /// The target of a job that names none.
 pub(super) const NOBODY: TargetArg = TargetArg { key: "embabel", address: None, app: None };
+
+/// A target for the cases of a data file, of the system that the file comes from; `None` where it holds no cases. Nobody is there.
+pub(super) fn stand_in(path: &Path) -> Option<TargetArg> {
+    let typed = path.to_string_lossy();
+    let file = if path.is_file() { &*typed } else { typed.rsplit_once(':')?.0 };
+    let text = jobs::text(Path::new(file)).ok()?;
+    // Whatever else can be read as YAML may be a job.
+    if file == "-" || !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let kind = dataset::recognise(file, &text).ok().filter(|kind| kind.purpose() == Purpose::Cases)?;
+    let key = match kind.system() {
+        System::Adk => "adk",
+        System::Trpc => "trpc",
+        System::Watsonx => "watsonx",
+        System::Redhat | System::Shared => NOBODY.key,
+    };
+    Some(TargetArg { key, ..NOBODY })
+}
 
 /// A warning about the text of a file: the place, what it is, and what to try.
 pub(super) fn of_reading(problem: &job::Problem) -> String {

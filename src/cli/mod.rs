@@ -29,6 +29,7 @@ mod panics;
 mod planning;
 mod label;
 mod list;
+mod mutate;
 mod outputs;
 mod printer;
 mod probe;

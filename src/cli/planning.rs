@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{DataArgs, FileArgs, PlanArgs, SelectionArgs};
 use super::context::Context;
-use super::datasets;
+use super::datasets::{self, TargetArg};
 use super::error::{CliError, FileArgument, RefusedJob};
 use super::grade::check_canaries;
 use super::job_files::job_files;
@@ -28,6 +28,15 @@ pub(super) struct Planned {
     pub(super) selection: Option<String>,
     /// The plan.
     pub(super) plan: Plan,
+}
+
+impl Planned {
+    /// Its job, as it is to be run.
+    pub(super) fn loaded(&self) -> Loaded {
+        let Planned { file, templates, plan, .. } = self;
+        let (job, selection) = ((*plan.job).clone(), None);
+        Loaded { file: file.clone(), text: String::new(), job, templates: templates.clone(), selection }
+    }
 }
 
 /// All jobs that can work.
@@ -74,20 +83,48 @@ pub(super) fn load_all(
     (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
     context: &Context,
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
+    let targets = typed.iter().map(|path| (path.clone(), data.target.clone())).collect();
+    load_with(targets, argument, (data, selection, files), context)
+}
+
+/// The same where no agent is needed: other systems' files are recognised, and get a target that is never contacted.
+///
+/// # Errors
+/// All problems of all files.
+pub(super) fn load_without_agent(
+    typed: &[PathBuf],
+    argument: FileArgument,
+    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    context: &Context,
+) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
+    let target = |path: &PathBuf| data.target.clone().or_else(|| datasets::stand_in(path));
+    let targets = typed.iter().map(|path| (path.clone(), target(path))).collect();
+    load_with(targets, argument, (data, selection, files), context)
+}
+
+/// Job files, and the other systems' files that have a target.
+fn load_with(
+    typed: Vec<(PathBuf, Option<TargetArg>)>,
+    argument: FileArgument,
+    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    context: &Context,
+) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
     let prompts = files.prompts.as_deref();
     let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    match &data.target {
-        Some(target) => {
-            for path in typed {
+    // Neighbours of one kind are read together, so that the problems of all are shown.
+    for same in typed.chunk_by(|(_, one), (_, other)| one.is_none() && other.is_none()) {
+        match same {
+            [(path, Some(target))] => {
                 let (jobs, of_file) = datasets::load(path, target, data, (prompts, context.redactor()))?;
                 loaded.extend(jobs);
                 warnings.extend(of_file);
             }
-        }
-        None => {
-            let found = job_files(typed, argument)?;
-            loaded = jobs::load(&found.files, argument, prompts, context.redactor())?;
-            left_out = found.left_out;
+            same => {
+                let paths: Vec<PathBuf> = same.iter().map(|(path, _)| path.clone()).collect();
+                let found = job_files(&paths, argument)?;
+                loaded.extend(jobs::load(&found.files, argument, prompts, context.redactor())?);
+                left_out.extend(found.left_out);
+            }
         }
     }
     let Selected { jobs, note } = selection::select(selection, loaded)?;

@@ -7,12 +7,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::args::RunArgs;
+use super::audit;
 use super::certificates;
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
 use super::grade::canaries;
-use super::jobs::Loaded;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
@@ -38,11 +38,13 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     };
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
+    // What costs nothing goes first, for all of them.
+    for planned in &plans.jobs {
+        audit::gate(planned.loaded(), &runtime, context)?;
+    }
     let mut checks = Vec::new();
     for planned in &plans.jobs {
-        let (file, job, templates) = (planned.file.clone(), (*planned.plan.job).clone(), planned.templates.clone());
-        let loaded = Loaded { file, text: String::new(), job, templates, selection: None };
-        checks.push(canaries((args, context, printer), loaded, signals.clone())?);
+        checks.push(canaries((args, context, printer), planned.loaded(), signals.clone())?);
     }
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
     let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(checks)));

@@ -92,6 +92,10 @@ pub struct Gate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub canaries: Option<String>,
+    /// The most that an agent may get which does nothing, 0 to 1: it is tried before the job is run, or the job is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub max_trivial_score: Option<Score>,
 }
 
 /// The part of a reply that is timed.

@@ -24,11 +24,13 @@ pub struct Audit {
     pub agents: Vec<TrivialScore>,
     /// What lets agents pass, or holds before the first word.
     pub findings: Vec<AuditFinding>,
-    /// What only a judge, or an agent that does something, could determine.
+    /// What only a judge could determine.
     pub undetermined: Vec<String>,
+    /// What these agents give nothing to measure, with the reason.
+    pub unmeasured: Vec<String>,
     /// The share of the weights that timing has, 0 to 1.
     pub timing_share: f64,
-    /// Why conversations could not be held.
+    /// Why conversations could not be held, and why assertions could not be evaluated.
     pub broken: Vec<String>,
 }
 
@@ -61,8 +63,8 @@ pub struct AuditFinding {
 }
 
 impl Audit {
-    /// Adds up conversations, in which each agent has the same cases.
-    pub fn new(agents: &[&str], trials: &[AuditedTrial]) -> Audit {
+    /// Adds up conversations, in which each agent has the same cases; `asks_judge` knows metrics by name.
+    pub fn new(agents: &[&str], trials: &[AuditedTrial], asks_judge: fn(&str) -> bool) -> Audit {
         let mut audit = Audit::default();
         for agent in agents {
             let own = trials.iter().filter(|it| it.trial.model == *agent);
@@ -72,7 +74,7 @@ impl Audit {
         }
         for trial in trials {
             match &trial.scorecard {
-                Some(scorecard) => audit.add(&trial.trial, scorecard),
+                Some(scorecard) => audit.add(&trial.trial, scorecard, asks_judge),
                 None => {
                     let why = trial.outcome.error().unwrap_or("it came to no score");
                     add(&mut audit.broken, format!("case {}: {why}", trial.trial.case));
@@ -87,7 +89,19 @@ impl Audit {
         self.agents.iter().filter_map(|agent| agent.score).reduce(f64::max)
     }
 
-    fn add(&mut self, trial: &TrialId, scorecard: &Scorecard) {
+    /// Why there is no score.
+    pub fn why_no_score(&self) -> &'static str {
+        match self {
+            Audit { broken, .. } if !broken.is_empty() => "something could not be audited",
+            Audit { findings, .. } if findings.iter().any(|it| it.held_before) => {
+                "what holds before the first word is not counted, and nothing else is scored"
+            }
+            Audit { undetermined, .. } if !undetermined.is_empty() => "nothing could be scored without the judge",
+            _ => "nothing is scored",
+        }
+    }
+
+    fn add(&mut self, trial: &TrialId, scorecard: &Scorecard, asks_judge: fn(&str) -> bool) {
         let weight = |dimension: &&Dimension| dimension.weight.get();
         let used = || scorecard.dimensions.iter().filter(|it| !matches!(it.component, Component::NotApplicable { .. }));
         let timing: f64 = scorecard.dimensions.iter().filter(|it| is_timing(it)).map(|it| it.weight.get()).sum();
@@ -96,11 +110,21 @@ impl Audit {
             self.timing_share = self.timing_share.max(timing / (timing + others));
         }
         for dimension in counted(scorecard) {
+            let is_of_assertions = dimension.metric() == "assertions";
             if known(dimension).is_none() && dimension.component.is_missing() {
-                add(&mut self.undetermined, dimension.name.clone());
+                match dimension.metric() {
+                    metric if asks_judge(metric) => add(&mut self.undetermined, dimension.name.clone()),
+                    // Each of its parts is named.
+                    _ if is_of_assertions => {}
+                    _ => add(&mut self.unmeasured, format!("{} ({})", dimension.name, dimension.component.why())),
+                }
             }
             for item in &dimension.items {
                 let held_before = matches!(item.vacuity, Some(Vacuity::Vacuous | Vacuity::HeldBefore));
+                if is_of_assertions && item.weight > Weight::ZERO && !held_before && item.component.is_missing() {
+                    let why = item.component.why();
+                    add(&mut self.broken, format!("case {}: assertion {}: {why}", trial.case, item.label));
+                }
                 let passes = item.weight > Weight::ZERO
                     && outcome(item).score().is_some_and(|score| dimension.pass_line().is_met(score));
                 if passes || held_before {

@@ -20,7 +20,7 @@ pub fn audit(file: &str, name: &str, audit: &Audit) -> String {
         Some(score) => {
             writeln!(text, "trivial-agent score {score:.2} · {} · timing is not counted", agents.join(" · "))
         }
-        None => writeln!(text, "trivial-agent score not determined · nothing could be scored without the judge"),
+        None => writeln!(text, "trivial-agent score not determined · {}", audit.why_no_score()),
     };
     for finding in &audit.findings {
         let _ = writeln!(text, "  ✗ {}", sentence(finding));
@@ -34,6 +34,9 @@ pub fn audit(file: &str, name: &str, audit: &Audit) -> String {
     }
     if !audit.undetermined.is_empty() {
         let _ = writeln!(text, "  not determined without the judge: {}", plain(&audit.undetermined.join(", ")));
+    }
+    if !audit.unmeasured.is_empty() {
+        let _ = writeln!(text, "  not measured: {}", plain(&audit.unmeasured.join(", ")));
     }
     for broken in &audit.broken {
         let _ = writeln!(text, "  not audited: {}", plain(broken));

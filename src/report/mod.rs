@@ -6,6 +6,7 @@
 mod analysis;
 mod calibration;
 mod audit;
+mod mutation;
 mod canaries;
 mod conversation;
 mod coverage;
@@ -41,6 +42,7 @@ pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};
 pub use listing::listing;
+pub use mutation::mutation;
 pub use numbers::{beside_gate, count, decimals, duration, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;

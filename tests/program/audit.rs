@@ -77,3 +77,78 @@ fn what_the_embedded_graph_does_not_understand_is_not_passed() {
     assert_eq!(status, Some(102), "{shown}");
     assert!(shown.contains("not audited: case job: setup 1: The procedure apoc.help() is not in"), "{shown}");
 }
+
+#[test]
+fn an_assertion_that_the_embedded_graph_does_not_understand_is_not_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let assertions = "assertions:\n  - {name: foreign, cypher: \"CALL apoc.help('x') YIELD name RETURN count(name)\", expected: 7}\n  \
+                      - {name: sound, cypher: \"MATCH (t:Trip) RETURN count(t)\", expected: 1}\nmetrics: [assertions]\n";
+    std::fs::write(folder.path().join("job.yml"), format!("{TARGET}{assertions}")).unwrap();
+    let (status, shown, _) = audit(folder.path(), &["job.yml"]);
+    assert_eq!(status, Some(102), "{shown}");
+    assert!(shown.contains("not audited: case job: assertion foreign: "), "{shown}");
+    assert!(!shown.contains("sound"), "{shown}");
+}
+
+/// Everything holds before the first word.
+const HELD: &str = "setups: [{cypher: \"CREATE (:City {name: 'Oslo'})\"}]\nassertions: [{name: a city, cypher: \"MATCH (c:City) \
+                    RETURN count(c)\", expected: 1}]\nmetrics: [assertions]\n";
+
+#[test]
+fn what_held_before_is_not_laid_at_the_judges_door() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job.yml"), format!("{TARGET}{HELD}")).unwrap();
+    let (status, shown, _) = audit(folder.path(), &["job.yml"]);
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("not determined · what holds before the first word is not counted"), "{shown}");
+    assert!(!shown.contains("the judge"), "{shown}");
+    let (status, _, said) = audit(folder.path(), &["job.yml", "--max-trivial-score", "1"]);
+    assert_eq!(status, Some(102), "{said}");
+    assert!(said.contains("more than 1 (--max-trivial-score) was not determined: what holds before"), "{said}");
+}
+
+#[test]
+fn of_several_jobs_the_highest_status_counts_and_each_that_gets_too_much_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("weak.yml"), format!("{TARGET}{WEAK}gate: {{maxTrivialScore: 0.5}}\n")).unwrap();
+    std::fs::write(folder.path().join("held.yml"), format!("{TARGET}{HELD}gate: {{maxTrivialScore: 0.5}}\n")).unwrap();
+    for files in [["weak.yml", "held.yml"], ["held.yml", "weak.yml"]] {
+        let (status, _, said) = audit(folder.path(), &files);
+        assert_eq!(status, Some(102), "{said}");
+        assert!(said.contains("weak.yml: an agent that does nothing gets 0.60, more than 0.5 (gate."), "{said}");
+        assert!(said.contains("held.yml: whether an agent that does nothing gets more than 0.5 (gate."), "{said}");
+    }
+    assert_eq!(audit(folder.path(), &["weak.yml"]).0, Some(100));
+    let (status, _, said) = audit(folder.path(), &["weak.yml", "--max-trivial-score", "0.6"]);
+    assert_eq!((status, said.as_str()), (Some(0), ""), "the flag goes before the gate");
+}
+
+#[test]
+fn other_systems_cases_need_no_target() {
+    let (status, shown, said) = audit(root(), &["data/eval/adk/reminders.evalset.json"]);
+    assert_eq!(status, Some(0), "{shown}{said}");
+    assert!(shown.contains("trivial-agent score"), "{shown}");
+    let (both, ..) = audit(root(), &["data/eval/adk/reminders.evalset.json", "data/eval/agent.yml"]);
+    assert_eq!(both, Some(0));
+}
+
+#[test]
+fn the_gate_is_asked_before_a_job_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |job: &str, most: &str| {
+        let text = format!("{TARGET}{job}gate: {{maxTrivialScore: {most}}}\n");
+        std::fs::write(folder.path().join("job.yml"), text).unwrap();
+        let output = eval_job(folder.path()).args(["run", "job.yml"]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, said) = run(WEAK, "0.5");
+    assert_eq!(status, Some(100), "{said}");
+    assert!(said.contains("gets 0.60, and gate.maxTrivialScore allows 0.5, so nothing was run"), "{said}");
+    assert!(said.contains("`eval-job audit job.yml` shows"), "{said}");
+    let (status, said) = run(HELD, "0.5");
+    assert_eq!(status, Some(102), "{said}");
+    assert!(said.contains("(gate.maxTrivialScore), so nothing was run: what holds before the first word"), "{said}");
+    assert!(!folder.path().join("runs").exists(), "nothing was run");
+    let (_, said) = run(WEAK, "0.6");
+    assert!(!said.contains("maxTrivialScore") && folder.path().join("runs").exists(), "{said}");
+}

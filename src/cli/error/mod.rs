@@ -86,6 +86,10 @@ pub(super) enum CliError {
     Canaries { file: String, is_unknown: bool },
     /// A limit was reached before a judge had seen all known conversations.
     CanariesUnpaid { file: String, why: String },
+    /// An agent that does nothing gets more than the gate of a job allows.
+    TrivialScore { file: String, score: f64, most: f64 },
+    /// What an agent that does nothing gets with a job could not be determined, and its gate wants to know.
+    TrivialUnknown { file: String, why: String },
     /// It was interrupted before anything was run.
     Interrupted,
     /// No judge scored anything in a run.
@@ -163,7 +167,9 @@ impl CliError {
             CliError::Database(_)
             | CliError::NotReady { .. }
             | CliError::Canaries { .. }
-            | CliError::CanariesUnpaid { .. } => CliError::BROKEN,
+            | CliError::CanariesUnpaid { .. }
+            | CliError::TrivialUnknown { .. } => CliError::BROKEN,
+            CliError::TrivialScore { .. } => crate::record::Verdict::GateFailed.exit_status(),
             CliError::Interrupted => crate::record::Verdict::Interrupted.exit_status(),
             // A full disk is nobody's mistake.
             CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }

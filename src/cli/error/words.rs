@@ -84,6 +84,15 @@ impl CliError {
                 "{error} {}: the judge does not tell known conversations apart (gate.canaries), so nothing was run\n  try: another scorer.model, sharper acceptance criteria, or `eval-job check` on the folder until it does",
                 plain(file)
             ),
+            CliError::TrivialScore { file, score, most } => format!(
+                "{error} {file}: an agent that does nothing gets {score:.2}, and gate.maxTrivialScore allows {most}, so nothing was run\n  try: `eval-job audit {file}` shows what lets it pass",
+                file = plain(file)
+            ),
+            CliError::TrivialUnknown { file, why } => format!(
+                "{error} {file}: what an agent that does nothing gets could not be determined (gate.maxTrivialScore), so nothing was run: {}\n  try: `eval-job audit {file}` shows more",
+                one_line(why, 300),
+                file = plain(file)
+            ),
             CliError::Interrupted => format!("{error} interrupted before anything was run"),
             CliError::NothingJudged => {
                 format!(

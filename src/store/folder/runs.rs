@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
@@ -38,6 +38,11 @@ impl RunsFolder {
     /// The folder at this path; it need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> RunsFolder {
         RunsFolder { path: path.into() }
+    }
+
+    /// Whether a folder is that of a run.
+    pub fn is_run(folder: &Path) -> bool {
+        folder.join(JOURNAL).is_file()
     }
 
     /// A folder for a new run, named by time, job and id.

@@ -1,0 +1,82 @@
+//! What the assertions of a stored run notice, when what it recorded is not quite so.
+
+use serde::Serialize;
+
+/// What the assertions of one conversation notice.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MutatedTrial {
+    /// The case's id.
+    pub case: String,
+    /// Which conversation: [`TrialId::key`](crate::evidence::TrialId::key).
+    pub trial: String,
+    /// How many mutants of its graph were tried.
+    pub mutants: usize,
+    /// How many there are, where not all were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_from: Option<usize>,
+    /// Those that no assertion notices.
+    pub missed: Vec<MissedMutant>,
+    /// Why none was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_mutated: Option<NotMutated>,
+}
+
+/// A change of the graph that could have been another one, and no assertion would have noticed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MissedMutant {
+    /// The change, as it was recorded.
+    pub change: String,
+    /// What was done to it.
+    pub kind: MutationKind,
+    /// What was altered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub altered: Option<String>,
+}
+
+/// What is done to a recorded change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MutationKind {
+    /// As if it had not been made.
+    Removed,
+    /// As if it had been made twice.
+    Doubled,
+    /// With another value, label or type.
+    Altered,
+}
+
+impl MutationKind {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MutationKind::Removed => "removed",
+            MutationKind::Doubled => "doubled",
+            MutationKind::Altered => "altered",
+        }
+    }
+}
+
+/// Why a conversation has no mutants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NotMutated {
+    /// There is nothing to mutate, or nothing that could notice.
+    Nothing(String),
+    /// Its graph could not be made again.
+    Unknown(String),
+}
+
+impl MutatedTrial {
+    /// How many mutants an assertion notices.
+    pub fn noticed(&self) -> usize {
+        self.mutants - self.missed.len()
+    }
+}
+
+/// How many mutants are noticed, and how many there are.
+pub fn mutation_counts<'a>(trials: impl IntoIterator<Item = &'a MutatedTrial>) -> (usize, usize) {
+    let add = |(noticed, all), trial: &MutatedTrial| (noticed + trial.noticed(), all + trial.mutants);
+    trials.into_iter().fold((0, 0), add)
+}

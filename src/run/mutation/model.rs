@@ -1,0 +1,258 @@
+//! The graph of a conversation as plain data, before it and after it: from setups and recorded changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::evidence::{Change, ChangeTime, Entity, Node, Relationship, Value};
+use crate::graph::{Graph, GraphError, Parameters};
+
+/// What stands before the id of whatever setups made, until a recorded change names it.
+const OF_SETUP: &str = "setup:";
+
+/// A graph.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Model {
+    pub(super) nodes: BTreeMap<String, Node>,
+    pub(super) relationships: BTreeMap<String, Relationship>,
+}
+
+/// A node or a relationship of a model, by its id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Node(String),
+    Relationship(String),
+}
+
+/// A conversation's graph before and after it, and what it did, in the order in which that was seen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    pub(super) before: Model,
+    pub(super) after: Model,
+    pub(super) seen: Vec<(Key, ChangeTime)>,
+}
+
+impl Key {
+    fn of(entity: &Entity) -> Key {
+        match entity {
+            Entity::Node(node) => Key::Node(node.id.clone()),
+            Entity::Relationship { relationship, .. } => Key::Relationship(relationship.id.clone()),
+        }
+    }
+}
+
+impl Model {
+    /// All that is in a graph.
+    pub(super) async fn of(graph: &dyn Graph) -> Result<Model, GraphError> {
+        let mut model = Model::default();
+        let id = |id: &str| format!("{OF_SETUP}{id}");
+        for statement in ["MATCH (n) RETURN n", "MATCH ()-[r]->() RETURN r"] {
+            for value in graph.read(statement, &Parameters::new()).await?.rows.into_iter().flatten() {
+                match value {
+                    Value::Node(node) => model.put_node(Node { id: id(&node.id), ..node }),
+                    Value::Relationship(it) => model.put_relationship(Relationship {
+                        id: id(&it.id),
+                        start: id(&it.start),
+                        end: id(&it.end),
+                        ..it
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        Ok(model)
+    }
+
+    pub(super) fn put_node(&mut self, node: Node) {
+        self.nodes.insert(node.id.clone(), node);
+    }
+
+    pub(super) fn put_relationship(&mut self, relationship: Relationship) {
+        self.relationships.insert(relationship.id.clone(), relationship);
+    }
+
+    /// How many nodes and relationships it has.
+    pub(super) fn size(&self) -> usize {
+        self.nodes.len() + self.relationships.len()
+    }
+
+    /// An entity, with the nodes that it joins.
+    pub(super) fn entity(&self, key: &Key) -> Option<Entity> {
+        Some(match key {
+            Key::Node(id) => Entity::Node(self.nodes.get(id)?.clone()),
+            Key::Relationship(id) => {
+                let relationship = self.relationships.get(id)?.clone();
+                let (from, to) = (self.nodes.get(&relationship.start)?, self.nodes.get(&relationship.end)?);
+                Entity::Relationship { from: from.clone(), to: to.clone(), relationship }
+            }
+        })
+    }
+
+    /// Puts an entity; of a relationship that of which the ends are there.
+    pub(super) fn put(&mut self, entity: Entity) {
+        match entity {
+            Entity::Node(node) => self.put_node(node),
+            Entity::Relationship { relationship, from, to } => {
+                for end in [from, to] {
+                    self.nodes.entry(end.id.clone()).or_insert(end);
+                }
+                self.put_relationship(relationship);
+            }
+        }
+    }
+
+    /// Takes an entity away; with a node its relationships.
+    pub(super) fn remove(&mut self, key: &Key) {
+        match key {
+            Key::Node(id) => {
+                self.nodes.remove(id);
+                self.relationships.retain(|_, it| it.start != *id && it.end != *id);
+            }
+            Key::Relationship(id) => {
+                self.relationships.remove(id);
+            }
+        }
+    }
+
+    /// Makes sure that a recorded entity is there: as what setups made and is the same, or by itself.
+    fn know(&mut self, entity: &Entity) {
+        match entity {
+            Entity::Node(node) => self.know_node(node),
+            Entity::Relationship { relationship, from, to } => {
+                self.know_node(from);
+                self.know_node(to);
+                if !self.relationships.contains_key(&relationship.id) {
+                    let is_it = |it: &&Relationship| {
+                        it.id.starts_with(OF_SETUP)
+                            && (&it.kind, &it.start, &it.end)
+                                == (&relationship.kind, &relationship.start, &relationship.end)
+                            && are_same(&it.properties, &relationship.properties)
+                    };
+                    let known = self.relationships.values().find(is_it).map(|it| it.id.clone());
+                    known.and_then(|id| self.relationships.remove(&id));
+                    self.put_relationship(relationship.clone());
+                }
+            }
+        }
+    }
+
+    fn know_node(&mut self, node: &Node) {
+        if self.nodes.contains_key(&node.id) {
+            return;
+        }
+        let is_it = |it: &&Node| {
+            it.id.starts_with(OF_SETUP) && it.labels == node.labels && are_same(&it.properties, &node.properties)
+        };
+        if let Some(old) = self.nodes.values().find(is_it).map(|it| it.id.clone()) {
+            self.nodes.remove(&old);
+            for relationship in self.relationships.values_mut() {
+                for end in [&mut relationship.start, &mut relationship.end] {
+                    if *end == old {
+                        end.clone_from(&node.id);
+                    }
+                }
+            }
+        }
+        self.put_node(node.clone());
+    }
+
+    /// One statement that makes all of it, with its parameters.
+    pub(super) fn statement(&self) -> (String, Parameters) {
+        let mut parameters = Parameters::new();
+        let mut properties = |properties: &BTreeMap<String, Value>| {
+            let entry = |(name, value): (&String, &Value)| {
+                let parameter = format!("p{}", parameters.len());
+                parameters.insert(parameter.clone(), value.clone());
+                format!("{}: ${parameter}", quoted(name))
+            };
+            let entries: Vec<String> = properties.iter().map(entry).collect();
+            if entries.is_empty() { String::new() } else { format!(" {{{}}}", entries.join(", ")) }
+        };
+        let places: BTreeMap<&str, usize> = self.nodes.keys().map(String::as_str).zip(0..).collect();
+        let mut parts = Vec::new();
+        for (node, place) in self.nodes.values().zip(0..) {
+            let labels: String = node.labels.iter().map(|label| format!(":{}", quoted(label))).collect();
+            parts.push(format!("(n{place}{labels}{})", properties(&node.properties)));
+        }
+        for it in self.relationships.values() {
+            if let (Some(start), Some(end)) = (places.get(it.start.as_str()), places.get(it.end.as_str())) {
+                let kind = quoted(&it.kind);
+                parts.push(format!("(n{start})-[:{kind}{}]->(n{end})", properties(&it.properties)));
+            }
+        }
+        (format!("CREATE {}", parts.join(", ")), parameters)
+    }
+}
+
+impl History {
+    /// What recorded changes made of a graph. Whatever they name and setups did not make was there before.
+    pub(super) fn new(mut before: Model, changes: &[Change]) -> History {
+        let mut created = BTreeSet::new();
+        // As it was first seen; ends of relationships come later, because they may have changed by then.
+        for change in changes {
+            match change.before() {
+                None => _ = created.insert(Key::of(change.entity())),
+                Some(Entity::Node(node)) if !created.contains(&Key::Node(node.id.clone())) => before.know_node(node),
+                Some(_) => {}
+            }
+        }
+        for change in changes {
+            if let Entity::Relationship { from, to, .. } = change.entity() {
+                for end in [from, to].into_iter().filter(|end| !created.contains(&Key::Node(end.id.clone()))) {
+                    before.know_node(end);
+                }
+            }
+            if let Some(entity @ Entity::Relationship { .. }) = change.before()
+                && !created.contains(&Key::of(entity))
+            {
+                before.know(entity);
+            }
+        }
+        let (mut after, mut seen): (Model, Vec<(Key, ChangeTime)>) = (before.clone(), Vec::new());
+        for change in changes {
+            let key = Key::of(change.entity());
+            match change {
+                Change::Deleted { .. } => after.remove(&key),
+                Change::Created { entity, .. } => after.put(entity.clone()),
+                Change::Changed { after: entity, .. } => after.put((**entity).clone()),
+            }
+            if !seen.iter().any(|(known, _)| *known == key) {
+                seen.push((key, change.when()));
+            }
+        }
+        History { before, after, seen }
+    }
+
+    /// The change of one entity, as far as it is another one than before.
+    pub(super) fn change(&self, (key, when): &(Key, ChangeTime)) -> Option<Change> {
+        let when = *when;
+        Some(match (self.before.entity(key), self.after.entity(key)) {
+            (None, Some(entity)) => Change::Created { when, entity },
+            (Some(entity), None) => Change::Deleted { when, entity },
+            (Some(before), Some(after)) if is_same(&before, &after) => return None,
+            (Some(before), Some(after)) => Change::Changed { when, before: Box::new(before), after: Box::new(after) },
+            (None, None) => return None,
+        })
+    }
+
+    /// All changes.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        self.seen.iter().filter_map(|seen| self.change(seen)).collect()
+    }
+}
+
+/// Whether nothing of its own differs; the ends of a relationship are not its own.
+fn is_same(one: &Entity, other: &Entity) -> bool {
+    let kind = |entity: &Entity| match entity {
+        Entity::Relationship { relationship, .. } => Some(relationship.kind.clone()),
+        Entity::Node(_) => None,
+    };
+    one.labels() == other.labels() && kind(one) == kind(other) && are_same(one.properties(), other.properties())
+}
+
+fn are_same(ones: &BTreeMap<String, Value>, others: &BTreeMap<String, Value>) -> bool {
+    ones.len() == others.len()
+        && ones.iter().zip(others).all(|((name, one), (other_name, other))| name == other_name && one.is_same(other))
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
