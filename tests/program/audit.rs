@@ -152,3 +152,120 @@ fn the_gate_is_asked_before_a_job_is_run() {
     let (_, said) = run(WEAK, "0.6");
     assert!(!said.contains("maxTrivialScore") && folder.path().join("runs").exists(), "{said}");
 }
+
+/// Weak assertions and expectations, each with a sound one that looks much like it.
+const PLANTED: [(&str, &str, &str); 14] = [
+    (
+        "at least none",
+        r#"assertions: [{cypher: "MATCH (t:Trip) RETURN count(t) >= 0", expected: true}]"#,
+        r#"assertions: [{cypher: "MATCH (t:Trip) RETURN count(t) >= 1", expected: true}]"#,
+    ),
+    (
+        "at most one",
+        r#"assertions: [{cypher: "MATCH (t:Trip) RETURN count(t) <= 1", expected: true}]"#,
+        r#"assertions: [{cypher: "MATCH (t:Trip) RETURN count(t) = 1", expected: true}]"#,
+    ),
+    (
+        "true",
+        r#"assertions: [{expression: "true"}]"#,
+        r#"assertions: [{expression: "evaluation.functionCalls.size > 0"}]"#,
+    ),
+    (
+        "no graph",
+        r#"assertions: [{cypher: "RETURN 1", expected: 1}]"#,
+        r#"assertions: [{cypher: "MATCH (t:Trip) RETURN 1", expected: 1}]"#,
+    ),
+    (
+        "of the setup",
+        r#"assertions: [{cypher: "MATCH (c:City) RETURN c.name", expected: Oslo}]"#,
+        r#"assertions: [{cypher: "MATCH (c:City)<-[:TO]-(:Trip) RETURN c.name", expected: Oslo}]"#,
+    ),
+    (
+        "only forbids",
+        "assertions: [{changes: {deleted: none}}]",
+        "assertions: [{changes: {deleted: [{node: City, count: 1}]}}]",
+    ),
+    (
+        "minimum 0",
+        "assertions: [{changes: {created: [{node: Trip, count: {min: 0}}]}}]",
+        "assertions: [{changes: {created: [{node: Trip, count: {min: 1}}]}}]",
+    ),
+    (
+        "a word of the user's",
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"Lisbon\"))"}]"#,
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"TP 4711\"))"}]"#,
+    ),
+    (
+        "a word of the graph's",
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"Oslo\"))"}]"#,
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"Bergen\"))"}]"#,
+    ),
+    (
+        "says done",
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"Done\"))"}]"#,
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.contains(\"Done: 7\"))"}]"#,
+    ),
+    (
+        "any reply",
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.len() > 0)"}]"#,
+        r#"assertions: [{expression: "evaluation.transcript.any(|it| it.role == \"assistant\" && it.content.len() > 0) && evaluation.functionCalls.size > 0"}]"#,
+    ),
+    (
+        "no call",
+        r#"assertions: [{expression: "evaluation.functionCalls.size == 0"}]"#,
+        r#"assertions: [{expression: "evaluation.functionCalls.size == 1"}]"#,
+    ),
+    ("empty calls", "expected: {calls: []}", "expected: {calls: [{tool: rebook}]}"),
+    ("keyword of the user's", "expected: {keywords: [Lisbon]}", "expected: {keywords: [TP 4711]}"),
+];
+
+#[test]
+fn every_planted_weakness_is_found_and_no_sound_neighbour_is_accused() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
+        let case = |(number, planted): (usize, &_)| format!("  - id: case-{number}.\n    {}\n", of(planted));
+        let cases: String = PLANTED.iter().enumerate().map(case).collect();
+        let metrics = "metrics: [assertions, trajectory, keywords]\n";
+        format!("{TARGET}{metrics}setups: [{{cypher: \"CREATE (:City {{name: 'Oslo'}})\"}}]\ncases:\n{cases}")
+    };
+    std::fs::write(folder.path().join("weak.yml"), job(|planted| planted.1)).unwrap();
+    std::fs::write(folder.path().join("sound.yml"), job(|planted| planted.2)).unwrap();
+    let (status, shown, said) = audit(folder.path(), &["weak.yml"]);
+    assert_eq!(status, Some(0), "{shown}{said}");
+    for (number, (name, ..)) in PLANTED.iter().enumerate() {
+        let is_found = shown.lines().any(|line| line.contains('✗') && line.contains(&format!("(case case-{number}.)")));
+        assert!(is_found, "{name}\n{shown}");
+    }
+    let (status, shown, said) = audit(folder.path(), &["sound.yml", "--max-trivial-score", "0"]);
+    assert_eq!(status, Some(0), "{shown}{said}");
+    assert!(shown.contains("trivial-agent score 0.00") && !shown.contains('✗'), "{shown}");
+}
+
+#[test]
+fn a_task_that_nothing_but_a_judge_sees_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!("{TARGET}tasks: [{{task: Ask, acceptanceCriteria: Answered}}]\nmetrics: [tasks]\n");
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let (status, shown, _) = audit(folder.path(), &["job.yml", "--max-trivial-score", "0"]);
+    assert_eq!(status, Some(102), "{shown}");
+    assert!(shown.contains("not determined · nothing could be scored without the judge"), "{shown}");
+    assert!(shown.contains("not determined without the judge: tasks"), "{shown}");
+}
+
+#[test]
+fn a_run_is_told_from_a_job_by_its_id_or_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = root().join("tests/fixtures/runs/mutants");
+    let run = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(folder.path().join("held.yml"), format!("{TARGET}{HELD}")).unwrap();
+    let (status, shown, said) = audit(folder.path(), &[run.to_str().unwrap()]);
+    assert_eq!(status, Some(0), "{shown}{said}");
+    assert!(shown.contains("mutation score 0.") && !shown.contains("trivial-agent"), "{shown}");
+    let kept = kept.to_str().unwrap();
+    let (_, json, _) = audit(folder.path(), &["4ebg27", "--runs-dir", kept, "held.yml", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json[0]["run"], &json[1]["job"]), (&"4ebg27".into(), &"held".into()));
+    assert!(json[0]["noticed"].as_u64().unwrap() < json[0]["mutants"].as_u64().unwrap(), "{json}");
+    assert_eq!(json[0]["trials"][0]["missed"][0]["kind"], "doubled");
+    assert_eq!(audit(folder.path(), &["nothing"]).0, Some(2));
+}
