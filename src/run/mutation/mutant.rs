@@ -25,7 +25,7 @@ pub(super) struct Mutant {
 
 #[derive(Debug, Clone)]
 enum Alteration {
-    Property { name: String, from: Value, to: Value },
+    Property { name: String, from: Box<Value>, to: Box<Value> },
     Label(usize, String),
     Type(String),
 }
@@ -53,7 +53,7 @@ pub(super) fn mutants(history: &History) -> Vec<Mutant> {
 
 fn alterations(change: &Change) -> Vec<Alteration> {
     let property = |(name, value): (&String, &Value)| {
-        Some(Alteration::Property { name: name.clone(), from: value.clone(), to: other(value)? })
+        Some(Alteration::Property { name: name.clone(), from: Box::new(value.clone()), to: Box::new(other(value)?) })
     };
     match change {
         Change::Deleted { .. } => Vec::new(),
@@ -201,6 +201,6 @@ fn alter(mutated: &mut History, key: &Key, alteration: &Alteration) {
         }
     };
     if let Alteration::Property { name, to, .. } = alteration {
-        properties.insert(name.clone(), to.clone());
+        properties.insert(name.clone(), (**to).clone());
     }
 }
