@@ -18,6 +18,7 @@ pub mod json;
 pub mod json_schema;
 pub mod judged;
 pub mod measured;
+pub mod pairwise;
 mod parts;
 mod per_turn;
 mod reply;
@@ -51,6 +52,7 @@ pub use trajectory::TrajectoryMetric;
 pub use vote::{Vote, of_panel};
 
 use judged::JudgedMetric;
+use pairwise::PairwiseMetric;
 use per_turn::single_part;
 use reply::ReplyMetric;
 use scripted::ScriptedMetric;
@@ -130,6 +132,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::Completeness(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::Hallucination(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::FinalResponse(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
+        MetricConfig::Pairwise(options) => Box::new(PairwiseMetric { weight, config: (**options).clone() }),
         MetricConfig::Template(options) => Box::new(TemplateMetric { weight, config: (**options).clone() }),
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
@@ -173,6 +176,9 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Geval(options) if options.criteria.trim().is_empty() && options.steps.is_empty() => {
             needs("criteria", "geval needs `criteria`, what is scored, or `steps`, how")
         }
+        MetricConfig::Pairwise(options) if options.criteria.trim().is_empty() => {
+            needs("criteria", "pairwise needs `criteria`: by what one conversation is better than the other")
+        }
         MetricConfig::RoleAdherence(options) if options.role.trim().is_empty() => {
             needs("role", "roleAdherence needs `role`: who the agent is and what it is there for")
         }
@@ -192,6 +198,7 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         | MetricConfig::Completeness(_)
         | MetricConfig::Hallucination(_)
         | MetricConfig::FinalResponse(_)
+        | MetricConfig::Pairwise(_)
         | MetricConfig::Timing(_)
         | MetricConfig::Tasks(_)
         | MetricConfig::Tone(_)

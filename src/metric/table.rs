@@ -10,6 +10,7 @@ use super::document::{JsonConfig, XmlConfig};
 use super::final_response::FinalResponseConfig;
 use super::geval::GevalConfig;
 use super::hallucination::HallucinationConfig;
+use super::pairwise::PairwiseConfig;
 use super::parts::ReplyParts;
 use super::role_adherence::RoleAdherenceConfig;
 use super::rouge::RougeConfig;
@@ -172,6 +173,8 @@ metrics! {
     hallucination: Hallucination(HallucinationConfig), weight 1.0;
     /// Whether each reply is as good as the expected one, as a judge sees it.
     finalResponse: FinalResponse(FinalResponseConfig), weight 1.0;
+    /// Whether the conversation is better than that of the reference agent, or than the expected replies, as a judge sees it.
+    pairwise: Pairwise(PairwiseConfig), weight 1.0;
     /// What a judge answers to a prompt of your own, asked of each turn.
     template: Template(TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
@@ -188,10 +191,13 @@ impl MetricKind {
         matches!(self, MetricKind::Tasks | MetricKind::Tone | MetricKind::Template) || self.is_judged()
     }
 
-    /// Whether a judge decides on items, by one of the templates of `prompts/judge`.
+    /// Whether a judge is asked by one of the templates of `prompts/judge`.
     pub fn is_judged(self) -> bool {
         use MetricKind::*;
-        matches!(self, Rubric | Geval | TurnRelevancy | RoleAdherence | Completeness | Hallucination | FinalResponse)
+        matches!(
+            self,
+            Rubric | Geval | TurnRelevancy | RoleAdherence | Completeness | Hallucination | FinalResponse | Pairwise
+        )
     }
 }
 

@@ -9,6 +9,7 @@
 mod cut;
 mod fence;
 mod judge;
+mod pair;
 mod persona;
 mod place;
 mod question;
@@ -17,6 +18,7 @@ mod templates;
 pub use cut::Cut;
 pub use fence::escape;
 pub use judge::{JudgeView, JudgedTask};
+pub use pair::PairView;
 pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
 pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, result_text};

@@ -289,3 +289,41 @@ fn a_judge_without_probabilities_scores_as_it_says() {
         judge.requests().into_iter().find(|request| request.path.ends_with("/chat/completions")).unwrap().json();
     assert!(asked.get("logprobs").is_none(), "{words}");
 }
+
+#[test]
+fn two_conversations_are_compared_in_both_orders() {
+    // A judge that always prefers what it reads first.
+    let judge = Server::start(|request| match request.path.ends_with("/chat/completions") {
+        true => {
+            let prompt = request.json()["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+            let first = prompt.split("<first>").nth(1).unwrap_or_default().split("</first>").next().unwrap_or_default();
+            let quote = if first.contains("leek") { "The soup is leek" } else { "We are closed" };
+            says(
+                &json!({"reason": "so", "quotes": [{"conversation": "first", "text": quote}], "verdict": "first"})
+                    .to_string(),
+            )
+        }
+        false => Reply::Json(200, json!({"data": []})),
+    });
+    let agent = agent();
+    let folder = tempfile::tempdir().unwrap();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": [{"say": "A table, please", "expected": {"reply": "We are closed today."}}]},
+        "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+        "facts": [],
+        "greetings": [],
+        "metrics": [{"pairwise": {}}],
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--model", "m", "-o", "run.json"]).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{words}");
+    let record: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("run.json")).unwrap()).unwrap();
+    let found = dimension(&record)["component"].clone();
+    assert_eq!(found["score"], 0.5, "{found:#}");
+    assert_eq!(found["why"], "so (unstable: 1.00 where it is read first, 0.00 where it is read second)");
+    let again = eval_job(folder.path()).args(["grade"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
+}

@@ -28,6 +28,7 @@ use crate::evidence::{Condition, Judgement, Question, QuestionTo, ScoreAlternati
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 use quotes::Shown;
+pub(super) use quotes::is_quoted_from;
 use reply::read_verdicts;
 use samples::Samples;
 pub(super) use samples::{SPREAD, reasons};

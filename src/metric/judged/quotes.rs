@@ -148,6 +148,11 @@ impl Shown {
     }
 }
 
+/// Whether a quote stands in a text as it was said.
+pub(in crate::metric) fn is_quoted_from(quote: &str, text: &str) -> bool {
+    stands_in(quote, &folded(&text.replace(GAP, "")))
+}
+
 /// Whether a quote stands in a text, both as they are compared; with dots for what is left out, its parts do, one after the other.
 fn stands_in(quote: &str, text: &str) -> bool {
     let quote = folded(&quote.replace(GAP, "").replace(CLEARED, &GAP.to_string()));

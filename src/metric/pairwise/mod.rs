@@ -1,0 +1,190 @@
+//! Which of two conversations serves the user better, asked in both orders: judges favour the one that they read first, or last.
+
+mod verdict;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons};
+use super::{Metric, MetricInput, ReplyError};
+use crate::evidence::{Judgement, Observed, Question, QuestionTo};
+use crate::prompt::{PairView, PromptError, Templates};
+use crate::score::{Component, Dimension, Score, Weight};
+use verdict::Better;
+
+/// `pairwise`: whether the conversation is better than another one with the same user: that of the `reference` agent, or the one that
+/// `expected.reply` of the lines makes. 1 where it is better, 0 where the other is, 0.5 where neither is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "pairwise metric")]
+pub struct PairwiseConfig {
+    /// By what one is better than the other.
+    #[schemars(regex(pattern = r"\S"))]
+    pub criteria: String,
+    /// How judges are asked.
+    pub judging: JudgeOptions,
+}
+
+impl Default for PairwiseConfig {
+    fn default() -> PairwiseConfig {
+        let criteria = "The assistant helps the user to what they want, truthfully and without detours.".to_owned();
+        PairwiseConfig { criteria, judging: JudgeOptions::default() }
+    }
+}
+
+/// Which conversation the judge reads first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    AgentFirst,
+    OtherFirst,
+}
+
+impl Order {
+    const BOTH: [Order; 2] = [Order::AgentFirst, Order::OtherFirst];
+}
+
+/// What was said, one message after the other: by whom, and what.
+type Messages<'a> = Vec<(&'static str, &'a str)>;
+
+/// The metric.
+pub(super) struct PairwiseMetric {
+    pub(super) weight: Weight,
+    pub(super) config: PairwiseConfig,
+}
+
+impl PairwiseMetric {
+    /// The beginning of its questions' ids: the same for the same options.
+    fn prefix(&self) -> String {
+        let digest = Sha256::digest(serde_json::to_string(&self.config).unwrap_or_default());
+        let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        format!("pairwise-{short}-")
+    }
+
+    fn id(&self, order: Order) -> String {
+        let first = if order == Order::AgentFirst { "agentFirst" } else { "otherFirst" };
+        format!("{}{first}", self.prefix())
+    }
+
+    /// The agent's conversation and the other one; else the score that needs no judge.
+    fn pair<'a>(&self, input: &'a MetricInput<'_>) -> Result<(Messages<'a>, Messages<'a>), Component> {
+        let mut other = Messages::new();
+        for line in input.lines.iter().filter(|line| line.expected.reply.is_some()) {
+            other.push(("user", line.say));
+            other.extend(line.expected.reply.as_deref().map(|reply| ("assistant", reply)));
+        }
+        if other.is_empty() {
+            let why = "there is no other conversation: the job has no `reference`, and no line an `expected.reply`";
+            return Err(Component::not_applicable(why));
+        }
+        if !input.judge.is_there {
+            return Err(Component::missing(NO_JUDGE));
+        }
+        if !input.transcript.has_reply() {
+            return Err(Component::scored(Score::ZERO, "the agent never replied"));
+        }
+        let mut own = Messages::new();
+        for turn in &input.transcript.turns {
+            own.extend((!turn.is_greeting()).then_some(("user", turn.user.as_str())));
+            own.extend(turn.agent.as_deref().map(|reply| ("assistant", reply)));
+        }
+        Ok((own, other))
+    }
+
+    /// How often the agent's conversation is better by the usable replies of one order, 0 to 1, with the last reason.
+    fn of_order(
+        &self,
+        order: Order,
+        judgements: &[Judgement],
+        (first, second): (&Messages<'_>, &Messages<'_>),
+    ) -> Result<(f64, String), String> {
+        let id = self.id(order);
+        let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
+        let (mut scores, mut reason, mut why) = (Vec::new(), String::new(), Vec::new());
+        for judgement in &own {
+            let read = match &judgement.reply {
+                Observed::Failed(error) => Err(error.clone()),
+                Observed::Seen(raw) => verdict::read(raw, (first, second)).map_err(|error| error.to_string()),
+            };
+            match read {
+                Ok(read) => {
+                    scores.push(match (read.better, order) {
+                        (Better::Equal, _) => 0.5,
+                        (Better::First, Order::AgentFirst) | (Better::Second, Order::OtherFirst) => 1.0,
+                        _ => 0.0,
+                    });
+                    reason = read.reason;
+                }
+                Err(error) => why.push(error),
+            }
+        }
+        if own.is_empty() {
+            why.push("the judge was not asked".to_owned());
+        }
+        match scores.len() * 2 > own.len() {
+            true => Ok((scores.iter().sum::<f64>() / scores.len() as f64, reason)),
+            false => Err(reasons(&why)),
+        }
+    }
+}
+
+impl Metric for PairwiseMetric {
+    fn name(&self) -> &'static str {
+        "pairwise"
+    }
+
+    fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        let Ok((own, other)) = self.pair(input) else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for order in Order::BOTH {
+            let (first, second) = if order == Order::AgentFirst { (&own, &other) } else { (&other, &own) };
+            let criteria = &self.config.criteria;
+            let rendered =
+                templates.pair(&PairView { criteria, first, second, facts: input.facts, context: &input.context })?;
+            let question = |sample| Question {
+                id: self.id(order),
+                metric: self.name().to_owned(),
+                judge: None,
+                sample,
+                prompt: rendered.prompt.clone(),
+                schema: verdict::reply_schema(),
+                temperature: input.judge.temperature,
+                to: QuestionTo::Judge,
+                cuts: rendered.cuts.clone(),
+            };
+            all.extend((1..=self.config.judging.samples(input)).map(question));
+        }
+        Ok(all)
+    }
+
+    fn reads(&self, question: &Question) -> bool {
+        question.id.starts_with(&self.prefix())
+    }
+
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        let Ok((own, other)) = self.pair(input) else { return Ok(()) };
+        let is_agent_first = question.id == self.id(Order::AgentFirst);
+        let pair = if is_agent_first { (&own, &other) } else { (&other, &own) };
+        verdict::read(raw, pair).map(drop)
+    }
+
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
+            let (forth, reason) = self.of_order(Order::AgentFirst, judgements, (&own, &other))?;
+            let (back, _) = self.of_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let note = match (forth - back).abs() > SPREAD {
+                true => format!(" (unstable: {forth:.2} where it is read first, {back:.2} where it is read second)"),
+                false => " (in both orders)".to_owned(),
+            };
+            Ok(Component::scored(Score::clamped((forth + back) / 2.0), format!("{reason}{note}")))
+        };
+        let component = match self.pair(input) {
+            Ok(pair) => of_pair(pair).unwrap_or_else(|why: String| Component::missing(why)),
+            Err(component) => component,
+        };
+        Dimension::new(self.name(), self.weight, component)
+    }
+}
+
+#[cfg(test)]
+mod tests;

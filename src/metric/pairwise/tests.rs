@@ -1,0 +1,118 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::evidence::{Transcript, Turn, Usage};
+use crate::metric::input::Example;
+use crate::metric::trajectory::Expectation;
+use crate::metric::{ExpectedTurn, JudgeInput};
+
+fn metric() -> PairwiseMetric {
+    PairwiseMetric {
+        weight: Weight::ONE,
+        config: PairwiseConfig { criteria: "Shorter".to_owned(), judging: JudgeOptions::default() },
+    }
+}
+
+fn example() -> Example {
+    let mut example = Example::new(0);
+    example.transcript = Transcript { turns: vec![Turn::answered(1, "A table", "Your table is booked & <paid>")] };
+    example
+}
+
+fn input<'a>(example: &'a Example, expected: &'a Expectation, samples: u32) -> MetricInput<'a> {
+    let input = example.input();
+    let judge = JudgeInput { is_there: true, samples, ..input.judge };
+    let line = ExpectedTurn { turn: 1, say: "A table", expected: std::borrow::Cow::Borrowed(expected) };
+    MetricInput { judge, lines: vec![line], ..input }
+}
+
+fn expected() -> Expectation {
+    Expectation { reply: Some("We are closed on Mondays".to_owned()), ..Expectation::default() }
+}
+
+fn says(better: &str, conversation: &str, quote: &str) -> Value {
+    json!({"reason": "so", "quotes": [{"conversation": conversation, "text": quote}], "verdict": better})
+}
+
+fn judgement(order: Order, sample: u32, reply: &Value) -> Judgement {
+    Judgement {
+        question: metric().id(order),
+        judge: "m".to_owned(),
+        sample,
+        reply: Observed::Seen(reply.to_string()),
+        rejected: Vec::new(),
+        alternatives: Vec::new(),
+        usage: Usage::default(),
+        notes: Vec::new(),
+    }
+}
+
+fn scored(forth: &Value, back: &Value) -> Component {
+    let (example, expected) = (example(), expected());
+    let judgements = [judgement(Order::AgentFirst, 1, forth), judgement(Order::OtherFirst, 1, back)];
+    metric().score(&input(&example, &expected, 1), &judgements).component
+}
+
+#[test]
+fn both_orders_are_asked_and_each_shows_both_conversations_escaped() {
+    let (example, expected) = (example(), expected());
+    let questions = metric().questions(&input(&example, &expected, 2), &Templates::embedded()).unwrap();
+    let keys: Vec<_> =
+        questions.iter().map(|question| (question.id.split('-').next_back().unwrap(), question.sample)).collect();
+    assert_eq!(keys, [("agentFirst", 1), ("agentFirst", 2), ("otherFirst", 1), ("otherFirst", 2)]);
+    let at = |question: &Question, text: &str| question.prompt.find(text).unwrap();
+    let (own, other) = ("Your table is booked &amp; &lt;paid>", "We are closed on Mondays");
+    assert!(at(&questions[0], own) < at(&questions[0], other));
+    assert!(at(&questions[2], other) < at(&questions[2], own));
+    assert!(questions.iter().all(|question| metric().reads(question)));
+}
+
+#[test]
+fn what_holds_in_both_orders_counts_and_what_depends_on_them_is_no_win() {
+    let booked = "Your table is booked";
+    let win = scored(&says("first", "first", booked), &says("second", "second", booked));
+    assert_eq!(win, Component::scored(Score::ONE, "so (in both orders)"));
+    let loss = scored(&says("second", "second", "We are closed"), &says("first", "first", "We are closed"));
+    assert_eq!(loss.score(), Some(Score::ZERO));
+    let first_is_best = scored(&says("first", "first", booked), &says("first", "first", "We are closed"));
+    assert_eq!(first_is_best.score(), Some(Score::clamped(0.5)));
+    assert!(first_is_best.why().contains("unstable: 1.00 where it is read first, 0.00 where it is read second"));
+    let equal = json!({"reason": "so", "quotes": [], "verdict": "equal"});
+    assert_eq!(scored(&equal, &equal).score(), Some(Score::clamped(0.5)));
+}
+
+#[test]
+fn a_verdict_rests_on_what_an_assistant_said() {
+    let (example, expected) = (example(), expected());
+    let input = input(&example, &expected, 1);
+    let question = &metric().questions(&input, &Templates::embedded()).unwrap()[0];
+    let read = |reply: &Value| metric().read(&input, question, &reply.to_string()).map_err(|error| error.to_string());
+    assert_eq!(read(&says("first", "first", "table is booked & <paid>")), Ok(()));
+    for (reply, why) in [
+        (says("first", "second", "Your table is booked"), "does not stand in the second conversation"),
+        (says("first", "first", "A table"), "nothing that an assistant said"),
+        (json!({"reason": "so", "quotes": [], "verdict": "second"}), "nothing that an assistant said"),
+        (json!({"reason": "so", "quotes": [], "verdict": "both"}), "`verdict`: first, second or equal"),
+        (json!([1]), "must be an object"),
+    ] {
+        let error = read(&reply).unwrap_err();
+        assert!(error.contains(why), "{reply}: {error}");
+    }
+    assert!(metric().read(&input, question, "All is well").unwrap_err().to_string().contains("not JSON"));
+    let twice = r#"{"reason": "so", "quotes": [], "verdict": "equal", "verdict": "first"}"#;
+    assert!(metric().read(&input, question, twice).unwrap_err().to_string().contains("twice"));
+}
+
+#[test]
+fn one_order_without_a_verdict_is_no_score() {
+    let (example, expected) = (example(), expected());
+    let one = [judgement(Order::AgentFirst, 1, &says("first", "first", "Your table is booked"))];
+    let input = input(&example, &expected, 1);
+    assert_eq!(metric().score(&input, &one).component, Component::missing("the judge was not asked"));
+    let alone = MetricInput { lines: Vec::new(), ..input.clone() };
+    assert!(matches!(metric().score(&alone, &one).component, Component::NotApplicable { .. }));
+    assert!(metric().questions(&alone, &Templates::embedded()).unwrap().is_empty());
+    let silent = Transcript { turns: vec![Turn::begun(1, "A table".to_owned())] };
+    let silent = MetricInput { transcript: &silent, ..input };
+    assert_eq!(metric().score(&silent, &[]).component.score(), Some(Score::ZERO));
+}

@@ -1,0 +1,118 @@
+//! A judge's verdict on two conversations: its shape, and how it is read.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Messages;
+use crate::evidence::ReplySchema;
+use crate::metric::ReplyError;
+use crate::metric::judged::is_quoted_from;
+use crate::text::{contradiction, visible};
+
+/// Which conversation is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Better {
+    /// The first that was read.
+    First,
+    /// The second.
+    Second,
+    /// Neither.
+    Equal,
+}
+
+/// A verdict whose quotes were said.
+#[derive(Debug)]
+pub(super) struct PairVerdict {
+    pub(super) better: Better,
+    /// The judge's reason: untrusted text.
+    pub(super) reason: String,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    quotes: Vec<Quote>,
+    verdict: Better,
+}
+
+#[derive(Deserialize)]
+struct Quote {
+    conversation: Place,
+    text: String,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Place {
+    First,
+    Second,
+}
+
+/// The shape of a reply: the reason comes before the decision.
+pub(super) fn reply_schema() -> ReplySchema {
+    let quote = json!({
+        "type": "object",
+        "properties": {
+            "conversation": { "type": "string", "enum": ["first", "second"] },
+            "text": { "type": "string" },
+        },
+        "required": ["conversation", "text"],
+        "additionalProperties": false,
+    });
+    ReplySchema {
+        name: "better".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "reason": { "type": "string", "maxLength": 800, "description": "Before the decision." },
+                "quotes": { "type": "array", "items": quote },
+                "verdict": { "type": "string", "enum": ["first", "second", "equal"] },
+            },
+            "required": ["reason", "quotes", "verdict"],
+            "additionalProperties": false,
+        }),
+        max_tokens: 600,
+        wants_alternatives: false,
+    }
+}
+
+/// Reads a verdict on these conversations. One that prefers a conversation quotes the assistant's words that decided it.
+///
+/// # Errors
+/// It is no verdict, or it rests on words that were not said.
+pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -> Result<PairVerdict, ReplyError> {
+    if let Some(key) = contradiction(raw) {
+        return Err(ReplyError::Contradiction(key));
+    }
+    let wrong = |why: String| Err(ReplyError::Verdicts(vec![why]));
+    let written: Written = match serde_json::from_str(raw.trim()) {
+        Ok(written) => written,
+        Err(error) if error.is_data() => {
+            return wrong("The reply must be an object with `reason`, `quotes` (each with `conversation` and `text`) and `verdict`: first, second or equal.".to_owned());
+        }
+        Err(error) => return Err(ReplyError::NotJson(error.to_string())),
+    };
+    for quote in &written.quotes {
+        let (of, name) = match quote.conversation {
+            Place::First => (first, "first"),
+            Place::Second => (second, "second"),
+        };
+        if !of.iter().any(|(_, text)| is_quoted_from(&quote.text, text)) {
+            return wrong(format!(
+                "The verdict quotes \"{}\", which does not stand in the {name} conversation.",
+                visible(&quote.text.chars().take(80).collect::<String>())
+            ));
+        }
+    }
+    let is_of_assistant = |quote: &Quote| {
+        let mut all = first.iter().chain(second);
+        all.any(|(from, text)| *from == "assistant" && is_quoted_from(&quote.text, text))
+    };
+    if written.verdict != Better::Equal && !written.quotes.iter().any(is_of_assistant) {
+        return wrong("The verdict quotes nothing that an assistant said.".to_owned());
+    }
+    Ok(PairVerdict { better: written.verdict, reason: visible(&written.reason) })
+}
