@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::judged::is_quoted_from;
 use super::Messages;
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
-use crate::metric::judged::is_quoted_from;
 use crate::text::{contradiction, visible};
 
 /// Which conversation is better.
