@@ -20,10 +20,11 @@ pub struct Block {
 }
 
 /// A line that names a part of a block.
-const KEYS: [(&str, Part); 7] = [
+const KEYS: [(&str, Part); 8] = [
     ("id", Part::Id),
     ("property", Part::Property),
     ("sentence", Part::Property),
+    ("evidence", Part::Evidence),
     ("rationale", Part::Reason),
     ("reason", Part::Reason),
     ("label", Part::Label),
@@ -34,6 +35,7 @@ const KEYS: [(&str, Part); 7] = [
 enum Part {
     Id,
     Property,
+    Evidence,
     Reason,
     Label,
     Verdict,
@@ -80,6 +82,8 @@ impl Block {
         match part {
             Part::Id => self.id.is_some(),
             Part::Property => self.property.is_some(),
+            // Nobody reads it.
+            Part::Evidence => false,
             Part::Reason => !self.reason.is_empty(),
             Part::Label => self.label.is_some(),
             Part::Verdict => self.verdict.is_some(),
@@ -91,6 +95,7 @@ impl Block {
         match part {
             Part::Id => self.id = Some(value),
             Part::Property => self.property = Some(value),
+            Part::Evidence => {}
             Part::Reason => self.reason = value,
             Part::Label => self.label = Some(value),
             Part::Verdict => self.verdict = Some(value),
@@ -99,7 +104,7 @@ impl Block {
 
     fn go_on(&mut self, part: Part, line: &str) {
         let text = match part {
-            Part::Id | Part::Label | Part::Verdict => return,
+            Part::Id | Part::Evidence | Part::Label | Part::Verdict => return,
             Part::Property => self.property.get_or_insert_default(),
             Part::Reason => &mut self.reason,
         };
@@ -131,10 +136,17 @@ impl Block {
         self.label.as_deref().and_then(Support::parse)
     }
 
-    /// The place of its item among these, which have an id and a text: by its id, else by the text, whatever signs surround it.
+    /// The place of its item among these, which have an id and a text: by its id, else by the text, whatever signs surround it. An item
+    /// of a turn, `polite@1`, may go without the turn where it is the only one of that name.
     pub fn item<'a>(&self, items: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
-        let by_id = self.id.as_deref().and_then(|id| items.clone().position(|(own, _)| own == id.trim()));
-        by_id.or_else(|| {
+        let id = self.id.as_deref().map(str::trim);
+        let by_id = id.and_then(|id| items.clone().position(|(own, _)| own == id));
+        let without_turn = || {
+            let is_it = |own: &str| own.rsplit_once('@').is_some_and(|(name, _)| Some(name) == id);
+            let mut places = items.clone().zip(0..).filter(|((own, _), _)| is_it(own)).map(|(_, place)| place);
+            places.next().filter(|_| places.next().is_none())
+        };
+        by_id.or_else(without_turn).or_else(|| {
             let property = plain(self.property.as_deref()?);
             items.clone().position(|(_, text)| plain(text) == property)
         })
@@ -201,6 +213,16 @@ mod tests {
         assert!(all.iter().all(Block::is_whole));
         assert!(!blocks("Property: A?\nRationale: r")[0].is_whole());
         assert!(blocks("nothing of the kind").is_empty());
+    }
+
+    #[test]
+    fn what_is_quoted_as_evidence_is_no_part_of_the_property() {
+        let all = blocks("ID: polite\nProperty: It is polite.\nEvidence: none\nand more\nRationale: so\nVerdict: yes");
+        assert_eq!((all.len(), all[0].property.as_deref()), (1, Some("It is polite.")));
+        let items = [("short@1", "It is short."), ("polite@1", "Is it polite?")];
+        assert_eq!(all[0].item(items.into_iter()), Some(1));
+        let of_two_turns = [("polite@1", "?"), ("polite@2", "?")];
+        assert_eq!(all[0].item(of_two_turns.into_iter()), None, "nobody knows which turn is meant");
     }
 
     #[test]
