@@ -80,7 +80,10 @@ pub(super) fn with(text: &str, items: &[Range<usize>], indent: usize, item: &str
         (_, true) => "\n".to_owned(),
         _ => format!("{space}  {line}\n"),
     };
-    let lines: String = item.trim_end().lines().enumerate().map(line).collect();
+    let item = item.trim_end();
+    // An entry without a word is one too.
+    let empty = item.is_empty().then_some("");
+    let lines: String = item.lines().chain(empty).enumerate().map(line).collect();
     let lines = if text.contains("\r\n") { lines.replace('\n', "\r\n") } else { lines };
     let gap = if text[..at].ends_with('\n') || at == 0 { "" } else { "\n" };
     format!("{}{gap}{lines}{}", &text[..at], &text[at..])
