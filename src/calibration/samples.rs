@@ -34,10 +34,12 @@ pub struct Flips {
     pub parts: usize,
     /// How many verdicts could not be used.
     pub missing: usize,
-    /// How likely two samples come to different verdicts on the same part.
-    pub flip_rate: Estimate,
-    /// The standard deviation of the scores of one part, on average.
-    pub spread: f64,
+    /// How many verdicts there could have been.
+    pub asked: usize,
+    /// How likely two samples come to different verdicts on the same part; `None` where no part has two.
+    pub flip_rate: Option<Estimate>,
+    /// The standard deviation of the scores of one part, on average; `None` where no part has two.
+    pub spread: Option<f64>,
 }
 
 impl Rejudged {
@@ -75,11 +77,11 @@ impl Rejudged {
 
     /// The figures of each metric, by name.
     pub fn flips(&self) -> Vec<Flips> {
-        self.metrics.iter().filter_map(|(metric, parts)| flips(metric, parts)).collect()
+        self.metrics.iter().map(|(metric, parts)| flips(metric, parts)).collect()
     }
 }
 
-fn flips(metric: &str, parts: &[Repeated]) -> Option<Flips> {
+fn flips(metric: &str, parts: &[Repeated]) -> Flips {
     let repeated: Vec<&Repeated> = parts.iter().filter(|part| part.scores.len() > 1).collect();
     let flip = |part: &&Repeated| {
         let (all, passed) = (part.scores.len() as f64, part.scores.iter().filter(|(_, passes)| *passes).count() as f64);
@@ -90,13 +92,15 @@ fn flips(metric: &str, parts: &[Repeated]) -> Option<Flips> {
         let mean = part.scores.iter().map(|(score, _)| score).sum::<f64>() / count;
         (part.scores.iter().map(|(score, _)| (score - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
     };
-    Some(Flips {
+    let missing = parts.iter().map(|part| part.missing).sum();
+    Flips {
         metric: metric.to_owned(),
         parts: repeated.len(),
-        missing: parts.iter().map(|part| part.missing).sum(),
-        flip_rate: rate(&repeated.iter().map(flip).collect::<Vec<_>>())?,
-        spread: repeated.iter().map(spread).sum::<f64>() / repeated.len() as f64,
-    })
+        missing,
+        asked: missing + parts.iter().map(|part| part.scores.len()).sum::<usize>(),
+        flip_rate: rate(&repeated.iter().map(flip).collect::<Vec<_>>()),
+        spread: (!repeated.is_empty()).then(|| repeated.iter().map(spread).sum::<f64>() / repeated.len() as f64),
+    }
 }
 
 #[cfg(test)]
@@ -123,7 +127,17 @@ mod tests {
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing), (2, 1));
         // Two of three pairs of the first differ, none of the second.
-        assert!((flips.flip_rate.value - 1.0 / 3.0).abs() < 1e-12 && flips.flip_rate.interval.is_some());
-        assert!((flips.spread - 0.2309 / 2.0).abs() < 1e-3, "{}", flips.spread);
+        let rate = flips.flip_rate.unwrap();
+        assert!((rate.value - 1.0 / 3.0).abs() < 1e-12 && rate.interval.is_some());
+        assert!((flips.spread.unwrap() - 0.2309 / 2.0).abs() < 1e-3, "{flips:?}");
+    }
+
+    #[test]
+    fn a_judge_of_whom_nothing_can_be_used_is_not_passed_over() {
+        let mut rejudged = Rejudged::default();
+        rejudged.add("a", &[card(None), card(None), card(None)], |_| true);
+        let flips = rejudged.flips().remove(0);
+        assert_eq!((flips.parts, flips.missing, flips.asked, flips.spread), (0, 3, 3, None));
+        assert!(flips.flip_rate.is_none());
     }
 }

@@ -23,18 +23,20 @@ pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Scree
         page.paragraph(0, Ink::bold, "Judged again");
     }
     for flip in flips {
-        let rate = percent(flip.flip_rate);
-        let missing = match flip.missing {
-            0 => String::new(),
-            missing => format!("; {} can't be used", count(missing, "verdict")),
-        };
-        let words = format!(
-            "{}: two verdicts on the same part differ in {rate} of {}, scores spread by {} (standard deviation){missing}",
-            plain(&flip.metric),
-            count(flip.parts, "part"),
-            two_decimals(flip.spread)
-        );
-        page.paragraph(2, Ink::unpainted, &words);
+        let metric = plain(&flip.metric);
+        if let (Some(rate), Some(spread)) = (flip.flip_rate, flip.spread) {
+            let (rate, spread, parts) = (percent(rate), two_decimals(spread), count(flip.parts, "part"));
+            let words = format!(
+                "{metric}: two verdicts on the same part differ in {rate} of {parts}, scores spread by {spread} (standard deviation)"
+            );
+            page.paragraph(2, Ink::unpainted, &words);
+        } else {
+            page.paragraph(2, Ink::unsure, &format!("{metric}: no part has two verdicts that can be used"));
+        }
+        if flip.missing > 0 {
+            let words = format!("{metric}: {} of {} can't be used", flip.missing, count(flip.asked, "verdict"));
+            page.paragraph(2, Ink::unsure, &words);
+        }
     }
     page.text
 }
