@@ -64,6 +64,7 @@ fn questions(entry: &Value, reply: &str) -> Vec<Question> {
         state: None,
         expected: None,
         lines: Vec::new(),
+        is_of_reference: false,
         agent_ended_it: false,
         judge: JudgeInput { prompt: "eval/score", temperature: 0.0, samples: 1, is_there: true, has_embeddings: false },
         context: vec![("policy", "No refunds.")],

@@ -38,6 +38,9 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
         _ => load_without_agent(&typed, argument, files, context)?,
     };
     notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
+    if !runs.is_empty() && args.max_trivial_score.is_some() {
+        printer.note("note: --max-trivial-score limits jobs; what the assertions of stored runs notice has no limit");
+    }
     for run in runs {
         let (status, json) = mutate::mutate((args, context, printer), run, &runtime)?;
         worst = worst.max(status);

@@ -45,6 +45,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
             (Some(transcript), Some(_)) => turns_of_reference(transcript),
             _ => expected_turns(job, case),
         },
+        is_of_reference: evidence.reference.is_some() && case.reference.is_some(),
         agent_ended_it: evidence.agent_ended_it(),
         judge: JudgeInput {
             prompt: &job.judge.prompt,

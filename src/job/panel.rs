@@ -30,14 +30,14 @@ pub enum PanelError {
     /// There are too many.
     #[error("a panel has {MOST} judges at most, and this one has {0}")]
     TooMany(usize),
-    /// The same model sits in it twice.
+    /// The same model twice.
     #[error("`{0}` is in the panel twice; `samples` asks a judge several times")]
     Twice(ModelName),
-    /// A name is none.
+    /// A name of no model.
     #[error(transparent)]
     Name(#[from] ModelNameError),
-    /// Rules sit in it.
-    #[error("`scripted` has no seat in a panel: it knows only tasks and tone")]
+    /// The scripted rules are one of several.
+    #[error("`scripted` can't be one of several judges: it scores only tasks and tone")]
     Rules,
 }
 
@@ -89,11 +89,10 @@ impl Panel {
         !self.is_named()
     }
 
-    /// Replaces the judges, unless they have the same names: those of a job have the addresses and keys that it names.
+    /// Replaces the judges. One whose name is among those before keeps the address and the key that the job gives it.
     pub fn replace(&mut self, judges: &Panel) {
-        if self.to_string() != judges.to_string() {
-            self.clone_from(judges);
-        }
+        let known = |judge: &Model| self.judges().find(|own| own.name == judge.name).unwrap_or(judge).clone();
+        *self = Panel { first: known(&judges.first), others: judges.others.iter().map(known).collect() };
     }
 
     /// The one judge; `None` of a panel.
@@ -193,11 +192,21 @@ mod tests {
     }
 
     #[test]
+    fn a_judge_that_stays_keeps_its_address() {
+        let mut panel = read(r#"["openai/a", {"name": "openai/b", "baseUrl": "http://h"}]"#).unwrap();
+        panel.replace(&Panel::parse("openai/b, openai/c").unwrap());
+        assert_eq!(panel.to_string(), "openai/b,openai/c");
+        let addresses: Vec<_> = panel.judges().map(|judge| judge.base_url.as_deref()).collect();
+        assert_eq!(addresses, [Some("http://h"), None]);
+        assert!(Panel::parse("openai/a,,openai/b").is_err());
+    }
+
+    #[test]
     fn what_is_no_panel_is_refused_with_the_reason() {
         for (text, why) in [
             ("[]", "a panel needs a judge"),
             (r#"["openai/a", "a"]"#, "`openai/a` is in the panel twice; `samples`"),
-            (r#"["openai/a", "scripted"]"#, "`scripted` has no seat"),
+            (r#"["openai/a", "scripted"]"#, "`scripted` can't be one of several judges"),
             (r#"["a","b","c","d","e","f","g","h","i","j"]"#, "9 judges at most, and this one has 10"),
             (r#"["openai/a", "acme/b"]"#, "`acme` is not a provider"),
         ] {

@@ -23,6 +23,8 @@ pub struct MetricInput<'a> {
     pub expected: Option<&'a Expectation>,
     /// The lines of the script of whose turns something is expected.
     pub lines: Vec<ExpectedTurn<'a>>,
+    /// Whether those are what the reference agent was told, with all that it said.
+    pub is_of_reference: bool,
     /// Whether the agent brought the conversation to its end by failing or by taking too long.
     pub agent_ended_it: bool,
     /// How the judge is asked.
@@ -104,6 +106,7 @@ impl Example {
             state: None,
             expected: None,
             lines: Vec::new(),
+            is_of_reference: false,
             agent_ended_it: false,
             judge: JudgeInput {
                 prompt: "eval/score",

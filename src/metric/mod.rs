@@ -179,6 +179,9 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Pairwise(options) if options.criteria.trim().is_empty() => {
             needs("criteria", "pairwise needs `criteria`: by what one conversation is better than the other")
         }
+        MetricConfig::Pairwise(options) if options.judging.strict || options.judging.unknown.is_some() => {
+            needs("judging", "pairwise takes only `samples` here: no other system decides as it does")
+        }
         MetricConfig::RoleAdherence(options) if options.role.trim().is_empty() => {
             needs("role", "roleAdherence needs `role`: who the agent is and what it is there for")
         }

@@ -81,10 +81,21 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     let applies = scored.len() * 2 >= usable.len() && !scored.is_empty();
     match usable.iter().find(|(_, component)| component.score().is_none()) {
         Some((_, component)) if !applies => (*component).clone(),
-        _ => match vote {
-            Vote::Majority(line) => decided(&scored, line),
-            Vote::Mean => averaged(&scored),
-        },
+        _ => {
+            let component = match vote {
+                Vote::Majority(line) => decided(&scored, line),
+                Vote::Mean => averaged(&scored),
+            };
+            let failed: Vec<&str> =
+                verdicts.iter().filter(|(_, it)| it.is_missing()).map(|(judge, _)| *judge).collect();
+            match component {
+                Component::Scored { score, why } if !failed.is_empty() => Component::scored(
+                    score,
+                    format!("{why} (without {}, who gave no usable verdict)", failed.join(", ")),
+                ),
+                component => component,
+            }
+        }
     }
 }
 
@@ -98,7 +109,10 @@ fn decided(scored: &[(&str, Score, &str)], line: Score) -> Component {
     let note = match (all, others.len()) {
         (1, _) => String::new(),
         (all, 0) => format!("all {all} judges"),
-        (all, against) => format!("unstable: {} of {all} judges, not {}", all - against, others.join(", ")),
+        (all, against) => {
+            let verb = if against == 1 { "disagrees" } else { "disagree" };
+            format!("unstable: {} of {all} judges agree; {} {verb}", all - against, others.join(", "))
+        }
     };
     Component::scored(score, noted(why, &note))
 }
@@ -140,9 +154,9 @@ mod tests {
     fn the_majority_of_judges_decides_and_names_the_others() {
         let half = Vote::Majority(Score::clamped(0.5));
         let found = vote(&[("a", score(1.0)), ("b", score(0.0)), ("c", score(1.0))], half);
-        assert_eq!(found, Component::scored(Score::ONE, "says 1 (unstable: 2 of 3 judges, not b)"));
+        assert_eq!(found, Component::scored(Score::ONE, "says 1 (unstable: 2 of 3 judges agree; b disagrees)"));
         let tie = vote(&[("a", score(1.0)), ("b", score(0.0))], half);
-        assert_eq!(tie, Component::scored(Score::ZERO, "says 0 (unstable: 1 of 2 judges, not a)"));
+        assert_eq!(tie, Component::scored(Score::ZERO, "says 0 (unstable: 1 of 2 judges agree; a disagrees)"));
         let alike = vote(&[("a", score(1.0)), ("b", score(1.0))], half);
         assert_eq!(alike, Component::scored(Score::ONE, "says 1 (all 2 judges)"));
     }
@@ -161,7 +175,13 @@ mod tests {
         let found = vote(&[("a", score(1.0)), ("b", down()), ("c", down())], Vote::Mean);
         assert_eq!(found, Component::missing("only 1 of 3 judges gave a usable verdict: b: 503; c: 503"));
         let found = vote(&[("a", score(1.0)), ("b", down()), ("c", score(0.0))], Vote::Majority(Score::clamped(0.5)));
-        assert_eq!(found, Component::scored(Score::ZERO, "says 0 (unstable: 1 of 2 judges, not a)"));
+        assert_eq!(
+            found,
+            Component::scored(
+                Score::ZERO,
+                "says 0 (unstable: 1 of 2 judges agree; a disagrees) (without b, who gave no usable verdict)"
+            )
+        );
         let none = || Component::not_applicable("says nothing of it");
         assert_eq!(vote(&[("a", none()), ("b", none()), ("c", score(1.0))], Vote::Mean), none());
     }

@@ -95,6 +95,7 @@ pub fn model_reply(bytes: &[u8]) {
             clock: eval_job::clock::Clock::system(),
             expected: None,
             lines: Vec::new(),
+            is_of_reference: false,
             agent_ended_it: false,
             tasks: vec![metric::InputTask { kind: "task", task: "t", acceptance_criteria: "a" }],
             facts: &[],

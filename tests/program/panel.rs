@@ -101,7 +101,7 @@ fn the_majority_of_a_panel_decides_and_scores_are_averaged() {
     let (desk, output) = Desk::run(&["kind", "strict", "gentle"]);
     assert!(output.status.code() == Some(0), "{}", words(&output));
     let record = desk.read("run.json");
-    let verdict = ("yes it is (unstable: 2 of 3 judges, not openai/strict)".to_owned(), 1.0);
+    let verdict = ("yes it is (unstable: 2 of 3 judges agree; openai/strict disagrees)".to_owned(), 1.0);
     assert_eq!(first_part(&record, "rubric"), verdict);
     let (why, score) = first_part(&record, "tasks");
     assert_eq!(why, "0.9 (unstable: openai/kind 0.90, openai/strict 0.20, openai/gentle 0.90)");
@@ -125,12 +125,15 @@ fn the_majority_of_a_panel_decides_and_scores_are_averaged() {
 fn a_tie_is_against_the_agent_and_most_judges_must_be_usable() {
     let (desk, output) = Desk::run(&["kind", "strict"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
-    let tie = ("no it is (unstable: 1 of 2 judges, not openai/kind)".to_owned(), 0.0);
+    let tie = ("no it is (unstable: 1 of 2 judges agree; openai/kind disagrees)".to_owned(), 0.0);
     assert_eq!(first_part(&desk.read("run.json"), "rubric"), tie);
 
     let (desk, output) = Desk::run(&["kind", "broken", "gentle"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
-    assert_eq!(first_part(&desk.read("run.json"), "rubric"), ("yes it is (all 2 judges)".to_owned(), 1.0));
+    assert_eq!(
+        first_part(&desk.read("run.json"), "rubric"),
+        ("yes it is (all 2 judges) (without openai/broken, who gave no usable verdict)".to_owned(), 1.0)
+    );
 
     let (desk, output) = Desk::run(&["kind", "broken"]);
     assert_eq!(output.status.code(), Some(102), "{}", words(&output));
@@ -153,7 +156,7 @@ fn a_panel_can_judge_a_stored_run() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
-    let verdict = ("yes it is (unstable: 2 of 3 judges, not openai/strict)".to_owned(), 1.0);
+    let verdict = ("yes it is (unstable: 2 of 3 judges agree; openai/strict disagrees)".to_owned(), 1.0);
     assert_eq!(first_part(&desk.read("again.json"), "rubric"), verdict);
     assert_eq!(desk.asked(), 2 + 6);
     assert_eq!(std::fs::read(desk.journal()).unwrap(), first, "the first verdict stays");

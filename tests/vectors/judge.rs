@@ -106,6 +106,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         state: None,
         expected: None,
         lines: Vec::new(),
+        is_of_reference: false,
         agent_ended_it: false,
         judge: JudgeInput { prompt: "eval/score", temperature: 0.0, samples: 1, is_there: true, has_embeddings: false },
         context: Vec::new(),

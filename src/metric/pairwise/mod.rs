@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons};
-use super::{Metric, MetricInput, ReplyError};
+use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
 use verdict::Better;
 
-/// `pairwise`: whether the conversation is better than another one with the same user: that of the `reference` agent, or the one that
+/// `pairwise`: whether the conversation is better than another one: that of the `reference` agent, or the one that
 /// `expected.reply` of the lines makes. 1 where it is better, 0 where the other is, 0.5 where neither is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -28,7 +28,7 @@ pub struct PairwiseConfig {
 
 impl Default for PairwiseConfig {
     fn default() -> PairwiseConfig {
-        let criteria = "The assistant helps the user to what they want, truthfully and without detours.".to_owned();
+        let criteria = "The assistant helps the user get what they want, politely and directly.".to_owned();
         PairwiseConfig { criteria, judging: JudgeOptions::default() }
     }
 }
@@ -68,14 +68,15 @@ impl PairwiseMetric {
 
     /// The agent's conversation and the other one; else the score that needs no judge.
     fn pair<'a>(&self, input: &'a MetricInput<'_>) -> Result<(Messages<'a>, Messages<'a>), Component> {
-        let mut other = Messages::new();
-        for line in input.lines.iter().filter(|line| line.expected.reply.is_some()) {
-            other.push(("user", line.say));
-            other.extend(line.expected.reply.as_deref().map(|reply| ("assistant", reply)));
-        }
-        if other.is_empty() {
-            let why = "there is no other conversation: the job has no `reference`, and no line an `expected.reply`";
+        // A message that the reference agent did not answer is part of its conversation.
+        let is_one = |line: &&ExpectedTurn| input.is_of_reference || line.expected.reply.is_some();
+        let lines: Vec<&ExpectedTurn> = input.lines.iter().filter(is_one).collect();
+        if lines.is_empty() {
+            let why = "there is no other conversation: the case has no `reference`, and no line an `expected.reply`";
             return Err(Component::not_applicable(why));
+        }
+        if lines.iter().all(|line| line.expected.reply.is_none()) {
+            return Err(Component::missing("the reference agent never replied"));
         }
         if !input.judge.is_there {
             return Err(Component::missing(NO_JUDGE));
@@ -83,8 +84,15 @@ impl PairwiseMetric {
         if !input.transcript.has_reply() {
             return Err(Component::scored(Score::ZERO, "the agent never replied"));
         }
+        let mut other = Messages::new();
+        for line in &lines {
+            other.push(("user", line.say));
+            other.extend(line.expected.reply.as_deref().map(|reply| ("assistant", reply)));
+        }
+        // Exchanges of which nothing is expected would be compared with nothing.
+        let is_compared = |turn: u32| input.is_of_reference || lines.iter().any(|line| line.turn == turn);
         let mut own = Messages::new();
-        for turn in &input.transcript.turns {
+        for turn in input.transcript.turns.iter().filter(|turn| is_compared(turn.number)) {
             own.extend((!turn.is_greeting()).then_some(("user", turn.user.as_str())));
             own.extend(turn.agent.as_deref().map(|reply| ("assistant", reply)));
         }

@@ -104,6 +104,39 @@ fn a_verdict_rests_on_what_an_assistant_said() {
 }
 
 #[test]
+fn only_what_has_another_side_is_compared() {
+    let (mut example, expected) = (example(), expected());
+    example.transcript.turns.push(Turn::answered(2, "And a menu", "Here is the menu"));
+    let partial = input(&example, &expected, 1);
+    let questions = metric().questions(&partial, &Templates::embedded()).unwrap();
+    assert!(!questions[0].prompt.contains("Here is the menu"), "nothing is expected of it");
+    // A reference that is silent in a turn, and one that never says a word.
+    let silent = Expectation::default();
+    let line =
+        |turn, expected| ExpectedTurn { turn, say: "And a menu", expected: std::borrow::Cow::Borrowed(expected) };
+    let mut of_reference = MetricInput { is_of_reference: true, ..partial.clone() };
+    of_reference.lines.push(line(2, &silent));
+    let questions = metric().questions(&of_reference, &Templates::embedded()).unwrap();
+    assert_eq!(questions[0].prompt.matches("And a menu").count(), 2, "its silence is shown");
+    assert!(questions[0].prompt.contains("Here is the menu"));
+    of_reference.lines.remove(0);
+    let component = metric().score(&of_reference, &[]).component;
+    assert_eq!(component, Component::missing("the reference agent never replied"));
+}
+
+#[test]
+fn a_quote_is_the_assistants_of_its_own_conversation() {
+    let example =
+        Example { transcript: Transcript { turns: vec![Turn::answered(1, "We are closed", "No")] }, ..example() };
+    let expected = expected();
+    let input = input(&example, &expected, 1);
+    let question = &metric().questions(&input, &Templates::embedded()).unwrap()[0];
+    let reply = says("first", "first", "We are closed").to_string();
+    let error = metric().read(&input, question, &reply).unwrap_err().to_string();
+    assert!(error.contains("nothing that an assistant said"), "{error}");
+}
+
+#[test]
 fn one_order_without_a_verdict_is_no_score() {
     let (example, expected) = (example(), expected());
     let one = [judgement(Order::AgentFirst, 1, &says("first", "first", "Your table is booked"))];

@@ -108,8 +108,8 @@ pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -
         }
     }
     let is_of_assistant = |quote: &Quote| {
-        let mut all = first.iter().chain(second);
-        all.any(|(from, text)| *from == "assistant" && is_quoted_from(&quote.text, text))
+        let own = if matches!(quote.conversation, Place::First) { first } else { second };
+        own.iter().any(|(from, text)| *from == "assistant" && is_quoted_from(&quote.text, text))
     };
     if written.verdict != Better::Equal && !written.quotes.iter().any(is_of_assistant) {
         return wrong("The verdict quotes nothing that an assistant said.".to_owned());

@@ -11,10 +11,10 @@ use crate::evidence::{Evidence, Observed, QueryObservation, TrialId, Value};
 use crate::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use crate::graph::{Graph, GraphError, Parameters};
 use crate::job::{Assertion, Case, Job};
-use crate::record::{MissedMutant, MutatedTrial, NotMutated};
+use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMutated};
 use crate::score::{Component, Score};
 use model::{History, Model};
-use mutant::mutants;
+use mutant::{Mutant, mutants};
 
 /// The most mutants of one conversation; of more, this many are taken at even distances.
 const MOST: usize = 100;
@@ -98,10 +98,7 @@ impl Recorded<'_> {
             }
         }
         let all = mutants(&history);
-        let taken: Vec<usize> = match all.len() {
-            0..=MOST => (0..all.len()).collect(),
-            count => (0..MOST).map(|at| at * count / MOST).collect(),
-        };
+        let taken = taken(&all);
         let mut missed = Vec::new();
         for at in &taken {
             let mutant = &all[*at];
@@ -163,6 +160,27 @@ impl Recorded<'_> {
             ("model".to_owned(), text(&self.trial.model)),
         ])
     }
+}
+
+/// The places of those that are tried: at even distances among those of a kind, so that each kind is.
+fn taken(all: &[Mutant]) -> Vec<usize> {
+    if all.len() <= MOST {
+        return (0..all.len()).collect();
+    }
+    let mut kinds: Vec<(MutationKind, Vec<usize>)> = Vec::new();
+    for (at, mutant) in all.iter().enumerate() {
+        match kinds.iter_mut().find(|(kind, _)| *kind == mutant.kind) {
+            Some((_, places)) => places.push(at),
+            None => kinds.push((mutant.kind, vec![at])),
+        }
+    }
+    let some = |(_, places): &(MutationKind, Vec<usize>)| -> Vec<usize> {
+        let share = (places.len() * MOST / all.len()).max(1);
+        (0..share).map(|at| places[at * places.len() / share]).collect()
+    };
+    let mut taken: Vec<usize> = kinds.iter().flat_map(some).collect();
+    taken.sort_unstable();
+    taken
 }
 
 fn fresh() -> Result<EmbeddedGraph, GraphError> {
