@@ -97,7 +97,7 @@ fn reply(head: &str, body: &str, _: &mut usize) -> String {
             .to_owned();
     }
     let content = if body.contains("<transcript>") {
-        r#"{\"tasks\":[{\"index\":1,\"reason\":\"as asked\",\"score\":0.8}],\"tone\":{\"reason\":\"polite\",\"score\":0.9}}"#
+        r#"{\"tasks\":[{\"index\":1,\"reason\":\"as asked\",\"quotes\":[],\"turnsRead\":[0,1,2,3,4,5,6,7,8,9,10,11,12],\"score\":0.8}],\"tone\":{\"reason\":\"polite\",\"quotes\":[],\"turnsRead\":[0,1,2,3,4,5,6,7,8,9,10,11,12],\"score\":0.9}}"#
     } else {
         // The greeting is the first thing the persona has said: the eighth user message ends it.
         let said = body.matches(r#""role":"assistant""#).count();

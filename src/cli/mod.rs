@@ -10,6 +10,7 @@ mod audit;
 mod cases;
 mod certificates;
 mod context;
+mod context_files;
 mod coverage;
 mod datasets;
 mod demo_agent;

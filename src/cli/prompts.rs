@@ -1,14 +1,18 @@
-//! Templates from files: those beside a job, or in `--prompts DIR`, take precedence over the embedded ones.
+//! The files that a job names. Templates beside it, or in `--prompts DIR`, take precedence over the embedded ones.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::job::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
+use super::context_files;
+use crate::job::{ContextText, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 use crate::prompt::{self, PromptError, PromptPlace, Templates};
 
 /// The templates that a job can name, read from files when it does.
 pub(super) struct PromptFiles {
+    /// The job's.
+    folder: PathBuf,
+    /// Those of templates, the first that counts first.
     folders: Vec<PathBuf>,
     templates: RefCell<Templates>,
 }
@@ -24,9 +28,9 @@ struct UnreadableTemplate {
 impl PromptFiles {
     /// The templates for the job at this path: `--prompts DIR` first, then `prompts/` beside the job.
     pub(super) fn for_job(job: &Path, prompts: Option<&Path>) -> PromptFiles {
-        let beside = job.parent().unwrap_or(Path::new("")).join("prompts");
-        let folders = prompts.map(Path::to_path_buf).into_iter().chain([beside]).collect();
-        PromptFiles { folders, templates: RefCell::new(Templates::embedded()) }
+        let folder = job.parent().unwrap_or(Path::new("")).to_path_buf();
+        let folders = prompts.map(Path::to_path_buf).into_iter().chain([folder.join("prompts")]).collect();
+        PromptFiles { folder, folders, templates: RefCell::new(Templates::embedded()) }
     }
 
     /// The templates that the job names, with the embedded ones.
@@ -47,6 +51,10 @@ impl PromptFiles {
 }
 
 impl TemplateCheck for PromptFiles {
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
+        context_files::read(&self.folder, path)
+    }
+
     fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {
         if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
             let message = format!(

@@ -51,6 +51,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
             prompt: &job.judge.prompt,
             temperature: job.judge.temperature,
             samples: job.judge.samples,
+            needs_evidence: job.judge.evidence == Some(true),
             is_there: job.has_judge(),
             has_embeddings: job.judge.embeddings.is_some(),
         },

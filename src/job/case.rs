@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::context::ContextEntry;
 use super::{Assertion, ContextText, Line, Opening, ReferencePart, StatementList, User, rules};
 use crate::agent::tools::ToolMockConfig;
 use crate::evidence::{Condition, Message, Role};
@@ -52,6 +53,7 @@ pub struct Case {
     pub reference: Option<ReferencePart>,
     /// Texts for judges, beside the job's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<ContextEntry>")]
     pub context: Vec<ContextText>,
     /// What is expected of the whole conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::assertion::tell_apart;
+use super::context::ContextEntry;
 use super::{
     Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, StatementPlace, Target, Task,
     TimingConfig, User, rules,
@@ -89,6 +90,7 @@ pub struct Job {
     pub(super) expected: Option<Box<Expectation>>,
     /// Texts for judges, in every case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<ContextEntry>")]
     pub(super) context: Vec<ContextText>,
     /// Assertions on each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -162,6 +164,7 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
+        self.judge.settle();
         let expected = self.expected.take();
         let mut known: Vec<MetricEntry> = Vec::new();
         self.metrics.retain(|metric| {

@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::context::ContextFiles;
 use super::problem::{Problems, Report};
 use super::source::{self, SourceLines, YamlNode};
 use super::template_check::TemplateCheck;
@@ -18,8 +19,9 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     let Some(root) = root else { return Err(report.failed()) };
     check::check(&mut report, schema::shared(), &root);
     semantics::check(&mut report, templates, &root);
+    let context = ContextFiles::read(&mut report, templates, &root);
     report.finish()?;
-    job_of(file_name, text, &root).map_err(|error| {
+    job_of(file_name, text, (&root, context)).map_err(|error| {
         // The schema and the types that read it are held together by tests; this error shows the author when they differ.
         let mut report = Report::new(file_name, &lines);
         report
@@ -41,10 +43,14 @@ pub fn read_yaml(file_name: &str, text: &str) -> Result<YamlNode, Problems> {
     Ok(root)
 }
 
-fn job_of(file_name: &str, text: &str, root: &YamlNode) -> serde_json::Result<Job> {
-    let mut job: Job = serde_json::from_value(source::as_json(root))?;
+fn job_of(file_name: &str, text: &str, (root, context): (&YamlNode, ContextFiles)) -> serde_json::Result<Job> {
+    // A job whose files say something else is another job.
+    let digest = context.texts().fold(digest(text), |all, read| digest(&format!("{all}{}\n{}", read.name, read.text)));
+    let mut value = source::as_json(root);
+    context.fill_in(&mut value);
+    let mut job: Job = serde_json::from_value(value)?;
     job.complete(file_name);
-    job.digest = digest(text);
+    job.digest = digest;
     Ok(job)
 }
 

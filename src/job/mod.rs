@@ -16,6 +16,7 @@ mod case_check;
 mod change_lines;
 mod check;
 mod configuration;
+mod context;
 mod embeddings;
 mod expected_check;
 mod limits;
@@ -45,6 +46,7 @@ mod verified_check;
 pub use assertion::Assertion;
 pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
 pub use configuration::{Isolation, Job};
+pub use context::ContextText;
 pub use embeddings::Embeddings;
 pub use limits::{Gate, Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;
@@ -60,7 +62,7 @@ pub use secrets::{secrets, secrets_of_document};
 pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
-pub use user::{ContextText, Opening, ReferencePart, User};
+pub use user::{Opening, ReferencePart, User};
 
 #[cfg(test)]
 mod tests;

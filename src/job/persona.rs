@@ -77,6 +77,11 @@ pub struct Judge {
     /// majority of their verdicts decides, a tie against the agent, and scores are averaged. Default: openai/gpt-4.1-mini
     #[serde(skip_serializing_if = "Panel::is_unnamed")]
     pub model: Panel,
+    /// Whether each verdict on tasks and tone must quote the words that it rests on, or, where it rests on something absent, name
+    /// the turns that were read; one whose quote does not stand in the conversation is missing. Default: true with the
+    /// template `eval/score`, false with another one, which may not ask for quotes
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<bool>,
     /// The model whose embeddings compare texts that may mean the same (`fuzzy`) where no model judges: `openai/MODEL`, of
     /// any endpoint that speaks OpenAI's embeddings, or `{folder: PATH}`, on this machine. Default: their letters are compared
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,13 +110,24 @@ impl VerifiedCases {
     }
 }
 
+impl Judge {
+    /// The template of its instructions where a job names none.
+    const PROMPT: &'static str = "eval/score";
+
+    /// Decides whether its verdicts must rest on evidence, where the job does not say.
+    pub(super) fn settle(&mut self) {
+        self.evidence.get_or_insert(self.prompt == Judge::PROMPT);
+    }
+}
+
 impl Default for Judge {
     fn default() -> Judge {
         Judge {
-            prompt: "eval/score".to_owned(),
+            prompt: Judge::PROMPT.to_owned(),
             temperature: 0.0,
             samples: 1,
             model: Panel::default(),
+            evidence: None,
             embeddings: None,
             verified_cases: VerifiedCases::Chosen,
         }

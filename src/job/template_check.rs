@@ -1,9 +1,19 @@
-//! The loader's interface to prompt templates.
+//! The loader's interface to the files that a job names: templates, and texts for judges.
 
-/// Checks that a template which a job names can be rendered.
+use super::ContextText;
+
+/// The files that a job names.
 pub trait TemplateCheck {
     /// The template's problem: not there, not valid, a variable that this kind does not have.
     fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem>;
+
+    /// The text of a file, or the texts of a folder, by its path from the job's folder.
+    ///
+    /// # Errors
+    /// Why there is none, in a sentence.
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
+        Err(format!("{path} can't be read here"))
+    }
 }
 
 /// A problem of a template.

@@ -94,15 +94,3 @@ pub enum ReferencePart {
     /// The user talks with it first; then the agent gets the same messages.
     Leads,
 }
-
-/// A text that judges are given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(title = "contextText")]
-pub struct ContextText {
-    /// Its name.
-    #[schemars(regex(pattern = r"\S"))]
-    pub name: String,
-    /// The text.
-    pub text: String,
-}

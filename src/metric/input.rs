@@ -70,6 +70,8 @@ pub struct JudgeInput<'a> {
     pub temperature: f64,
     /// How often each judge is asked the same, 1 or more.
     pub samples: u32,
+    /// Whether its verdicts on tasks and tone must quote what they rest on.
+    pub needs_evidence: bool,
     /// Whether a model judges, which can say whether texts mean the same.
     pub is_there: bool,
     /// Whether embeddings can compare texts.
@@ -112,6 +114,7 @@ impl Example {
                 prompt: "eval/score",
                 temperature: 0.0,
                 samples: 1,
+                needs_evidence: false,
                 is_there: false,
                 has_embeddings: false,
             },

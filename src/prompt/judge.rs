@@ -8,7 +8,7 @@ use super::question::RenderedQuestion;
 use super::{PromptError, Templates};
 use crate::evidence::{Transcript, Turn};
 
-pub(super) const VARIABLES: &[&str] = &["tasks", "facts", "user_knew_facts", "transcript"];
+pub(super) const VARIABLES: &[&str] = &["tasks", "facts", "user_knew_facts", "needs_quotes", "transcript"];
 
 /// The part of a trial that the judge sees.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +19,8 @@ pub struct JudgeView<'a> {
     pub facts: &'a [String],
     /// Whether the persona knew them.
     pub user_knew_facts: bool,
+    /// Whether each rating must quote what it rests on.
+    pub needs_quotes: bool,
     /// The conversation.
     pub transcript: &'a Transcript,
 }
@@ -50,8 +52,8 @@ impl Templates {
             .collect();
         let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
         let transcript: Vec<_> = view.transcript.turns.iter().flat_map(|turn| spoken(turn, &mut cut)).collect();
-        let prompt =
-            self.render(name, context! { tasks, facts, user_knew_facts => view.user_knew_facts, transcript })?;
+        let JudgeView { user_knew_facts, needs_quotes, .. } = *view;
+        let prompt = self.render(name, context! { tasks, facts, user_knew_facts, needs_quotes, transcript })?;
         Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
     }
 }
@@ -75,7 +77,7 @@ pub(super) fn try_out(templates: &Templates, name: &str) -> Result<(), PromptErr
         Transcript { turns: vec![Turn { agent: Some(canary.to_owned()), ..Turn::begun(1, "sample".to_owned()) }] };
     for user_knew_facts in [true, false] {
         let facts = if user_knew_facts { &facts[..] } else { &[] };
-        let view = JudgeView { tasks: &tasks, facts, user_knew_facts, transcript: &transcript };
+        let view = JudgeView { tasks: &tasks, facts, user_knew_facts, needs_quotes: true, transcript: &transcript };
         if !templates.judge_prompt(name, &view)?.prompt.contains(canary) {
             let message = format!(
                 "The template `{name}` never shows `transcript`: the judge would score a conversation that it can't see."
@@ -99,7 +101,8 @@ mod tests {
             JudgedTask { kind: "question", task: "Ask for the soup", criteria: "Leek & potato" },
         ];
         let facts = ["The user is <left>-handed".to_owned()];
-        let view = JudgeView { tasks: &tasks, facts: &facts, user_knew_facts, transcript: &transcript };
+        let view =
+            JudgeView { tasks: &tasks, facts: &facts, user_knew_facts, needs_quotes: true, transcript: &transcript };
         Templates::embedded().judge_prompt("eval/score", &view).unwrap().prompt
     }
 

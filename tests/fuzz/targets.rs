@@ -102,6 +102,7 @@ pub fn model_reply(bytes: &[u8]) {
             condition: eval_job::evidence::Condition::WithFacts,
             transcript: &transcript,
             judge: metric::JudgeInput {
+                needs_evidence: false,
                 prompt: "eval/score",
                 temperature: 0.0,
                 is_there: true,

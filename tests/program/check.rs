@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::eval_job;
+use crate::servers::all_turns;
 use crate::servers::http::{Reply, Server};
 
 fn says(content: &str) -> Reply {
@@ -22,7 +23,7 @@ fn judge(booked: f64, not_booked: f64) -> Server {
         let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
         let score = if conversation.contains("is booked") { booked } else { not_booked };
         says(
-            &json!({"tasks": [{"index": 1, "reason": "so", "score": score}], "tone": {"reason": "so", "score": 1}})
+            &json!({"tasks": [{"index": 1, "reason": "so", "turnsRead": all_turns(), "score": score}], "tone": {"reason": "so", "turnsRead": all_turns(), "score": 1}})
                 .to_string(),
         )
     })
@@ -164,8 +165,7 @@ fn metered_judge() -> Server {
         }
         let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
         let score = if conversation.contains("is booked") { 0.9 } else { 0.1 };
-        let verdict =
-            json!({"tasks": [{"index": 1, "reason": "so", "score": score}], "tone": {"reason": "so", "score": 1}});
+        let verdict = json!({"tasks": [{"index": 1, "reason": "so", "turnsRead": all_turns(), "score": score}], "tone": {"reason": "so", "turnsRead": all_turns(), "score": 1}});
         let message = json!({"role": "assistant", "content": verdict.to_string()});
         Reply::Json(
             200,

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::eval_job;
 use crate::edges::server::{Answer, Received, Server};
+use crate::servers::all_turns;
 
 /// Agent, persona and judge at one address. The nth question to a model is answered like this, where it is refused.
 async fn server(refusal: impl Fn(usize) -> Option<Answer> + Send + Sync + 'static) -> Server {
@@ -27,7 +28,7 @@ fn completion(body: &str) -> Answer {
     let is_judge = messages.iter().any(|message| message.to_string().contains("<transcript>"));
     let content = match messages.iter().filter(|message| message["role"] == "assistant").count() {
         _ if is_judge => {
-            json!({"tasks": [{"index": 1, "reason": "It was said.", "score": 0.9}], "tone": {"reason": "polite", "score": 0.9}})
+            json!({"tasks": [{"index": 1, "reason": "It was said.", "turnsRead": all_turns(), "score": 0.9}], "tone": {"reason": "polite", "turnsRead": all_turns(), "score": 0.9}})
         }
         0 | 1 => json!({"message": "Please say anything", "done": false}),
         _ => json!({"message": "", "done": true}),

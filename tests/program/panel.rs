@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use super::eval_job;
+use crate::servers::all_turns;
 use crate::servers::http::{Reply, Request, Server};
 
 fn says(content: &str) -> Reply {
@@ -32,7 +33,7 @@ fn judges() -> Server {
         if request.body.contains("The table is booked.") {
             return says(&json!({"verdicts": [verdict("booked", rubric)]}).to_string());
         }
-        says(&json!({"tasks": [{"index": 1, "reason": format!("{task}"), "score": task}], "tone": {"reason": "fine", "score": task}}).to_string())
+        says(&json!({"tasks": [{"index": 1, "reason": format!("{task}"), "turnsRead": all_turns(), "score": task}], "tone": {"reason": "fine", "turnsRead": all_turns(), "score": task}}).to_string())
     })
 }
 

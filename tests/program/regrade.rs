@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::eval_job;
+use crate::servers::all_turns;
 use crate::servers::http::{Reply, Server};
 
 const JOB: &str = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
@@ -35,8 +36,10 @@ fn completion(content: &str) -> Reply {
 }
 
 fn verdict(score: f64) -> Reply {
-    let tasks = json!([{"index": 1, "reason": "as asked", "score": score}]);
-    completion(&json!({"tasks": tasks, "tone": {"reason": "polite", "score": 0.9}}).to_string())
+    let tasks = json!([{"index": 1, "reason": "as asked", "turnsRead": all_turns(), "score": score}]);
+    completion(
+        &json!({"tasks": tasks, "tone": {"reason": "polite", "turnsRead": all_turns(), "score": 0.9}}).to_string(),
+    )
 }
 
 fn grading(folder: &Path, judge: &Server, arguments: &[&str]) -> Command {

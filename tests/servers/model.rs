@@ -134,7 +134,7 @@ fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
     let prompt = &messages.iter().find(|(_, content)| content.contains("<transcript>")).unwrap().1;
     let asked = between(prompt, "<task ", "</task>").len();
     let retries = messages.iter().filter(|(role, _)| role == "assistant").count();
-    let entry = |index: usize, score: f64| json!({"index": index, "reason": format!("as asked in task {index}"), "score": score});
+    let entry = |index: usize, score: f64| json!({"index": index, "reason": format!("as asked in task {index}"), "turnsRead": super::all_turns(), "score": score});
     let (count, score) = match behaviour {
         "judge-prose" => return "The agent did quite well, I would say.".to_owned(),
         "judge-fenced" => (asked, 0.8),
@@ -144,7 +144,8 @@ fn judge(behaviour: &str, messages: &[(String, String)]) -> String {
         _ => (asked, 0.8),
     };
     let tasks: Vec<Value> = (1..=count).map(|index| entry(index, score)).collect();
-    let verdict = json!({"tasks": tasks, "tone": {"reason": "polite", "score": 0.9}}).to_string();
+    let verdict = json!({"tasks": tasks, "tone": {"reason": "polite", "turnsRead": super::all_turns(), "score": 0.9}})
+        .to_string();
     if behaviour == "judge-fenced" { format!("Here it is:\n```json\n{verdict}\n```\nHope it helps.") } else { verdict }
 }
 

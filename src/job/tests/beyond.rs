@@ -17,6 +17,75 @@ fn with_one_template(template: &'static str, text: &str, expected: &str) {
     assert_eq!(render_problems(&problems), expected[1..]);
 }
 
+/// There is one folder of texts.
+struct OneFolder;
+
+impl TemplateCheck for OneFolder {
+    fn problem(&self, _: &str, _: PromptRole) -> Option<TemplateProblem> {
+        None
+    }
+
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
+        let text = |name: &str| ContextText { name: format!("{path}/{name}"), text: format!("the text of {name}") };
+        if path == "rules" {
+            Ok(vec![text("a.md"), text("b.md")])
+        } else {
+            Err(format!("{path} can't be read: it is not there"))
+        }
+    }
+}
+
+#[test]
+fn texts_for_judges_come_from_files_and_have_a_name() {
+    let yaml = least_and(
+        "context: [{text: one}, {file: rules}, {name: last, text: three}]\n\
+         cases: [{id: a, context: [{file: rules}]}, {id: b}]\n",
+    );
+    let job = load("job.yml", &yaml, &OneFolder).unwrap();
+    let names = |case: usize| job.cases[case].context.iter().map(|it| it.name.as_str()).collect::<Vec<_>>();
+    assert_eq!(names(0), ["text 1", "rules/a.md", "rules/b.md", "last", "rules/a.md", "rules/b.md"]);
+    assert_eq!(names(1), names(0)[..4]);
+    assert_eq!(job.cases[1].context[2].text, "the text of b.md");
+    let other = load("job.yml", &least_and("context: [{text: one}]\n"), &OneFolder).unwrap();
+    assert_ne!(job.digest, other.digest);
+    let problems = load("job.yml", &least_and("context: [{file: ruls}]\n"), &OneFolder).expect_err("it is not there");
+    assert_eq!(
+        render_problems(&problems),
+        "
+job.yml:6:18: ruls can't be read: it is not there
+  |
+6 | context: [{file: ruls}]
+  |                  ^^^^
+  = help: the path of a text file, or of a folder with .txt, .md or .json files, from the job's folder
+"[1..]
+    );
+}
+
+#[test]
+fn a_text_for_judges_is_written_or_read() {
+    problems(
+        &least_and("context: [{name: a}, {text: a, file: b}, {name: a, file: b}]\n"),
+        "
+job.yml:6:12: this context text needs one of the keys `text` and `file`
+  |
+6 | context: [{name: a}, {text: a, file: b}, {name: a, file: b}]
+  |            ^^^^
+
+job.yml:6:32: `file` is another kind of context text than `text` in line 6
+  |
+6 | context: [{name: a}, {text: a, file: b}, {name: a, file: b}]
+  |                                ^^^^
+  = help: make two context texts of it, one with `text` and one with `file`
+
+job.yml:6:52: `file` excludes `name` in line 6
+  |
+6 | context: [{name: a}, {text: a, file: b}, {name: a, file: b}]
+  |                                                    ^^^^
+  = help: keep one of the two
+",
+    );
+}
+
 #[test]
 fn a_template_that_is_not_there() {
     with_one_template(

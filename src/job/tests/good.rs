@@ -49,6 +49,7 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
         job.judge,
         Judge {
             prompt: "eval/score".to_owned(),
+            evidence: Some(true),
             temperature: 0.0,
             samples: 1,
             model: model.into(),

@@ -1,5 +1,7 @@
 //! The scripted judge: a task's score is the share of the criteria's words and numbers that the agent stated.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::fact::Fact;
@@ -16,6 +18,7 @@ const BRINGS_UP: f64 = 0.5;
 
 /// One message of the judged conversation.
 struct Line {
+    turn: Option<u32>,
     by_agent: bool,
     text: String,
 }
@@ -31,7 +34,11 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
     };
     let lines: Vec<Line> = tag::all(tag::last(&prompt, "transcript")?.inner, "message")
         .iter()
-        .map(|message| Line { by_agent: message.attribute("from") == Some("agent"), text: message.text() })
+        .map(|message| Line {
+            turn: message.attribute("turn").and_then(|turn| turn.parse().ok()),
+            by_agent: message.attribute("from") == Some("agent"),
+            text: message.text(),
+        })
         .collect();
     let asks = tasks.iter().map(|task| Ok(tag::last(task.inner, "ask")?.text())).collect::<Result<Vec<_>, _>>()?;
     let starts = starts(&asks, &lines);
@@ -43,9 +50,19 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
             None => ("The user never brought it up: no message of theirs matches it.".to_owned(), 0.0),
             Some(start) => verdict(&criteria, &lines[..end], start, &facts),
         };
-        verdicts.push(json!({"index": index + 1, "reason": reason, "score": score}));
+        verdicts.push(rating(Some(index + 1), &lines, (reason, score)));
     }
-    Ok(json!({"tasks": verdicts, "tone": tone(&lines)}).to_string())
+    Ok(json!({"tasks": verdicts, "tone": rating(None, &lines, tone(&lines))}).to_string())
+}
+
+/// A rating of a task or of the tone. The rules read every turn.
+fn rating(index: Option<usize>, lines: &[Line], (reason, score): (String, f64)) -> Value {
+    let turns: BTreeSet<u32> = lines.iter().filter_map(|line| line.turn).collect();
+    let mut rating = json!({"reason": reason, "quotes": [], "turnsRead": turns, "score": score});
+    if let Some(index) = index {
+        rating["index"] = index.into();
+    }
+    rating
 }
 
 /// For each task the user's message that brings it up, if any does. Tasks come in order.
@@ -112,11 +129,11 @@ const REFUSALS: &[&str] = &[
 /// How criteria say that a refusal is what they want.
 const EXPECTED_REFUSALS: &[&str] = &["can't", "cannot", "unable", "not able", "refuse", "decline"];
 
-fn tone(lines: &[Line]) -> Value {
+fn tone(lines: &[Line]) -> (String, f64) {
     let replies: Vec<WordSet> =
         lines.iter().filter(|line| line.by_agent).map(|line| WordSet::new(&line.text)).collect();
     if replies.is_empty() {
-        return json!({"reason": "The agent said nothing.", "score": 0.0});
+        return ("The agent said nothing.".to_owned(), 0.0);
     }
     let share = |words: &[&str]| {
         let count = replies.iter().filter(|reply| words.iter().any(|word| reply.has(word))).count();
@@ -128,7 +145,7 @@ fn tone(lines: &[Line]) -> Value {
         polite * 100.0,
         rude * 100.0
     );
-    json!({"reason": reason, "score": hundredths((0.6 + 0.4 * polite - rude).clamp(0.0, 1.0))})
+    (reason, hundredths((0.6 + 0.4 * polite - rude).clamp(0.0, 1.0)))
 }
 
 const POLITE: &[&str] =

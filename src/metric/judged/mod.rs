@@ -5,6 +5,7 @@
 
 mod alternatives;
 mod blocks;
+mod citations;
 mod options;
 mod quotes;
 mod reply;
@@ -16,6 +17,8 @@ mod units;
 
 pub use alternatives::score_alternatives;
 pub use blocks::{Block, blocks, validity};
+pub use citations::Citations;
+pub(super) use citations::citations_schema;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub use scale::{Scale, Support, Verdict};
 pub use units::{units, windows};
@@ -27,8 +30,7 @@ use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, ScoreAlternative, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use quotes::Shown;
-pub(super) use quotes::is_quoted_from;
+pub(super) use quotes::{Shown, is_quoted_from};
 use reply::read_verdicts;
 use samples::Samples;
 pub(super) use samples::{SPREAD, reasons};

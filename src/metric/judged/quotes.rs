@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{EvidenceRule, JudgeItem, Support, Verdict};
+use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
 use crate::metric::MetricInput;
 use crate::prompt::{call_text, result_text};
 use crate::score::Score;
@@ -34,7 +34,7 @@ enum Source {
 }
 
 /// What the judge was shown: the texts of each turn, and the facts and the context.
-pub(super) struct Shown {
+pub(in crate::metric) struct Shown {
     turns: BTreeMap<u32, Vec<(Source, String)>>,
     beside: Vec<String>,
     /// The replies that are expected.
@@ -43,7 +43,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn new(input: &MetricInput<'_>, rule: EvidenceRule) -> Shown {
+    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| {
@@ -66,25 +66,34 @@ impl Shown {
         }
     }
 
+    /// What is wrong with the evidence of a score for something, in a sentence; `None` where nothing is.
+    pub(in crate::metric) fn problem_of(&self, name: &str, citations: &Citations, score: Score) -> Option<String> {
+        let (reason, citations) = (String::new(), citations.clone());
+        let decision = Ok(Some(score));
+        self.problem(&Verdict { id: name.to_owned(), found: None, reason, citations, label: None, decision }, None)
+    }
+
     /// What is wrong with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
     pub(super) fn problem(&self, verdict: &Verdict, item: Option<&JudgeItem>) -> Option<String> {
         // Whether something applies is decided by what it says itself.
         let Ok(Some(score)) = verdict.decision else { return None };
         let id = visible(&verdict.id);
-        if verdict.quotes.is_empty() && !self.needs_quote(verdict, score) {
+        if verdict.citations.quotes.is_empty() && !self.needs_quote(verdict, score) {
             return self.problem_of_absence(verdict, &id);
         }
-        if let Some((turn, text)) = verdict.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
+        if let Some((turn, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
             let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
             return Some(format!(
                 "The verdict on {id} quotes \"{}\", which does not stand in {place}.",
                 visible(&short(text))
             ));
         }
-        if !self.needs_quote(verdict, score) || verdict.quotes.iter().any(|quote| self.is_evidence(quote, item)) {
+        if !self.needs_quote(verdict, score)
+            || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
+        {
             return None;
         }
-        Some(match (self.rule, verdict.quotes.is_empty()) {
+        Some(match (self.rule, verdict.citations.quotes.is_empty()) {
             (EvidenceRule::NotTheAgents, true) => {
                 format!(
                     "The verdict on {id} quotes nothing that the user said, a tool returned, or a fact or the context says."
@@ -109,7 +118,7 @@ impl Shown {
     }
 
     fn problem_of_absence(&self, verdict: &Verdict, id: &str) -> Option<String> {
-        let read: BTreeSet<u32> = verdict.turns_read.iter().copied().collect();
+        let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
         let unread: Vec<String> =
             self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
         match (read.is_empty(), unread.is_empty()) {
@@ -257,8 +266,10 @@ mod tests {
             id: "1".to_owned(),
             found: None,
             reason: "so".to_owned(),
-            quotes: quotes.iter().map(|(turn, text)| (*turn, (*text).to_owned())).collect(),
-            turns_read: turns_read.to_vec(),
+            citations: Citations {
+                quotes: quotes.iter().map(|(turn, text)| (*turn, (*text).to_owned())).collect(),
+                turns_read: turns_read.to_vec(),
+            },
             label: None,
             decision: Ok(Some(Score::ONE)),
         }

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Block, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict, blocks};
+use super::{
+    Block, Citations, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict, blocks,
+    citations_schema,
+};
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
 use crate::score::Score;
@@ -33,14 +36,7 @@ pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem], options: &JudgeOpt
         }
     }
     set("reason", json!({ "type": "string", "maxLength": MAX_REASON, "description": "Before the decision." }));
-    let quote = json!({
-        "type": "object",
-        "properties": { "turn": { "type": ["integer", "null"] }, "text": { "type": "string" } },
-        "required": ["turn", "text"],
-        "additionalProperties": false,
-    });
-    set("quotes", json!({ "type": "array", "items": quote }));
-    set("turnsRead", json!({ "type": "array", "items": { "type": "integer" } }));
+    citations_schema().into_iter().for_each(|(key, schema)| set(&key, schema));
     set(scale.key(), scale.schema());
     let required: Vec<String> = properties.keys().cloned().collect();
     let verdict = json!({
@@ -151,24 +147,7 @@ fn read_verdict(
     let decision = entry.get(scale.key()).ok_or_else(|| format!("The verdict on {shown} has no `{}`.", scale.key()))?;
     let label = decision.as_str().filter(|_| scale == Scale::Support).and_then(Support::parse);
     let decision = scale.read(decision, options).map_err(|why| format!("The verdict on {shown} {why}."))?;
-    let list = |key: &str| entry.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let number_of = |value: &Value| {
-        let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
-        number.and_then(|number| u32::try_from(number).ok())
-    };
-    let quote = |quote: &Value| {
-        let text = quote.as_str().or_else(|| quote.get("text").and_then(Value::as_str)).unwrap_or_default();
-        (quote.get("turn").and_then(number_of), text.to_owned())
-    };
-    Ok(Verdict {
-        id,
-        found,
-        reason,
-        quotes: list("quotes").iter().map(quote).collect(),
-        turns_read: list("turnsRead").iter().filter_map(number_of).collect(),
-        label,
-        decision: Ok(decision),
-    })
+    Ok(Verdict { id, found, reason, citations: Citations::of_entry(entry), label, decision: Ok(decision) })
 }
 
 /// The first few of many, and how many more there are.
@@ -205,8 +184,7 @@ fn of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOption
         id: item.id.clone(),
         found: None,
         reason,
-        quotes: Vec::new(),
-        turns_read: Vec::new(),
+        citations: Citations::default(),
         label: None,
         decision,
     };
@@ -266,7 +244,7 @@ mod tests {
         let verdicts = read(vec![verdict("b", "no"), verdict("a", "Yes")]).unwrap();
         let decided: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.decision.clone())).collect();
         assert_eq!(decided, [("b", Ok(Some(Score::ZERO))), ("a", Ok(Some(Score::ONE)))]);
-        assert_eq!(verdicts[0].quotes, [(Some(1), "Hello".to_owned())]);
+        assert_eq!(verdicts[0].citations.quotes, [(Some(1), "Hello".to_owned())]);
         let without = |key: &str| {
             let mut verdict = verdict("b", "no");
             verdict.as_object_mut().unwrap().remove(key);
@@ -318,7 +296,10 @@ mod tests {
         written["quotes"][0]["turn"] = json!("1");
         written["turnsRead"] = json!(["1", 2]);
         let verdicts = read(vec![written, verdict("b", "no")]).unwrap();
-        assert_eq!((verdicts[0].quotes[0].0, verdicts[0].turns_read.as_slice()), (Some(1), &[1, 2][..]));
+        assert_eq!(
+            (verdicts[0].citations.quotes[0].0, verdicts[0].citations.turns_read.as_slice()),
+            (Some(1), &[1, 2][..])
+        );
     }
 
     #[test]

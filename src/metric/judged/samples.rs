@@ -190,14 +190,14 @@ fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::judged::Citations;
 
     fn verdict(decision: Result<Option<f64>, &str>, reason: &str) -> Verdict {
         Verdict {
             id: "1".to_owned(),
             found: None,
             reason: reason.to_owned(),
-            quotes: Vec::new(),
-            turns_read: Vec::new(),
+            citations: Citations::default(),
             label: None,
             decision: decision.map(|score| score.map(Score::clamped)).map_err(str::to_owned),
         }

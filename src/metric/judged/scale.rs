@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{JudgeOptions, UnknownVerdict};
+use super::{Citations, JudgeOptions, UnknownVerdict};
 use crate::score::{Component, Score};
 
 /// How a judge decides.
@@ -59,10 +59,8 @@ pub struct Verdict {
     pub found: Option<String>,
     /// The judge's reason: untrusted text.
     pub reason: String,
-    /// The words that it rests on, each with its turn; `None` for facts and context.
-    pub quotes: Vec<(Option<u32>, String)>,
-    /// The turns that were read where it rests on something absent.
-    pub turns_read: Vec<u32>,
+    /// What it rests on.
+    pub citations: Citations,
     /// The label, where it is one of support.
     pub label: Option<Support>,
     /// The score, `None` where the item does not apply; or why the verdict can't be used.

@@ -2,6 +2,7 @@
 
 mod verdict;
 
+use super::judged::{EvidenceRule, Shown};
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
@@ -43,23 +44,28 @@ impl Metric for Tasks {
     }
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
-        read(input, question, raw)
+        let verdict = read(input, question, raw)?;
+        let problems: Vec<String> = verdict.tasks.into_iter().filter_map(Result::err).collect();
+        if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(problems)) }
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let all = |component: Component| (component.clone(), vec![component; input.tasks.len()]);
-        let (component, ratings) = match verdict(input, judgements) {
-            Ok(verdict) => (
-                mean(&verdict.tasks.iter().map(|task| task.score).collect::<Vec<_>>()),
-                verdict.tasks.iter().map(scored).collect(),
-            ),
+        let labelled = |components: Vec<Component>| -> Vec<Item> {
+            input.tasks.iter().zip(components).map(|(task, component)| Item::new(task.task, component)).collect()
+        };
+        let (component, ratings) = match verdicts(input, judgements) {
+            Ok(verdicts) => {
+                let rated = |at: usize| rated(verdicts.iter().map(|verdict| verdict.tasks[at].as_ref()));
+                let ratings: Vec<Component> = (0..input.tasks.len()).map(rated).collect();
+                (self.of_items(&labelled(ratings.clone())), ratings)
+            }
             Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
             Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
             Err(NoVerdict::Missing(error)) => all(Component::missing(error)),
         };
-        let items = input.tasks.iter().zip(ratings).map(|(task, component)| item(task.task, component));
         Dimension {
-            items: items.collect(),
+            items: labelled(ratings),
             good_above: Some(Score::clamped(GOOD_ABOVE)),
             ..Dimension::new(self.name(), self.weight, component)
         }
@@ -87,16 +93,18 @@ impl Metric for Tone {
     }
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
-        read(input, question, raw)?;
-        match JudgeVerdict::read(raw, input.tasks.len())?.tone {
-            None if self.weight > Weight::ZERO => Err(ReplyError::NoTone),
-            _ => Ok(()),
+        match read(input, question, raw)?.tone {
+            // It is shown where it can be.
+            _ if self.weight == Weight::ZERO => Ok(()),
+            None => Err(ReplyError::NoTone),
+            Some(tone) => tone.map(drop).map_err(|problem| ReplyError::InPart(vec![problem])),
         }
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
-        let component = match verdict(input, judgements) {
-            Ok(verdict) => verdict.tone.as_ref().map_or_else(|| Component::missing("the judge gave no tone"), scored),
+        let none = Err("the judge gave no tone".to_owned());
+        let component = match verdicts(input, judgements) {
+            Ok(verdicts) => rated(verdicts.iter().map(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref())),
             Err(NoVerdict::Silent) => Component::not_applicable(SILENT),
             Err(NoVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
             Err(NoVerdict::Missing(error)) => Component::missing(error),
@@ -121,16 +129,18 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
         tasks: &judged.collect::<Vec<_>>(),
         facts: input.facts,
         user_knew_facts: input.condition == Condition::WithFacts,
+        needs_quotes: input.judge.needs_evidence,
         transcript: input.transcript,
     };
     let rendered = templates.judge_prompt(input.judge.prompt, &view)?;
+    let needs_evidence = input.judge.needs_evidence;
     let question = |sample| Question {
         id: QUESTION.to_owned(),
         metric: metric.to_owned(),
         judge: None,
         sample,
         prompt: rendered.prompt.clone(),
-        schema: verdict::reply_schema(input.tasks.len()),
+        schema: verdict::reply_schema(input.tasks.len(), needs_evidence),
         temperature: input.judge.temperature,
         to: QuestionTo::Judge,
         cuts: rendered.cuts.clone(),
@@ -138,11 +148,36 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
     Ok((1..=input.judge.samples.max(1)).map(question).collect())
 }
 
-fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
-    JudgeVerdict::read(raw, input.tasks.len())?;
+/// A verdict whose evidence was looked at: each rating, or why it can't be used.
+struct CheckedVerdict {
+    tasks: Vec<Result<Rating, String>>,
+    tone: Option<Result<Rating, String>>,
+}
+
+impl CheckedVerdict {
+    fn new(verdict: JudgeVerdict, shown: Option<&Shown>) -> CheckedVerdict {
+        let checked = |(name, rating): (String, Rating)| {
+            let problem = shown.and_then(|shown| shown.problem_of(&name, &rating.citations, rating.score));
+            problem.map_or(Ok(rating), Err)
+        };
+        let numbered = |(rating, number): (Rating, usize)| checked((format!("task {number}"), rating));
+        CheckedVerdict {
+            tasks: verdict.tasks.into_iter().zip(1..).map(numbered).collect(),
+            tone: verdict.tone.map(|tone| checked(("`tone`".to_owned(), tone))),
+        }
+    }
+}
+
+/// What the judge was shown, where its verdicts must rest on that.
+fn shown(input: &MetricInput<'_>) -> Option<Shown> {
+    input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any))
+}
+
+fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<CheckedVerdict, ReplyError> {
+    let verdict = JudgeVerdict::read(raw, input.tasks.len())?;
     match is_quoted_from(&question.prompt, raw) {
         true => Err(ReplyError::Quoted),
-        false => Ok(()),
+        false => Ok(CheckedVerdict::new(verdict, shown(input).as_ref())),
     }
 }
 
@@ -156,46 +191,64 @@ enum NoVerdict {
     Missing(String),
 }
 
-fn verdict(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<JudgeVerdict, NoVerdict> {
+/// The verdicts of all samples. A majority of them can be read.
+fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Vec<CheckedVerdict>, NoVerdict> {
     if input.tasks.is_empty() {
         return Err(NoVerdict::NoTasks);
     }
     if !input.transcript.has_reply() {
         return Err(NoVerdict::Silent);
     }
+    let shown = shown(input);
     let (mut read, mut why) = (Vec::new(), Vec::new());
     for judgement in judgements.iter().filter(|judgement| judgement.question == QUESTION) {
         match &judgement.reply {
             Observed::Failed(error) => why.push(error.clone()),
             Observed::Seen(raw) => match JudgeVerdict::read(raw, input.tasks.len()) {
-                Ok(verdict) => read.push(verdict),
+                Ok(verdict) => read.push(CheckedVerdict::new(verdict, shown.as_ref())),
                 Err(error) => why.push(error.to_string()),
             },
         }
     }
     match (read.len(), why.as_slice()) {
         (0, []) => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
-        (0, [why, ..]) => Err(NoVerdict::Missing(why.clone())),
-        // Those that can't be used may have judged otherwise.
-        (usable, why) if usable <= why.len() => {
-            let asked = usable + why.len();
-            Err(NoVerdict::Missing(format!("only {usable} of {asked} verdicts can be used: {}", why[0])))
+        (usable, why) => enough(usable, why).map(|()| read).map_err(NoVerdict::Missing),
+    }
+}
+
+/// Whether a majority can be used: those that can't may have judged otherwise.
+///
+/// # Errors
+/// Why not.
+fn enough<S: AsRef<str>>(usable: usize, why: &[S]) -> Result<(), String> {
+    match (usable, why) {
+        (0, [why, ..]) => Err(why.as_ref().to_owned()),
+        (usable, [first, ..]) if usable <= why.len() => {
+            Err(format!("only {usable} of {} verdicts can be used: {}", usable + why.len(), first.as_ref()))
         }
-        _ => Ok(JudgeVerdict::mean(read)),
+        _ => Ok(()),
+    }
+}
+
+/// What all samples say of one thing.
+fn rated<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r String>>) -> Component {
+    let (mut usable, mut why) = (Vec::new(), Vec::new());
+    samples.for_each(|sample| match sample {
+        Ok(rating) => usable.push(rating),
+        Err(problem) => why.push(problem),
+    });
+    match enough(usable.len(), &why) {
+        Ok(()) => {
+            let rating = Rating::mean(&usable);
+            Component::scored(rating.score, rating.reason)
+        }
+        Err(error) => Component::missing(error),
     }
 }
 
 /// Whether a verdict is nobody's: it was there before the judge was asked, whatever spaces and lines it is written with.
 fn is_quoted_from(prompt: &str, raw: &str) -> bool {
     DenseText::new(prompt).contains(raw)
-}
-
-fn item(label: &str, component: Component) -> Item {
-    Item::new(label, component)
-}
-
-fn scored(rating: &Rating) -> Component {
-    Component::scored(rating.score, rating.reason.clone())
 }
 
 fn mean(tasks: &[Score]) -> Component {
@@ -248,7 +301,7 @@ mod tests {
         let example = Example::new(2);
         let [question] = &questions(&example)[..] else { panic!() };
         assert!(question.prompt.contains("task 2"));
-        assert_eq!((question.schema.clone(), question.temperature), (verdict::reply_schema(2), 0.0));
+        assert_eq!((question.schema.clone(), question.temperature), (verdict::reply_schema(2, false), 0.0));
         let of_tone = TONE.questions(&example.input(), &Templates::embedded()).unwrap();
         assert_eq!(of_tone, [Question { metric: "tone".to_owned(), ..question.clone() }], "it is asked once");
     }
@@ -302,6 +355,45 @@ mod tests {
         let [tasks, _] = dimensions(&Example::new(1), Some(seen(reply)));
         assert!(tasks.component.why().starts_with("0 of 1"));
         assert_eq!(tasks.good_above, Score::new(0.6));
+    }
+
+    #[test]
+    fn a_verdict_rests_on_what_was_said_where_it_must() {
+        let example = Example::new(2);
+        let mut input = example.input();
+        input.judge.needs_evidence = true;
+        let question = TASKS.questions(&input, &Templates::embedded()).unwrap().remove(0);
+        assert!(question.prompt.contains("`turnsRead`") && !questions(&example)[0].prompt.contains("turnsRead"));
+        let reply = |first: &str, tone: &str| {
+            let entry = |index: usize, quote: &str| json!({"index": index, "reason": "so", "quotes": [{"turn": 1, "text": quote}], "turnsRead": [], "score": 1});
+            let absent = json!({"index": 2, "reason": "so", "quotes": [], "turnsRead": [1], "score": 0});
+            json!({"tasks": [entry(1, first), absent], "tone": entry(1, tone)}).to_string()
+        };
+        let dimensions = |raw: &str| {
+            let judgements = [judgement(Observed::Seen(raw.to_owned()))];
+            [TASKS.score(&input, &judgements), TONE.score(&input, &judgements)]
+        };
+        assert_eq!(TASKS.read(&input, &question, &reply("Hello", "Hello")), Ok(()));
+        assert_eq!(dimensions(&reply("Hello", "Hello"))[0].component.score(), Score::new(0.5));
+
+        let made_up = reply("I booked it", "You fool");
+        let problem = "The verdict on task 1 quotes \"I booked it\", which does not stand in turn 1.";
+        assert_eq!(TASKS.read(&input, &question, &made_up), Err(ReplyError::InPart(vec![problem.to_owned()])));
+        assert_eq!(TONE.read(&input, &question, &made_up), Ok(()), "it does not count");
+        assert!(Tone { weight: Weight::ONE }.read(&input, &question, &made_up).is_err());
+        let [tasks, tone] = dimensions(&made_up);
+        assert_eq!(tasks.items[0].component, Component::missing(problem));
+        assert_eq!(tasks.items[1].component.score(), Some(Score::ZERO));
+        assert!(tasks.component.is_missing() && tone.component.is_missing());
+        // A judge that names nothing at all.
+        let bare =
+            json!({"tasks": [{"index": 1, "reason": "so", "score": 1}, {"index": 2, "reason": "so", "score": 1}]});
+        assert!(TASKS.read(&input, &question, &bare.to_string()).is_err());
+        assert!(dimensions(&bare.to_string())[0].component.is_missing());
+        // Of three samples two can be used.
+        let good = || judgement(Observed::Seen(reply("Hello", "Hello")));
+        let three = [good(), judgement(Observed::Seen(made_up)), good()];
+        assert_eq!(TASKS.score(&input, &three).items[0].component.score(), Some(Score::ONE));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::evidence::ReplySchema;
+use crate::metric::judged::{Citations, citations_schema};
 use crate::metric::{EntryError, RatingError, ReplyError};
 use crate::score::Score;
 use crate::text::{contradiction, visible};
@@ -23,10 +24,16 @@ pub(super) struct Rating {
     pub(super) reason: String,
     /// 0 to 1.
     pub(super) score: Score,
+    /// What it rests on.
+    pub(super) citations: Citations,
 }
 
 impl Rating {
-    fn mean(ratings: Vec<&Rating>) -> Rating {
+    /// Several ratings of one thing as one: the mean of their scores, with the first one's reason.
+    pub(super) fn mean(ratings: &[&Rating]) -> Rating {
+        if let [only] = ratings {
+            return (*only).clone();
+        }
         let scores: Vec<f64> = ratings.iter().map(|rating| rating.score.get()).collect();
         let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
         let lowest = scores.iter().copied().fold(1.0, f64::min);
@@ -36,64 +43,62 @@ impl Rating {
             false => format!("mean of {} verdicts", scores.len()),
         };
         let reason = ratings.first().map_or("", |rating| rating.reason.as_str());
-        Rating { reason: format!("{reason} ({note})"), score: Score::clamped(mean) }
+        Rating { reason: format!("{reason} ({note})"), score: Score::clamped(mean), citations: Citations::default() }
     }
 }
 
 /// The most characters of a reason.
 const MAX_REASON: u32 = 600;
 
-/// The most tokens of a rating: its reason in any language, and the JSON around it.
+/// The most tokens of a rating: its reason in any language, and the JSON around it; and of its quotes.
 const TOKENS_PER_RATING: u32 = 300;
+const TOKENS_OF_QUOTES: u32 = 150;
 
-/// The shape of a verdict on so many tasks, and on the tone.
-pub(super) fn reply_schema(tasks: usize) -> ReplySchema {
+/// The shape of a verdict on this many tasks, and on the tone, with or without what each rests on.
+pub(super) fn reply_schema(tasks: usize, needs_evidence: bool) -> ReplySchema {
     let ratings = u32::try_from(tasks + 1).unwrap_or(u32::MAX);
     ReplySchema {
         name: "verdict".to_owned(),
-        schema: schema(tasks),
-        max_tokens: TOKENS_PER_RATING.saturating_mul(ratings),
+        schema: schema(tasks, needs_evidence),
+        max_tokens: (TOKENS_PER_RATING + if needs_evidence { TOKENS_OF_QUOTES } else { 0 }).saturating_mul(ratings),
         wants_alternatives: false,
     }
 }
 
-/// The JSON Schema of a verdict on so many tasks. The reason comes before the score, so that the score follows from it.
+/// The JSON Schema of a verdict on this many tasks. The reason comes before the score, so that the score follows from it.
 /// Every property is required and no other is allowed, as OpenAI's strict mode wants; ranges are checked on reading.
-fn schema(tasks: usize) -> Value {
+fn schema(tasks: usize, needs_evidence: bool) -> Value {
     let reason = json!({
         "type": "string",
         "description": "Why, in one or two sentences, before the score.",
         "maxLength": MAX_REASON,
     });
     let score = json!({ "type": "number", "description": "From 0 (not at all) to 1 (fully)." });
+    let rating = |index: Option<Value>| {
+        let mut properties = Map::new();
+        properties.extend(index.map(|index| ("index".to_owned(), index)));
+        properties.insert("reason".to_owned(), reason.clone());
+        if needs_evidence {
+            properties.extend(citations_schema());
+        }
+        properties.insert("score".to_owned(), score.clone());
+        let required: Vec<&String> = properties.keys().collect();
+        json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
+    };
+    let index = json!({
+        "type": "integer",
+        "description": "The number of the task, from 1.",
+        "enum": (1..=tasks).collect::<Vec<_>>(),
+    });
     json!({
         "type": "object",
         "properties": {
             "tasks": {
                 "type": "array",
                 "description": format!("Exactly {tasks}: one for each task."),
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "index": {
-                            "type": "integer",
-                            "description": "The number of the task, from 1.",
-                            "enum": (1..=tasks).collect::<Vec<_>>(),
-                        },
-                        "reason": reason,
-                        "score": score,
-                    },
-                    "required": ["index", "reason", "score"],
-                    "additionalProperties": false,
-                },
+                "items": rating(Some(index)),
             },
-            "tone": {
-                "type": "object",
-                "description": "How the agent speaks.",
-                "properties": { "reason": reason, "score": score },
-                "required": ["reason", "score"],
-                "additionalProperties": false,
-            },
+            "tone": rating(None),
         },
         "required": ["tasks", "tone"],
         "additionalProperties": false,
@@ -104,18 +109,7 @@ fn schema(tasks: usize) -> Value {
 const SPREAD: f64 = 0.2;
 
 impl JudgeVerdict {
-    /// Several samples as one: the mean of each score, with the first one's reason.
-    pub(super) fn mean(mut samples: Vec<JudgeVerdict>) -> JudgeVerdict {
-        if samples.len() == 1 {
-            return samples.remove(0);
-        }
-        let count = samples.first().map_or(0, |verdict| verdict.tasks.len());
-        let task = |at: usize| Rating::mean(samples.iter().filter_map(|verdict| verdict.tasks.get(at)).collect());
-        let tones: Vec<&Rating> = samples.iter().filter_map(|verdict| verdict.tone.as_ref()).collect();
-        JudgeVerdict { tasks: (0..count).map(task).collect(), tone: (!tones.is_empty()).then(|| Rating::mean(tones)) }
-    }
-
-    /// Reads a verdict on so many tasks.
+    /// Reads a verdict on this many tasks.
     ///
     /// # Errors
     /// All that is wrong with it.
@@ -173,14 +167,12 @@ fn index(entry: &Value, tasks: usize) -> Result<usize, EntryError> {
 }
 
 fn rating(entry: &Value) -> Result<Rating, EntryError> {
-    let none = Map::new();
-    let entry = entry.as_object().unwrap_or(&none);
     let score = entry.get("score").ok_or(EntryError::NoScore)?;
     let number = score.as_f64().ok_or_else(|| EntryError::NotANumber(score.clone()))?;
     let score = Score::new(number).ok_or(EntryError::OutOfRange(number))?;
     match entry.get("reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => {
-            Ok(Rating { reason: reason.trim().to_owned(), score })
+            Ok(Rating { reason: reason.trim().to_owned(), score, citations: Citations::of_entry(entry) })
         }
         _ => Err(EntryError::NoReason),
     }
@@ -210,10 +202,13 @@ mod tests {
 
     #[test]
     fn reason_stands_before_score() {
-        let text = schema(2).to_string();
+        let text = schema(2, true).to_string();
         let properties = text.find("\"reason\"").zip(text.find("\"score\"")).unwrap();
         assert!(properties.0 < properties.1, "{text}");
-        assert_eq!(schema(3)["properties"]["tasks"]["items"]["properties"]["index"]["enum"], json!([1, 2, 3]));
+        assert_eq!(schema(3, true)["properties"]["tasks"]["items"]["properties"]["index"]["enum"], json!([1, 2, 3]));
+        let of_tasks = |needs: bool| schema(1, needs)["properties"]["tasks"]["items"]["required"].clone();
+        assert_eq!(of_tasks(false), json!(["index", "reason", "score"]));
+        assert_eq!(of_tasks(true), json!(["index", "reason", "quotes", "turnsRead", "score"]));
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn an_unknown_variable_is_named_with_a_guess() {
 #[test]
 fn variables_of_the_other_kind_are_unknown() {
     let problem = Templates::embedded().check("eval/score", TemplateKind::Persona).unwrap().message;
-    assert!(problem.contains("`transcript`"), "{problem}");
+    assert!(problem.contains("`needs_quotes`"), "{problem}");
 }
 
 #[test]
