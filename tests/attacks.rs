@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, Question, Transcript, Turn};
-use eval_job::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput};
+use eval_job::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput, UserInput};
 use eval_job::prompt::Templates;
 use serde_json::{Value, json};
 
@@ -66,6 +66,7 @@ fn questions(entry: &Value, reply: &str) -> Vec<Question> {
         lines: Vec::new(),
         is_of_reference: false,
         agent_ended_it: false,
+        user: UserInput::default(),
         judge: JudgeInput {
             prompt: "eval/score",
             temperature: 0.0,

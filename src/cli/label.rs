@@ -211,6 +211,7 @@ fn question(dimension: &Dimension, item: Option<&Item>, case: Option<&Case>) -> 
         }
         "tone" => "was the agent's tone good?".to_owned(),
         "turnRelevancy" => format!("{label}{turn}\nis it relevant?"),
+        "simulatedUser" => format!("{label}{turn}\ndoes the user keep to their part?"),
         "roleAdherence" => format!("{label}{turn}\ndoes it keep to the agent's role?"),
         "completeness" => format!("what the user wanted: {label}\nwas it met?"),
         "hallucination" => {

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, QuestionTo, ToolUse, Transcript, Turn};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
-use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricEntry, MetricInput};
+use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricConfig, MetricEntry, MetricInput, UserInput};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{
     Beside, Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
@@ -47,6 +47,12 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         },
         is_of_reference: evidence.reference.is_some() && case.reference.is_some(),
         agent_ended_it: evidence.agent_ended_it(),
+        user: UserInput {
+            is_simulated: case.user.is_persona(),
+            plan: case.plan.as_deref(),
+            traits: &case.traits,
+            opening: &case.opening.0,
+        },
         judge: JudgeInput {
             prompt: &job.judge.prompt,
             temperature: job.judge.temperature,
@@ -177,6 +183,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         };
         let beside =
             entry.beside.as_deref().and_then(|other| beside(other, (trial.job, &input, judgements), &dimension));
+        let dimension = about_user(entry, dimension);
         let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
         Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, beside, ..dimension }
     };
@@ -194,6 +201,23 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         composite(&dimensions, failure_count)
     };
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
+}
+
+/// A simulated user that fails its threshold is no failure of the agent's: what the conversation says of the agent is unknown.
+fn about_user(entry: &MetricEntry, dimension: Dimension) -> Dimension {
+    let MetricConfig::SimulatedUser(options) = &entry.metric else { return dimension };
+    match (dimension.component.score(), entry.threshold) {
+        (Some(score), Some(threshold)) if score.is_below(threshold) && !options.judging.strict => {
+            let why = format!(
+                "the simulated user kept to its part in {:.2} of its messages, less than {}: what it got the agent to do says \
+                 little of the agent",
+                score.get(),
+                threshold.get()
+            );
+            Dimension { component: Component::missing(why), ..dimension }
+        }
+        _ => dimension,
+    }
 }
 
 /// What a dimension comes to with other options, where that is something else.

@@ -27,6 +27,8 @@ pub struct MetricInput<'a> {
     pub is_of_reference: bool,
     /// Whether the agent brought the conversation to its end by failing or by taking too long.
     pub agent_ended_it: bool,
+    /// The user's part.
+    pub user: UserInput<'a>,
     /// How the judge is asked.
     pub judge: JudgeInput<'a>,
     /// Texts for judges, each with its name.
@@ -59,6 +61,19 @@ pub struct InputTask<'a> {
     pub task: &'a str,
     /// When it counts as done well.
     pub acceptance_criteria: &'a str,
+}
+
+/// The user's part, beside tasks and facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct UserInput<'a> {
+    /// Whether a model plays the user.
+    pub is_simulated: bool,
+    /// Its story or plan.
+    pub plan: Option<&'a str>,
+    /// How it behaves and writes.
+    pub traits: &'a [String],
+    /// The fixed messages with which it begins.
+    pub opening: &'a [String],
 }
 
 /// How the judge is asked.
@@ -110,6 +125,7 @@ impl Example {
             lines: Vec::new(),
             is_of_reference: false,
             agent_ended_it: false,
+            user: UserInput::default(),
             judge: JudgeInput {
                 prompt: "eval/score",
                 temperature: 0.0,

@@ -24,6 +24,7 @@ mod per_turn;
 mod reply;
 mod reply_error;
 pub mod role_adherence;
+pub mod simulated_user;
 pub mod rouge;
 pub mod rubric;
 mod scripted;
@@ -42,7 +43,7 @@ pub mod wording;
 pub use crate::evidence::figures;
 pub use config::Weights;
 pub use entry::MetricEntry;
-pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput};
+pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput, UserInput};
 pub use reply_error::{EntryError, RatingError, ReplyError};
 pub use rubric::{Rubric, RubricConfig};
 pub use table::{MetricConfig, MetricKind};
@@ -133,6 +134,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::Hallucination(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::FinalResponse(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::Pairwise(options) => Box::new(PairwiseMetric { weight, config: (**options).clone() }),
+        MetricConfig::SimulatedUser(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::Template(options) => Box::new(TemplateMetric { weight, config: (**options).clone() }),
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
@@ -198,6 +200,7 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Geval(_)
         | MetricConfig::TurnRelevancy(_)
         | MetricConfig::RoleAdherence(_)
+        | MetricConfig::SimulatedUser(_)
         | MetricConfig::Completeness(_)
         | MetricConfig::Hallucination(_)
         | MetricConfig::FinalResponse(_)

@@ -15,6 +15,7 @@ use super::parts::ReplyParts;
 use super::role_adherence::RoleAdherenceConfig;
 use super::rouge::RougeConfig;
 use super::rubric::RubricConfig;
+use super::simulated_user::SimulatedUserConfig;
 use super::state::StateConfig;
 use super::template::TemplateConfig;
 use super::trajectory::TrajectoryCheck;
@@ -175,6 +176,8 @@ metrics! {
     finalResponse: FinalResponse(FinalResponseConfig), weight 1.0;
     /// Whether the conversation is better than that of the reference agent, or than the expected replies, as a judge sees it.
     pairwise: Pairwise(PairwiseConfig), weight 1.0;
+    /// Whether the simulated user kept to its part, as a judge sees it. It says nothing of the agent.
+    simulatedUser: SimulatedUser(SimulatedUserConfig), weight 0.0;
     /// What a judge answers to a prompt of your own, asked of each turn.
     template: Template(TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
@@ -196,7 +199,15 @@ impl MetricKind {
         use MetricKind::*;
         matches!(
             self,
-            Rubric | Geval | TurnRelevancy | RoleAdherence | Completeness | Hallucination | FinalResponse | Pairwise
+            Rubric
+                | Geval
+                | TurnRelevancy
+                | RoleAdherence
+                | Completeness
+                | Hallucination
+                | FinalResponse
+                | Pairwise
+                | SimulatedUser
         )
     }
 }

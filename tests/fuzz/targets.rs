@@ -101,6 +101,7 @@ pub fn model_reply(bytes: &[u8]) {
             facts: &[],
             condition: eval_job::evidence::Condition::WithFacts,
             transcript: &transcript,
+            user: metric::UserInput::default(),
             judge: metric::JudgeInput {
                 needs_evidence: false,
                 prompt: "eval/score",

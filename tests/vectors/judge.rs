@@ -5,7 +5,7 @@ use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, Judgement, Observed, Role, Transcript, Turn, Usage};
 use eval_job::metric::judged::{Support, blocks, units, validity, windows};
 use eval_job::metric::template::TemplateScorer;
-use eval_job::metric::{self, JudgeInput, MetricEntry, MetricInput};
+use eval_job::metric::{self, JudgeInput, MetricEntry, MetricInput, UserInput};
 use eval_job::prompt::Templates;
 use eval_job::score::{Dimension, Score};
 use serde_json::{Map, Value, json};
@@ -108,6 +108,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         lines: Vec::new(),
         is_of_reference: false,
         agent_ended_it: false,
+        user: UserInput::default(),
         judge: JudgeInput {
             prompt: "eval/score",
             temperature: 0.0,

@@ -11,6 +11,9 @@ type Lowered = Result<(&'static str, Value), String>;
 /// ADK asks its judge five times, where a file does not say how often.
 const SAMPLES_OF_ADK: u64 = 5;
 
+/// By what a conversation is better than the expected one, where a file says nothing more.
+const CRITERIA_OF_VERIFIER: &str = "The better one does more of what the user asked for, and does it correctly: its replies are right, complete and to the point.";
+
 /// What a metric that asks a judge means here, or why nothing does.
 pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> Lowered {
     let samples = samples(system, metric);
@@ -35,9 +38,7 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         }
         // Its judge is asked once, whatever the file says.
         (System::Adk, "hallucinations_v1") => Ok(("hallucination", json!({ "judging": self::judging(1, strict) }))),
-        (System::Adk, "per_turn_user_simulator_quality_v1") => {
-            Err("it is about the simulated user, whom no judge checks yet".to_owned())
-        }
+        (System::Adk, "per_turn_user_simulator_quality_v1") => plain("simulatedUser"),
         (System::Trpc, "llm_rubric_response" | "llm_rubric_critic" | "llm_rubric_knowledge_recall") => {
             rubric("turns", None)
         }
@@ -48,8 +49,13 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         }
         (System::Trpc, "llm_hallucinations") => plain("hallucination"),
         (System::Trpc, "llm_judge_template") => template(metric, &judging),
+        (System::Trpc, "llm_verifier_pairwise") if strict => {
+            Err("its judge answers in letters, whose probabilities are not asked for; without --dialect-strict `pairwise` compares both".to_owned())
+        }
         (System::Trpc, "llm_verifier_pairwise") => {
-            Err("it weighs the probabilities of the judge's letters, which are not asked for".to_owned())
+            let rubrics = metric.rubrics.iter().map(|rubric| format!("\n- {}", rubric.text));
+            let criteria = format!("{CRITERIA_OF_VERIFIER}{}", rubrics.collect::<String>());
+            Ok(("pairwise", json!({ "criteria": criteria, "judging": judging })))
         }
         (System::Watsonx, "KnowledgeBaseFaithfulness") => plain("hallucination"),
         (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => plain("turnRelevancy"),

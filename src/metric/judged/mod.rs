@@ -24,6 +24,7 @@ pub use scale::{Scale, Support, Verdict};
 pub use units::{units, windows};
 
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Metric, MetricInput, ReplyError, Vote};
@@ -122,6 +123,24 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
     /// How judges are asked.
     fn judging(&self) -> &JudgeOptions;
 
+    /// What its question shows beside the conversation, as `options`.
+    fn shown(&self, _input: &MetricInput<'_>) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The score of an item for which no judge is needed; `None` of one that a judge decides on.
+    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+        unanswered(input, item.turn).filter(|_| !self.judging().strict)
+    }
+
+    /// What it comes to where the agent never replied.
+    fn of_silence(&self) -> Component {
+        Component::scored(Score::ZERO, "the agent never replied")
+    }
+
+    /// Changes what the verdicts on the items came to, where one says something of another.
+    fn settle(&self, _items: &mut Vec<Item>) {}
+
     /// The score where the judge finds no items, or no verdict on them is left.
     fn of_nothing(&self) -> Component {
         Component::missing("no verdict can be used")
@@ -155,7 +174,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// Whether a judge is asked about an item: it is about the conversation, or about a turn that the agent answered.
     fn is_asked(&self, input: &MetricInput<'_>, item: &JudgeItem) -> bool {
-        self.measure.judging().strict || unanswered(input, item.turn).is_none()
+        self.measure.known(input, item).is_none()
     }
 
     /// What there is to ask about; else the score that needs no judge.
@@ -168,7 +187,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             return Err(Component::missing("there are no turns"));
         }
         if !input.transcript.has_reply() {
-            return Err(Component::scored(Score::ZERO, "the agent never replied"));
+            return Err(self.measure.of_silence());
         }
         match self.measure.items(input) {
             JudgeItems::Given(items) if items.is_empty() => Err(Component::not_applicable("there is nothing to judge")),
@@ -191,7 +210,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         if items.is_empty() && !finds_items {
             return Ok(Vec::new());
         }
-        let options = serde_json::to_value(&self.measure).unwrap_or_default();
+        let options = self.measure.shown(input);
         fn view(item: &JudgeItem) -> ViewItem<'_> {
             ViewItem { id: &item.id, text: &item.text, turn: item.turn }
         }
@@ -267,11 +286,12 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         let (scored, component) = match all.is_empty() {
             true => self.of_found(&samples, how),
             false => {
-                let item = |item: &JudgeItem| match unanswered(input, item.turn).filter(|_| !options.strict) {
+                let item = |item: &JudgeItem| match self.measure.known(input, item) {
                     Some(component) => samples::item(item, component),
                     None => samples.item(item, how, options),
                 };
-                let scored: Vec<Item> = all.iter().map(item).collect();
+                let mut scored: Vec<Item> = all.iter().map(item).collect();
+                self.measure.settle(&mut scored);
                 let component = self.mean(&scored);
                 (scored, component)
             }

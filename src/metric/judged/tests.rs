@@ -9,6 +9,7 @@ use crate::metric::final_response::FinalResponseConfig;
 use crate::metric::input::Example;
 use crate::metric::role_adherence::RoleAdherenceConfig;
 use crate::metric::rubric::RubricConfig;
+use crate::metric::simulated_user::SimulatedUserConfig;
 use crate::metric::template::TemplateConfig;
 use crate::metric::turn_relevancy::TurnRelevancyConfig;
 
@@ -125,4 +126,40 @@ fn a_prompt_that_shows_nothing_of_the_agent_is_none() {
     assert!(
         of("Is {{it}} short?", "userContent").problem().unwrap().1.contains("shows the judge nothing of the agent")
     );
+}
+
+#[test]
+fn a_simulated_user_is_judged_message_by_message_and_by_its_end() {
+    let mut example = Example::new(1);
+    example.transcript.turns.push(Turn { agent: None, ..Turn::answered(2, "And a menu", "") });
+    let (traits, opening) = (["terse".to_owned()], ["Hi".to_owned()]);
+    let user =
+        crate::metric::UserInput { is_simulated: true, plan: Some("Book it."), traits: &traits, opening: &opening };
+    let input = MetricInput { user, ..input(&example) };
+    let prompt = asked(SimulatedUserConfig::default(), &input).remove(0).prompt;
+    for part in
+        ["<plan>Book it.</plan>", "<trait>terse</trait>", "<task>task 1</task>", "<item id=\"2\"", "<item id=\"end\""]
+    {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    assert!(!prompt.contains("<item id=\"1\""), "the opening is fixed");
+    let of = |strict: bool, verdicts: Value| {
+        let judging = JudgeOptions { strict, ..JudgeOptions::default() };
+        score(SimulatedUserConfig { judging }, &input, &[verdicts])
+    };
+    let good = of(false, json!([verdict("2", "yes"), verdict("end", "yes")]));
+    assert_eq!((good.component.score(), good.items.len()), (Some(Score::ONE), 2), "{good:?}");
+    // A wrong end is the last message's fault, also where the agent left that one unanswered.
+    let ended_early = of(false, json!([verdict("2", "yes"), verdict("end", "no")]));
+    assert_eq!(ended_early.component.score(), Score::new(0.5), "{ended_early:?}");
+    assert!(ended_early.items[1].component.why().starts_with("the end: "));
+    let no_verdict = json!([verdict("end", "yes")]);
+    assert!(of(false, no_verdict.clone()).component.is_missing());
+    assert_eq!(of(true, no_verdict).component.score(), Score::new(0.5), "ADK divides by all messages");
+    let lines = MetricInput { user: crate::metric::UserInput::default(), ..input.clone() };
+    assert!(matches!(score(SimulatedUserConfig::default(), &lines, &[]).component, Component::NotApplicable { .. }));
+    let mut silent = example.transcript.clone();
+    silent.turns.iter_mut().for_each(|turn| turn.agent = None);
+    let silent = MetricInput { transcript: &silent, ..input.clone() };
+    assert!(matches!(score(SimulatedUserConfig::default(), &silent, &[]).component, Component::NotApplicable { .. }));
 }
