@@ -43,6 +43,7 @@ mod selection;
 mod shell;
 mod show;
 mod signals;
+mod steps;
 mod stored;
 mod validate;
 mod whole_file;

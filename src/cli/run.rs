@@ -18,10 +18,11 @@ use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::{Live, Progress, WaitLines};
 use super::signals::Signals;
+use super::steps;
 use super::stored::StoredPrompts;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
-use crate::record::{CanaryCheck, Entry, Provenance, Verdict};
+use crate::record::{CanaryCheck, Entry, Provenance, StepsWritten, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Durability, Engine, RunDeps};
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
@@ -32,7 +33,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let outputs = check_outputs(&args.output, &context.credentials.variables)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
-    let plans = {
+    let mut plans = {
         let _inside = runtime.enter();
         plan_all(&args.files, FileArgument::job("eval-job run"), &args.plan, context)?
     };
@@ -42,15 +43,24 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     for planned in &plans.jobs {
         audit::gate(planned.loaded(), &runtime, context)?;
     }
-    let mut checks = Vec::new();
-    for planned in &plans.jobs {
-        checks.push(canaries((args, context, printer), planned.loaded(), signals.clone())?);
+    let mut before = Vec::new();
+    for planned in &mut plans.jobs {
+        let steps = steps::write(planned, (context, printer), &runtime, &signals.interrupt)?;
+        let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
+        before.push(BeforeRun { steps, canaries });
     }
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
-    let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(checks)));
+    let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(before)));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(worst?.exit_status())
+}
+
+/// What the judge was asked before a run.
+#[derive(Debug, Clone, Default)]
+struct BeforeRun {
+    steps: Option<StepsWritten>,
+    canaries: Option<CanaryCheck>,
 }
 
 /// The jobs of one command.
@@ -68,20 +78,17 @@ struct Jobs<'a> {
 
 impl Jobs<'_> {
     /// Runs them, up to an interruption, and returns the verdict that says most.
-    async fn run_all(
-        &mut self,
-        jobs: impl Iterator<Item = (Planned, Option<CanaryCheck>)>,
-    ) -> Result<Verdict, CliError> {
+    async fn run_all(&mut self, jobs: impl Iterator<Item = (Planned, BeforeRun)>) -> Result<Verdict, CliError> {
         let is_piped = self.outputs.iter().any(OutputFile::is_stdout);
         let (is_only, args) = (self.planned == 1, self.args);
         let shown = RunDisplay { args, context: self.context, printer: self.printer, is_only, is_piped };
         let (mut failure, mut troubles) = (None, Vec::new());
-        for (planned, canaries) in jobs {
+        for (planned, before) in jobs {
             // The last report waits for the files of `-o`: whoever reads it may be slow.
             if let Some(ended) = self.ended.last_mut() {
                 troubles.extend(shown.report(ended)?);
             }
-            match self.run_one(planned, canaries).await {
+            match self.run_one(planned, before).await {
                 Ok(ended) => self.ended.push(ended),
                 Err(error) => failure = Some(error),
             }
@@ -109,7 +116,7 @@ impl Jobs<'_> {
     }
 
     /// Runs one job and reads back what is kept of it.
-    async fn run_one(&self, planned: Planned, canaries: Option<CanaryCheck>) -> Result<EndedRun, CliError> {
+    async fn run_one(&self, planned: Planned, before: BeforeRun) -> Result<EndedRun, CliError> {
         let Jobs { args, context, printer, signals, outputs, .. } = self;
         let (args, context, printer) = (*args, *context, *printer);
         let Planned { file, templates, selection, plan } = planned;
@@ -150,10 +157,14 @@ impl Jobs<'_> {
             sink: keeper.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
+        let BeforeRun { steps, canaries } = before;
         if let Some(canaries) = &canaries {
             engine.spent_before(&canaries.usage, canaries.cost);
         }
-        let provenance = Provenance { selection, canaries, ..engine.provenance(&file) };
+        if let Some(steps) = &steps {
+            engine.spent_before(&steps.usage, steps.cost.unwrap_or_default());
+        }
+        let provenance = Provenance { selection, canaries, steps, ..engine.provenance(&file) };
         let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();

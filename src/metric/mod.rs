@@ -178,6 +178,12 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Geval(options) if options.criteria.trim().is_empty() && options.steps.is_empty() => {
             needs("criteria", "geval needs `criteria`, what is scored, or `steps`, how")
         }
+        MetricConfig::Geval(options) if options.generate_steps && !options.steps.is_empty() => {
+            needs("generateSteps", "the steps of this geval metric are given: leave out `generateSteps`, or `steps`")
+        }
+        MetricConfig::Geval(options) if options.generate_steps && options.criteria.trim().is_empty() => {
+            needs("criteria", "geval needs `criteria`, by which the judge writes the steps")
+        }
         MetricConfig::Pairwise(options) if options.criteria.trim().is_empty() => {
             needs("criteria", "pairwise needs `criteria`: by what one conversation is better than the other")
         }

@@ -51,6 +51,14 @@ pub struct RenderedQuestion {
 }
 
 impl Templates {
+    /// The prompt by which a judge writes the steps of a `geval` metric.
+    ///
+    /// # Errors
+    /// When the template can't be rendered.
+    pub fn steps_prompt(&self, criteria: &str) -> Result<String, PromptError> {
+        self.render("judge/geval_steps", context! { criteria => escape(criteria) })
+    }
+
     /// A question's prompt.
     ///
     /// # Errors

@@ -54,6 +54,7 @@ impl Templates {
             ("judge/completeness", include_str!("../../prompts/judge/completeness.jinja")),
             ("judge/final_response", include_str!("../../prompts/judge/final_response.jinja")),
             ("judge/frame", include_str!("../../prompts/judge/frame.jinja")),
+            ("judge/geval_steps", include_str!("../../prompts/judge/geval_steps.jinja")),
             ("judge/geval", include_str!("../../prompts/judge/geval.jinja")),
             ("judge/hallucination", include_str!("../../prompts/judge/hallucination.jinja")),
             ("judge/pairwise", include_str!("../../prompts/judge/pairwise.jinja")),

@@ -8,6 +8,7 @@
 mod audit;
 mod call;
 mod canaries;
+mod steps;
 mod document;
 mod entry;
 mod figures;
@@ -39,6 +40,7 @@ pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMutated, mutatio
 pub use overview::Overview;
 pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};
+pub use steps::StepsWritten;
 pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};
 pub use trial::TrialRecord;
 pub use vacuous::{AssertionKey, Doubts};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::CanaryCheck;
+use super::{CanaryCheck, StepsWritten};
 use crate::money::{Dollars, Price};
 use crate::score::{Score, VacuousGate};
 
@@ -80,6 +80,9 @@ pub struct Provenance {
     /// The known conversations that the judge was tried on before, where the job names some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canaries: Option<CanaryCheck>,
+    /// The steps that the judge wrote before, where the job has it write some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsWritten>,
 }
 
 /// A template that was used.

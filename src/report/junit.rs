@@ -8,7 +8,7 @@
 
 use std::io::{self, Write};
 
-use super::canaries::canary_words;
+use super::canaries::{canary_words, steps_words};
 use super::format::{DocumentResult, WrittenRun};
 use super::terminal::{gate_words, verdict_words};
 use super::{Ink, Screen, beside_gate, conversation, plain, scores};
@@ -218,6 +218,9 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
     }
     if let Some(selection) = &provenance.selection {
         add("cases", selection.clone());
+    }
+    if let Some(steps) = &provenance.steps {
+        add("steps", steps_words(steps));
     }
     if let Some(canaries) = &provenance.canaries {
         add("canaries", canary_words(canaries));

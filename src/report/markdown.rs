@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use super::canaries::canary_words;
+use super::canaries::{canary_words, steps_words};
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
@@ -101,6 +101,7 @@ fn heading(run: &Overview) -> String {
     facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
+    facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
     facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));
     facts.push(count(run.begun, "conversation"));
     facts.extend(run.totals.calls());

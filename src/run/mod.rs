@@ -32,6 +32,7 @@ mod reference;
 mod resources;
 mod seeds;
 mod sink;
+mod steps;
 mod talk;
 mod trial;
 mod trial_env;
@@ -51,4 +52,5 @@ pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, pref
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};
+pub use steps::{NoSteps, WrittenSteps, write_steps};
 pub use trial::SetupError;

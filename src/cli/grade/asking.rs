@@ -17,15 +17,16 @@ use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
 use super::super::signals::{Kept, Signals};
+use super::super::steps;
 use super::again::Again;
 use crate::evidence::{Observed, Usage};
 use crate::job::{Job, Panel, RunLimits};
 use crate::money::{Cost, Dollars, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
-use crate::record::{Entry, FORMAT_VERSION, Overview, Spender, total};
+use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview, Spender, total};
 use crate::report::{count, thousands};
-use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConversation};
+use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 
@@ -86,12 +87,17 @@ impl Asking<'_> {
     pub(super) fn ask(
         &self,
         run: &JournalFile,
-        again: &Again<'_>,
+        again: &mut Again<'_>,
         before: &Overview,
         conversations: usize,
     ) -> Result<JudgeAnswers, CliError> {
-        let plan = self.plan(run, again)?;
+        let mut plan = self.plan(run, again)?;
         self.reach(plan.clone())?;
+        let written = self.write_steps(&plan, again)?;
+        if written.is_some() {
+            plan = self.plan(run, again)?;
+        }
+        let again = &*again;
         let judge = self.judge.to_string();
         let names = self.judge.judges().map(|judge| judge.name.to_string());
         let prices: BTreeMap<String, Price> =
@@ -110,7 +116,7 @@ impl Asking<'_> {
             let _inside = self.runtime.enter();
             let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
             let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone())?;
-            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), earlier))
+            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (earlier, written)))
         };
         let stopped = stopped.map_err(|error| match error {
             AskError::Journal(source) => CliError::Journal { folder: path.clone(), source, show: None },
@@ -154,6 +160,18 @@ impl Asking<'_> {
             failures if failures.is_empty() => Ok(()),
             failures => Err(CliError::NotReady { file: "--scorer-model".to_owned(), failures }),
         }
+    }
+
+    /// Has the judge write the steps that the job to grade by needs.
+    fn write_steps(&self, plan: &Plan, again: &mut Again<'_>) -> Result<Option<WrittenSteps>, CliError> {
+        let _inside = self.runtime.enter();
+        let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
+        let engine = self.engine(plan.clone(), String::new(), templates, Arc::new(|_| Ok(())))?;
+        let written = self.runtime.block_on(steps::ask(&engine, "--scorer-model", &self.signals.interrupt))?;
+        if let Some(written) = &written {
+            written.fill_in(&mut again.job);
+        }
+        Ok(written)
     }
 
     fn engine(
@@ -208,7 +226,7 @@ impl Asking<'_> {
         engine: &Engine,
         journal: &Journal,
         (run, again): (&JournalFile, &Again<'_>),
-        earlier: Option<Grading>,
+        (earlier, written): (Option<Grading>, Option<WrittenSteps>),
     ) -> Result<Option<AskingStopped>, AskError> {
         let clock = self.context.clock;
         journal.append(&Entry::GradingStarted {
@@ -221,6 +239,11 @@ impl Asking<'_> {
                 again.templates.as_ref().map(|templates| templates.recorded(asks)).unwrap_or_default()
             },
         })?;
+        if let Some(WrittenSteps { judge, usage, .. }) = written {
+            let call = ModelCall { at: clock.wall(), asker: Asker::Judge, model: judge, usage };
+            // Of no conversation.
+            journal.append(&Entry::ModelAsked { trial: 0, call })?;
+        }
         let conversations = run.trials().filter_map(|trial| {
             let conversation =
                 trial.map_err(|error| AskError::Cli(error.into())).map(|trial| again.conversation(trial));

@@ -149,7 +149,8 @@ fn grade_run<'a>(
     if let Some(asking) = asking {
         let mut to_ask = 0;
         let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-        let JudgeAnswers { number: taken, grading, stopped, prices, .. } = asking.ask(&run, &again, &before, to_ask)?;
+        let JudgeAnswers { number: taken, grading, stopped, prices, .. } =
+            asking.ask(&run, &mut again, &before, to_ask)?;
         if stopped == Some(AskingStopped::Interrupted) {
             return Ok(None);
         }

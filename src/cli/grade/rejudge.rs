@@ -40,7 +40,7 @@ pub(in crate::cli) fn rejudge(
         return Err(CliError::NothingJudged);
     }
     let templates = kept_templates(&run, &planned, &job);
-    let again = Again::new(&[], context, Some((job, templates)), None, &planned)
+    let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?
         .judged_by(&judge);
     let asking = Asking {
@@ -60,7 +60,7 @@ pub(in crate::cli) fn rejudge(
     };
     let mut to_ask = 0;
     let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-    let answers = asking.ask(&run, &again, &before, to_ask)?;
+    let answers = asking.ask(&run, &mut again, &before, to_ask)?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {
         return Ok(None);

@@ -17,6 +17,10 @@ pub struct GevalConfig {
     /// The steps in which the judge decides. Default: the criterion alone
     #[schemars(inner(regex(pattern = r"\S")))]
     pub steps: Vec<String>,
+    /// Whether the judge writes the steps by the criteria, once before the first conversation, where none are given. They are
+    /// stored with the run; put them into the job to keep them the same from run to run. Default: false
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub generate_steps: bool,
     /// Below this score the judge is asked once more, and the second score counts, whatever it is, as the Red Hat quickstart does
     /// it. `judging.samples`, whose scores are averaged, is sounder.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,6 +28,13 @@ pub struct GevalConfig {
     pub second_below: Option<Score>,
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl GevalConfig {
+    /// Whether the judge is to write its steps.
+    pub fn needs_steps(&self) -> bool {
+        self.generate_steps && self.steps.is_empty()
+    }
 }
 
 impl JudgeMeasure for GevalConfig {

@@ -12,7 +12,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canaries::canary_words;
+use super::canaries::{canary_words, steps_words};
 use super::gathered::Where;
 use super::judge_check::judge_lines;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
@@ -127,6 +127,9 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     line("agent", &format!("{}{model}", provenance.agent));
     line("persona", &format!("{} · {}", provenance.persona, model_words(&provenance.persona_model)));
     line("judge", &model_words(&provenance.judge_model));
+    if let Some(steps) = &provenance.steps {
+        line("steps", &format!("the judge {}", steps_words(steps)));
+    }
     if let Some(canaries) = &provenance.canaries {
         line("canaries", &format!("the judge {}", canary_words(canaries)));
     }

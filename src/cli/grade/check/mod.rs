@@ -293,7 +293,7 @@ fn judged(
         .judged_by(&asking.judge);
     let mut to_ask = 0;
     let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-    let answers = asking.ask(&run, &again, &before, to_ask)?;
+    let answers = asking.ask(&run, &mut again, &before, to_ask)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());
     if answers.stopped == Some(AskingStopped::Interrupted) {
