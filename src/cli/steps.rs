@@ -12,8 +12,11 @@ use super::printer::Printer;
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::Cost;
 use crate::record::StepsWritten;
-use crate::report::{count, plain};
+use crate::report::{count, one_line, plain};
 use crate::run::{self, Engine, PreflightFailure, RunDeps, WrittenSteps};
+
+/// How much of a criterion names it.
+const LONGEST_CRITERIA: usize = 80;
 
 /// Puts the steps into a planned job; `None` where it needs none.
 pub(super) fn write(
@@ -42,12 +45,15 @@ pub(super) fn write(
     let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let Some(written) = runtime.block_on(ask(&engine, &planned.file, interrupt))? else { return Ok(None) };
     written.fill_in(Arc::make_mut(&mut planned.plan.job));
-    printer.note(&format!(
-        "{}: {} wrote the steps of {}",
-        plain(&planned.file),
-        written.judge,
-        plain(&metrics.join(", "))
-    ));
+    for (criteria, steps) in &written.of_criteria {
+        printer.note(&format!(
+            "{}: {} wrote steps for \"{}\"; to keep them from run to run, put them into the job: steps: {}",
+            plain(&planned.file),
+            written.judge,
+            one_line(criteria, LONGEST_CRITERIA),
+            plain(&serde_json::to_string(steps).unwrap_or_default()),
+        ));
+    }
     let cost = match written.cost {
         Cost::Exactly(dollars) | Cost::AtLeast(dollars) => Some(dollars),
         Cost::Unknown => None,
