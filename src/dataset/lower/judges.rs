@@ -37,7 +37,9 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
             rubric("conversation", Some("TRAJECTORY_QUALITY"))
         }
         // Its judge is asked once, whatever the file says.
-        (System::Adk, "hallucinations_v1") => Ok(("hallucination", json!({ "judging": self::judging(1, strict) }))),
+        (System::Adk, "hallucinations_v1") => {
+            Ok(("hallucination", json!({ "meanOver": "replies", "judging": self::judging(1, strict) })))
+        },
         (System::Adk, "per_turn_user_simulator_quality_v1") => plain("simulatedUser"),
         (System::Trpc, "llm_rubric_response" | "llm_rubric_critic" | "llm_rubric_knowledge_recall") => {
             rubric("turns", None)
@@ -47,7 +49,9 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
             lowered.1["showExpected"] = true.into();
             Ok(lowered)
         }
-        (System::Trpc, "llm_hallucinations") => plain("hallucination"),
+        (System::Trpc, "llm_hallucinations") => {
+            Ok(("hallucination", json!({ "meanOver": "replies", "judging": judging })))
+        }
         (System::Trpc, "llm_judge_template") => template(metric, &judging),
         (System::Trpc, "llm_verifier_pairwise") if strict => {
             Err("its judge answers in letters, whose probabilities are not asked for; without --dialect-strict `pairwise` compares both".to_owned())

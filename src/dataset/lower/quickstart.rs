@@ -10,7 +10,7 @@ const ROLE: &str = "An IT self-service assistant of a company: it helps employee
     politely and professionally, follows the company's policies, and hands over to others what it is not there for.";
 
 /// Text of a user's message that ends a flow: whatever comes after it is no part of what is judged.
-const END: &str = "Where the user's message DONEDONEDONE occurs, disregard all that comes after it.";
+const END: &str = "DONEDONEDONE";
 
 /// The name, what is scored, and in which steps.
 const QUESTIONS: [(&str, &str, &[&str]); 12] = [
@@ -127,7 +127,8 @@ const QUESTIONS: [(&str, &str, &[&str]); 12] = [
 
 /// The metric of ours that a question means.
 pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static str, Value), String> {
-    let judging = judging(1, strict);
+    let mut judging = judging(1, strict);
+    judging["until"] = END.into();
     let name = metric.name.trim_end_matches(" [Conversational GEval]");
     Ok(match name {
         "Turn Relevancy" => ("turnRelevancy", json!({ "judging": judging })),
@@ -136,8 +137,8 @@ pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static 
         name => {
             let (_, criteria, steps) =
                 QUESTIONS.iter().find(|(known, ..)| *known == name).ok_or("no question of this name is known")?;
-            let steps: Vec<&str> = std::iter::once(END).chain(steps.iter().copied()).collect();
-            let mut options = json!({ "criteria": criteria, "steps": steps, "judging": judging });
+            // Six of them have the threshold 1, which no weighted score reaches.
+            let mut options = json!({ "criteria": criteria, "steps": steps, "weighted": false, "judging": judging });
             if metric.options.get("retries").is_some() && strict {
                 options["secondBelow"] = metric.threshold.into();
             }

@@ -8,7 +8,7 @@ use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale};
 use crate::score::Score;
 
 /// `geval`: how far a criterion is met, from 0 to 10, decided in steps.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "geval metric")]
 pub struct GevalConfig {
@@ -21,6 +21,10 @@ pub struct GevalConfig {
     /// stored with the run; put them into the job to keep them the same from run to run. Default: false
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub generate_steps: bool,
+    /// Whether the score is the mean of all that the judge could have given, weighted by their probabilities, where its model tells
+    /// them. No weighted score is quite 1: where `threshold` is 1, say false. Default: true
+    #[serde(skip_serializing_if = "is_yes")]
+    pub weighted: bool,
     /// Below this score the judge is asked once more, and the second score counts, whatever it is, as the Red Hat quickstart does
     /// it. `judging.samples`, whose scores are averaged, is sounder.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,6 +32,23 @@ pub struct GevalConfig {
     pub second_below: Option<Score>,
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl Default for GevalConfig {
+    fn default() -> GevalConfig {
+        GevalConfig {
+            criteria: String::new(),
+            steps: Vec::new(),
+            generate_steps: false,
+            weighted: true,
+            second_below: None,
+            judging: JudgeOptions::default(),
+        }
+    }
+}
+
+fn is_yes(flag: &bool) -> bool {
+    *flag
 }
 
 impl GevalConfig {
@@ -52,6 +73,11 @@ impl JudgeMeasure for GevalConfig {
 
     fn second_below(&self) -> Option<Score> {
         self.second_below
+    }
+
+    fn is_weighted(&self) -> bool {
+        // Red Hat's own models tell no probabilities.
+        self.weighted && !self.judging.strict
     }
 
     fn judging(&self) -> &JudgeOptions {

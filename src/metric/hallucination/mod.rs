@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MetricInput;
 use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale, exchanges};
-use crate::score::Component;
+use crate::score::{Component, Item, Weight, weighted_mean};
 use crate::text::sentences;
 
 /// The most sentences that are asked about in one question.
@@ -17,8 +17,29 @@ const MOST_SENTENCES: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "hallucination metric")]
 pub struct HallucinationConfig {
+    /// What is averaged: the sentences of all replies, or the replies, each being the mean of its sentences, as ADK and
+    /// trpc-agent-go do it. Default: sentences
+    #[serde(skip_serializing_if = "MeanOver::is_sentences")]
+    pub mean_over: MeanOver,
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+/// What is averaged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MeanOver {
+    /// The sentences of all replies.
+    #[default]
+    Sentences,
+    /// The replies.
+    Replies,
+}
+
+impl MeanOver {
+    fn is_sentences(&self) -> bool {
+        *self == MeanOver::Sentences
+    }
 }
 
 impl JudgeMeasure for HallucinationConfig {
@@ -51,6 +72,19 @@ impl JudgeMeasure for HallucinationConfig {
             ))),
             _ => JudgeItems::Given(items),
         }
+    }
+
+    fn mean_of(&self, items: &[&Item]) -> Component {
+        let mean = |items: &[&Item]| {
+            weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+        };
+        if self.mean_over == MeanOver::Sentences {
+            return mean(items);
+        }
+        let of_reply =
+            |reply: &[&Item]| (format!("the reply of turn {}", reply[0].turn.unwrap_or_default()), mean(reply));
+        let replies: Vec<(String, Component)> = items.chunk_by(|a, b| a.turn == b.turn).map(of_reply).collect();
+        weighted_mean(replies.iter().map(|(label, component)| (Weight::ONE, label.as_str(), component)))
     }
 
     fn judging(&self) -> &JudgeOptions {

@@ -28,7 +28,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Metric, MetricInput, ReplyError, Vote};
-use crate::evidence::{Condition, Judgement, Question, QuestionTo, ScoreAlternative, Transcript, Turn};
+use crate::evidence::{Condition, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 pub(super) use quotes::{Shown, is_quoted_from};
@@ -146,6 +146,16 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
         Component::missing("no verdict can be used")
     }
 
+    /// Whether a score is the mean of all that the judge could have given, by their probabilities.
+    fn is_weighted(&self) -> bool {
+        false
+    }
+
+    /// What one conversation's items come to.
+    fn mean_of(&self, items: &[&Item]) -> Component {
+        weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+    }
+
     /// Below this score the judge is asked a second time, and the second verdict counts.
     fn second_below(&self) -> Option<Score> {
         None
@@ -204,6 +214,43 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
     }
 
     fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        self.of_part(input, |input| self.questions_of(input, templates))
+    }
+
+    fn reads(&self, question: &Question) -> bool {
+        question.id == self.question_id()
+    }
+
+    fn read(&self, input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
+        self.of_part(input, |input| self.read_by(input, raw))
+    }
+
+    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+        self.of_part(input, |input| self.score_of(input, judgements))
+    }
+
+    fn vote(&self) -> Vote {
+        match self.measure.scale() {
+            Scale::YesNo | Scale::Support => Vote::Majority(Score::clamped(0.5)),
+            Scale::Ten => Vote::Mean,
+        }
+    }
+
+    fn of_items(&self, items: &[Item]) -> Component {
+        self.mean(items)
+    }
+}
+
+impl<M: JudgeMeasure> JudgedMetric<M> {
+    /// Does something with the part of the conversation that is judged.
+    fn of_part<T>(&self, input: &MetricInput<'_>, then: impl FnOnce(&MetricInput<'_>) -> T) -> T {
+        match self.measure.judging().judged_part(input.transcript) {
+            Some(transcript) => then(&MetricInput { transcript: &transcript, ..input.clone() }),
+            None => then(input),
+        }
+    }
+
+    fn questions_of(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
         let Ok(mut items) = self.items(input) else { return Ok(Vec::new()) };
         let finds_items = items.is_empty();
         items.retain(|item| self.is_asked(input, item));
@@ -229,7 +276,10 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
                 transcript: input.transcript,
             },
         )?;
-        let schema = reply::reply_schema(scale, &items, self.measure.judging());
+        let schema = ReplySchema {
+            wants_alternatives: self.measure.is_weighted() && items.len() == 1,
+            ..reply::reply_schema(scale, &items)
+        };
         let question = |sample| Question {
             id: self.question_id(),
             metric: M::NAME.to_owned(),
@@ -245,11 +295,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         Ok((1..=self.measure.judging().samples(input).max(least)).map(question).collect())
     }
 
-    fn reads(&self, question: &Question) -> bool {
-        question.id == self.question_id()
-    }
-
-    fn read(&self, input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
+    fn read_by(&self, input: &MetricInput<'_>, raw: &str) -> Result<(), ReplyError> {
         let mut items = self.items(input).unwrap_or_default();
         items.retain(|item| self.is_asked(input, item));
         let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
@@ -260,7 +306,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(reply::problems_of(problems))) }
     }
 
-    fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
+    fn score_of(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let all = match self.items(input) {
             Ok(items) => items,
             Err(component) => return Dimension::new(M::NAME, self.weight, component),
@@ -279,6 +325,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         };
         let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
+            let alternatives = if self.measure.is_weighted() { alternatives } else { &[] };
             Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
         };
         let samples = samples::samples(&own, read);
@@ -297,17 +344,6 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
             }
         };
         Dimension { items: scored, ..Dimension::new(M::NAME, self.weight, component) }
-    }
-
-    fn vote(&self) -> Vote {
-        match self.measure.scale() {
-            Scale::YesNo | Scale::Support => Vote::Majority(Score::clamped(0.5)),
-            Scale::Ten => Vote::Mean,
-        }
-    }
-
-    fn of_items(&self, items: &[Item]) -> Component {
-        self.mean(items)
     }
 }
 
@@ -341,8 +377,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         if let ([only], false) = (items, counted.is_empty()) {
             return only.component.clone();
         }
-        let parts = counted.iter().map(|item| (item.weight, item.label.as_str(), &item.component));
-        match weighted_mean(parts) {
+        match self.measure.mean_of(&counted) {
             Component::Scored { score, .. } => {
                 let good = counted.iter().filter(|item| item.component.score() == Some(Score::ONE)).count();
                 let of = counted.iter().filter(|item| item.component.score().is_some()).count();

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Transcript;
 use crate::metric::MetricInput;
 
 /// What becomes of a verdict that is none of those that were asked for.
@@ -19,7 +20,7 @@ pub enum UnknownVerdict {
 }
 
 /// How judges are asked, for one metric.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "judging")]
 pub struct JudgeOptions {
@@ -33,20 +34,32 @@ pub struct JudgeOptions {
     /// What becomes of a verdict that is none of those that were asked for. Default: `missing`, and `leftOut` where it is strict
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownVerdict>,
+    /// The user's message with which the conversation is over for this metric: neither it nor what follows it is judged. Default: the
+    /// whole conversation is judged
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"\S"))]
+    pub until: Option<String>,
 }
 
 impl JudgeOptions {
     /// Whether a verdict must rest on words that were said, or on turns that were read.
-    pub(super) fn needs_evidence(self) -> bool {
+    pub(super) fn needs_evidence(&self) -> bool {
         !self.strict
     }
 
-    pub(super) fn unknown(self) -> UnknownVerdict {
+    pub(super) fn unknown(&self) -> UnknownVerdict {
         let usual = if self.strict { UnknownVerdict::LeftOut } else { UnknownVerdict::Missing };
         self.unknown.unwrap_or(usual)
     }
 
-    pub(in crate::metric) fn samples(self, input: &MetricInput<'_>) -> u32 {
+    /// The part of a conversation that is judged; `None` for all of it.
+    pub(super) fn judged_part(&self, transcript: &Transcript) -> Option<Transcript> {
+        let marker = self.until.as_deref()?;
+        let end = transcript.turns.iter().position(|turn| !turn.is_greeting() && turn.user.contains(marker))?;
+        Some(Transcript { turns: transcript.turns[..end].to_vec() })
+    }
+
+    pub(in crate::metric) fn samples(&self, input: &MetricInput<'_>) -> u32 {
         self.samples.unwrap_or(input.judge.samples).max(1)
     }
 }

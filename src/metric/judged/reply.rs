@@ -22,7 +22,7 @@ const MOST_FOUND: u32 = 20;
 
 /// The shape of a reply. The reason comes before the decision, so that the decision follows from it. Every property is required and
 /// no other is allowed, as OpenAI's strict mode wants.
-pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> ReplySchema {
+pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem]) -> ReplySchema {
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let mut properties = serde_json::Map::new();
     let mut set = |key: &str, schema: Value| drop(properties.insert(key.to_owned(), schema));
@@ -51,8 +51,7 @@ pub(super) fn reply_schema(scale: Scale, items: &[JudgeItem], options: &JudgeOpt
             "additionalProperties": false,
         }),
         max_tokens: TOKENS_PER_VERDICT.saturating_mul(if count == 0 { MOST_FOUND } else { count.saturating_add(1) }),
-        // Red Hat's own models tell none.
-        wants_alternatives: scale == Scale::Ten && count == 1 && !options.strict,
+        wants_alternatives: false,
     }
 }
 
@@ -221,8 +220,8 @@ mod tests {
 
     use super::*;
 
-    const STRICT: JudgeOptions = JudgeOptions { samples: None, strict: true, unknown: None };
-    const NATIVE: JudgeOptions = JudgeOptions { samples: None, strict: false, unknown: None };
+    const STRICT: JudgeOptions = JudgeOptions { samples: None, strict: true, unknown: None, until: None };
+    const NATIVE: JudgeOptions = JudgeOptions { samples: None, strict: false, unknown: None, until: None };
 
     fn items() -> Vec<JudgeItem> {
         vec![JudgeItem::new("a", "It is polite.", None), JudgeItem::new("b", "It is short.", Some(2))]

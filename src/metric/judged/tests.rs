@@ -6,6 +6,8 @@ use super::*;
 use crate::evidence::{Observed, Usage};
 use crate::metric::completeness::CompletenessConfig;
 use crate::metric::final_response::FinalResponseConfig;
+use crate::metric::geval::GevalConfig;
+use crate::metric::hallucination::{HallucinationConfig, MeanOver};
 use crate::metric::input::Example;
 use crate::metric::role_adherence::RoleAdherenceConfig;
 use crate::metric::rubric::RubricConfig;
@@ -162,4 +164,66 @@ fn a_simulated_user_is_judged_message_by_message_and_by_its_end() {
     silent.turns.iter_mut().for_each(|turn| turn.agent = None);
     let silent = MetricInput { transcript: &silent, ..input.clone() };
     assert!(matches!(score(SimulatedUserConfig::default(), &silent, &[]).component, Component::NotApplicable { .. }));
+}
+
+#[test]
+fn what_follows_a_marker_is_not_judged() {
+    let mut example = Example::new(0);
+    example.transcript.turns.push(Turn::answered(2, "DONEDONEDONE", "You are back at the router."));
+    example.transcript.turns.push(Turn::answered(3, "And now?", "A rude reply"));
+    let judging = JudgeOptions { until: Some("DONEDONEDONE".to_owned()), ..JudgeOptions::default() };
+    let measure = RoleAdherenceConfig { role: "a waiter".to_owned(), judging };
+    let prompt = asked(measure.clone(), &input(&example)).remove(0).prompt;
+    assert!(prompt.contains("Hello") && !prompt.contains("rude") && !prompt.contains("router"), "{prompt}");
+    let dimension = score(measure, &input(&example), &[json!([verdict("1", "yes")])]);
+    assert_eq!((dimension.component.score(), dimension.items.len()), (Some(Score::ONE), 1));
+}
+
+#[test]
+fn the_mean_over_replies_gives_a_short_reply_the_weight_of_a_long_one() {
+    let mut example = Example::new(0);
+    example.transcript.turns[0].agent = Some("One. Two. Three. Four.".to_owned());
+    example.transcript.turns.push(Turn::answered(2, "Hello", "Five."));
+    let of = |sentence: &str, label: &str| json!({"id": sentence, "reason": "so", "quotes": [{"turn": 2, "text": "Hello"}], "turnsRead": [1, 2], "verdict": label});
+    let verdicts = json!([
+        of("1.1", "supported"),
+        of("1.2", "supported"),
+        of("1.3", "supported"),
+        of("1.4", "supported"),
+        of("2.1", "unsupported")
+    ]);
+    let share = |mean_over| {
+        let measure = HallucinationConfig { mean_over, ..HallucinationConfig::default() };
+        score(measure, &input(&example), &[verdicts.clone()]).component.score().unwrap().get()
+    };
+    assert!((share(MeanOver::Sentences) - 0.8).abs() < 1e-9);
+    assert!((share(MeanOver::Replies) - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_score_that_must_be_whole_is_not_weighted() {
+    let example = Example::new(0);
+    let geval = |weighted| GevalConfig { criteria: "It is polite.".to_owned(), weighted, ..GevalConfig::default() };
+    let wants = |weighted| asked(geval(weighted), &input(&example)).remove(0).schema.wants_alternatives;
+    assert_eq!((wants(true), wants(false)), (true, false));
+    let ten = |weighted| {
+        let metric = JudgedMetric { weight: Weight::ONE, measure: geval(weighted) };
+        let quote = json!([{"turn": 1, "text": "Hello"}]);
+        let verdict = json!({"id": "1", "reason": "so", "quotes": quote, "turnsRead": [], "score": 10});
+        let judgement = Judgement {
+            question: metric.question_id(),
+            judge: "m".to_owned(),
+            sample: 1,
+            reply: Observed::Seen(json!({ "verdicts": [verdict] }).to_string()),
+            rejected: Vec::new(),
+            alternatives: [(10.0, 0.97), (9.0, 0.03)]
+                .map(|(score, probability)| ScoreAlternative { score, probability })
+                .to_vec(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+        };
+        metric.score(&input(&example), &[judgement]).component.score()
+    };
+    assert_eq!(ten(false), Some(Score::ONE));
+    assert!((ten(true).unwrap().get() - 0.997).abs() < 1e-9);
 }

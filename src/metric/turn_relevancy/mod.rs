@@ -16,7 +16,7 @@ use crate::score::{Component, Score};
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "turnRelevancy metric")]
 pub struct TurnRelevancyConfig {
-    /// How many turns before the reply it may be about.
+    /// How many turns the reply may be about: its own and those before it.
     #[schemars(range(min = 1))]
     pub window_size: u32,
     /// How judges are asked.
