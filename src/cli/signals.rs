@@ -113,11 +113,17 @@ fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> mp
 #[cfg(unix)]
 struct Asked([tokio::signal::unix::Signal; 4]);
 
+/// Its number on Linux and macOS.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
+
 #[cfg(unix)]
 impl Asked {
     fn listen() -> io::Result<Asked> {
         use tokio::signal::unix::{SignalKind, signal};
         let of = |kind: fn() -> SignalKind| signal(kind());
+        // A limit on the size of files ends a process without a word, unless it listens: then writing fails, which is reported.
+        drop(signal(SignalKind::from_raw(SIGXFSZ))?);
         // Ctrl-\ would end this process alone: started agents are in groups of their own.
         Ok(Asked([
             of(SignalKind::interrupt)?,

@@ -16,7 +16,9 @@ use crate::clock::Clock;
 use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, QuestionTo, ToolUse, Transcript, Turn};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
-use crate::metric::{self, ExpectedTurn, InputTask, JudgeInput, MetricConfig, MetricEntry, MetricInput, UserInput};
+use crate::metric::{
+    self, ExpectedTurn, InputTask, JudgeInput, MetricConfig, MetricEntry, MetricInput, MetricKind, UserInput,
+};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{
     Beside, Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
@@ -184,6 +186,9 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         let beside =
             entry.beside.as_deref().and_then(|other| beside(other, (trial.job, &input, judgements), &dimension));
         let dimension = about_user(entry, dimension);
+        // Where a threshold is given, that is the line of the parts, too; but a task is done well as Embabel counts it.
+        let own_line = entry.threshold.is_none() || entry.kind() == MetricKind::Tasks;
+        let dimension = Dimension { good_above: dimension.good_above.filter(|_| own_line), ..dimension };
         let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
         Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, beside, ..dimension }
     };

@@ -8,6 +8,9 @@ pub enum ReplyError {
     /// It is not JSON, with the parser's error.
     #[error("The reply is not JSON ({0}).")]
     NotJson(String),
+    /// It is longer than any verdict: the most kilobytes that are read.
+    #[error("The reply is longer than {0} kB: give the verdict alone.")]
+    TooLong(usize),
     /// A key stands twice in one object, with different values.
     #[error("The reply says `{0}` twice in one object, and differently.")]
     Contradiction(String),

@@ -3,7 +3,7 @@
 use super::judged::{SPREAD, reasons};
 use super::{Metric, MetricInput};
 use crate::evidence::Judgement;
-use crate::score::{Component, Dimension, Item, Score, majority};
+use crate::score::{Component, Dimension, Item, Score, is_settled, majority};
 
 /// How the verdicts of several judges come to one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,9 +78,20 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     }
     let scored: Vec<(&str, Score, &str)> =
         usable.iter().filter_map(|(judge, it)| Some((*judge, it.score()?, it.why()))).collect();
+    let scores: Vec<Score> = scored.iter().map(|(_, score, _)| *score).collect();
     let applies = scored.len() * 2 >= usable.len() && !scored.is_empty();
     match usable.iter().find(|(_, component)| component.score().is_none()) {
         Some((_, component)) if !applies => (*component).clone(),
+        _ if matches!(vote, Vote::Majority(line) if !is_settled(&scores, line, verdicts.len() - usable.len())) => {
+            let failed = verdicts.iter().filter(|(_, it)| it.is_missing());
+            let failed: Vec<String> = failed.map(|(judge, it)| format!("{judge}: {}", it.why())).collect();
+            Component::missing(format!(
+                "{} of {} judges gave a usable verdict, and the others could have turned the result: {}",
+                usable.len(),
+                verdicts.len(),
+                reasons(&failed)
+            ))
+        }
         _ => {
             let component = match vote {
                 Vote::Majority(line) => decided(&scored, line),
@@ -177,10 +188,14 @@ mod tests {
         let found = vote(&[("a", score(1.0)), ("b", down()), ("c", score(0.0))], Vote::Majority(Score::clamped(0.5)));
         assert_eq!(
             found,
-            Component::scored(
-                Score::ZERO,
-                "says 0 (unstable: 1 of 2 judges agree; a disagrees) (without b, who gave no usable verdict)"
+            Component::missing(
+                "2 of 3 judges gave a usable verdict, and the others could have turned the result: b: 503"
             )
+        );
+        let found = vote(&[("a", score(0.0)), ("b", down()), ("c", score(0.0))], Vote::Majority(Score::clamped(0.5)));
+        assert_eq!(
+            found,
+            Component::scored(Score::ZERO, "says 0 (all 2 judges) (without b, who gave no usable verdict)")
         );
         let none = || Component::not_applicable("says nothing of it");
         assert_eq!(vote(&[("a", none()), ("b", none()), ("c", score(1.0))], Vote::Mean), none());

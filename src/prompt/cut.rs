@@ -1,7 +1,7 @@
 //! Texts that are too long for a judge, cut by rule: the beginning and the end are kept, and what is left out is said.
 
 /// The most characters of one text.
-const MOST: usize = 24_000;
+pub const MOST: usize = 24_000;
 /// The most characters of all texts of a question together.
 const MOST_OF_ALL: usize = 400_000;
 
@@ -28,6 +28,11 @@ impl Cut {
         self.sentences.push(format!("a long text was cut: {left_out} characters of {} were left out", what()));
         let at = |place: usize| text.char_indices().nth(place).map_or(text.len(), |(at, _)| at);
         format!("{}\n[… {left_out} characters left out …]\n{}", &text[..at(head)], &text[at(length - tail)..])
+    }
+
+    /// How many texts were cut.
+    pub fn count(&self) -> usize {
+        self.sentences.len()
     }
 
     /// What was left out, a sentence each.

@@ -1,5 +1,7 @@
 //! The prompts of the judge's questions: a frame that all share, and what each metric adds to it.
 
+use std::collections::BTreeSet;
+
 use minijinja::{Value, context};
 
 use super::cut::Cut;
@@ -89,6 +91,22 @@ impl Templates {
         )?;
         Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
     }
+}
+
+/// The turns of which a judge is not shown everything.
+pub fn cut_turns(facts: &[String], context: &[(&str, &str)], transcript: &Transcript) -> BTreeSet<u32> {
+    let mut cut = Cut::default();
+    let beside = facts.iter().map(String::as_str).chain(context.iter().map(|(_, text)| *text));
+    beside.for_each(|text| drop(cut.text(text, String::new)));
+    let mut turns = BTreeSet::new();
+    for (turn, calls) in transcript.turns.iter().zip(transcript.tool_uses_by_turn()) {
+        let before = cut.count();
+        messages_of(turn, &calls, &mut cut);
+        if cut.count() > before {
+            turns.insert(turn.number);
+        }
+    }
+    turns
 }
 
 /// What was said and done in a turn, in its order: the user's message, the agent's calls with their results, its reply.

@@ -20,6 +20,11 @@ use crate::plan::Trial;
 /// The most times that the judge is asked one question.
 const TRIES: usize = 3;
 
+/// The longest reply, in bytes, that is read: verdicts are asked for in a few hundred tokens each.
+const LONGEST_REPLY: usize = 256 << 10;
+/// How much of a longer one is kept, and sent back to the judge.
+const KEPT_OF_REPLY: usize = 4 << 10;
+
 /// How many questions of one trial are asked at once.
 const AT_ONCE: usize = 8;
 
@@ -94,6 +99,15 @@ async fn ask_one(
     Ok((asked, judgement))
 }
 
+/// A reply, or the beginning of one that is too long to be read.
+fn shortened(reply: String) -> String {
+    if reply.len() <= LONGEST_REPLY {
+        return reply;
+    }
+    let end = (0..=KEPT_OF_REPLY).rev().find(|at| reply.is_char_boundary(*at)).unwrap_or_default();
+    format!("{}… [{} more bytes]", &reply[..end], reply.len() - end)
+}
+
 /// Whose model answers.
 fn service(to: QuestionTo) -> &'static str {
     match to {
@@ -148,7 +162,12 @@ async fn answer(
                 return Ok(());
             }
         };
-        let Err(error) = grade::read_reply(&engine.plan.job, input, &question, &raw) else {
+        let read = match raw.len() > LONGEST_REPLY {
+            true => Err(ReplyError::TooLong(LONGEST_REPLY >> 10)),
+            false => grade::read_reply(&engine.plan.job, input, &question, &raw),
+        };
+        let raw = shortened(raw);
+        let Err(error) = read else {
             judgement.reply = Observed::Seen(raw);
             return Ok(());
         };
@@ -172,5 +191,21 @@ async fn answer(
             Role::User,
             format!("That verdict could not be used: {why}. Reply again with the whole verdict, and nothing else."),
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_reply_without_end_the_beginning_is_kept() {
+        assert_eq!(shortened("fine".to_owned()), "fine");
+        let long = shortened("é".repeat(200_000));
+        assert!(
+            long.starts_with('é') && long.ends_with("… [395904 more bytes]") && long.len() < 5_000,
+            "{}",
+            long.len()
+        );
     }
 }

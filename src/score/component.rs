@@ -77,9 +77,12 @@ impl Weight {
     /// The usual weight.
     pub const ONE: Weight = Weight(1.0);
 
-    /// The number as a weight, unless it is negative, infinite or NaN.
+    /// The highest weight: sums of many are numbers still.
+    pub const MOST: f64 = 1_000_000.0;
+
+    /// The number as a weight, unless it is negative, above [`Weight::MOST`] or NaN.
     pub const fn new(value: f64) -> Option<Weight> {
-        if value >= 0.0 && value.is_finite() { Some(Weight(value)) } else { None }
+        if value >= 0.0 && value <= Weight::MOST { Some(Weight(value)) } else { None }
     }
 
     /// The number, 0 or more.

@@ -97,6 +97,13 @@ pub fn majority(samples: &[Score], threshold: Score) -> Option<Majority> {
     Some(Majority { is_positive: wins, representative })
 }
 
+/// Whether the majority of samples stays what it is, however those that are missing would have decided.
+pub fn is_settled(samples: &[Score], threshold: Score, missing: usize) -> bool {
+    let positive = samples.iter().filter(|it| !it.is_below(threshold)).count();
+    let negative = samples.len() - positive;
+    positive > negative + missing || negative >= positive + missing
+}
+
 /// The mean over the turns of all runs, however many each run has; turns without a score are left out. `None` without any.
 pub fn pooled_mean(runs: &[Vec<Option<Score>>]) -> Option<Score> {
     let all: Vec<f64> = runs.iter().flatten().flatten().map(|it| it.get()).collect();
@@ -142,6 +149,23 @@ mod tests {
 
     fn score(value: f64) -> Score {
         Score::clamped(value)
+    }
+
+    #[test]
+    fn a_majority_is_settled_where_nobody_who_is_missing_could_turn_it() {
+        let [yes, no, line] = [Score::ONE, Score::ZERO, Score::clamped(0.5)];
+        for (samples, missing, settled) in [
+            (vec![yes, yes], 1, true),
+            (vec![yes], 1, false),
+            (vec![no], 1, true),
+            (vec![yes, no], 1, false),
+            (vec![yes, no], 0, true),
+            (vec![yes, yes, no], 1, false),
+            (vec![no, no, yes], 1, true),
+            (vec![], 1, false),
+        ] {
+            assert_eq!(is_settled(&samples, line, missing), settled, "{samples:?} and {missing}");
+        }
     }
 
     #[test]

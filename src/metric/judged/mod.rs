@@ -27,14 +27,16 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::tasks::GOOD_ABOVE;
 use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
+use crate::text::DenseText;
 pub(super) use quotes::{Shown, is_quoted_from};
 use reply::read_verdicts;
 use samples::Samples;
-pub(super) use samples::{SPREAD, reasons};
+pub(super) use samples::{SPREAD, few, reasons};
 
 /// How many problems of one reply are named.
 const MOST_PROBLEMS: usize = 3;
@@ -98,6 +100,16 @@ pub(super) fn unanswered(input: &MetricInput<'_>, turn: Option<u32>) -> Option<C
         None if !input.agent_ended_it => Some(Component::missing(format!("turn {turn} was not held"))),
         _ => Some(Component::scored(Score::ZERO, format!("the agent gave no reply in turn {turn}"))),
     }
+}
+
+/// Whether a reply, or one of its verdicts, is nobody's: it stood in the prompt before the judge was asked, whatever spaces and lines
+/// it is written with.
+pub(super) fn stood_before(prompt: &str, raw: &str) -> bool {
+    let prompt = DenseText::new(prompt);
+    let verdicts = |reply: Value| reply.get("verdicts").and_then(Value::as_array).cloned().unwrap_or_default();
+    prompt.contains(raw)
+        || serde_json::from_str(raw)
+            .is_ok_and(|reply| verdicts(reply).iter().any(|it| prompt.contains(&it.to_string())))
 }
 
 /// A metric of judges: what it asks, and by which scale.
@@ -221,7 +233,10 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         question.id == self.question_id()
     }
 
-    fn read(&self, input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        if stood_before(&question.prompt, raw) {
+            return Err(ReplyError::Quoted);
+        }
         self.of_part(input, |input| self.read_by(input, raw))
     }
 
@@ -343,7 +358,9 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 (scored, component)
             }
         };
-        Dimension { items: scored, ..Dimension::new(M::NAME, self.weight, component) }
+        // Of a score from 0 to 10 hardly any is whole.
+        let good_above = (self.measure.scale() == Scale::Ten).then_some(Score::clamped(GOOD_ABOVE));
+        Dimension { items: scored, good_above, ..Dimension::new(M::NAME, self.weight, component) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
 use crate::metric::MetricInput;
-use crate::prompt::{call_text, result_text};
+use crate::prompt::{call_text, cut_turns, result_text};
 use crate::score::Score;
 use crate::text::{self, is_blank, is_of_word, is_unspaced, visible};
 
@@ -39,6 +39,8 @@ pub(in crate::metric) struct Shown {
     beside: Vec<String>,
     /// The replies that are expected.
     expected: Vec<String>,
+    /// The turns of which it was not shown everything.
+    cut: BTreeSet<u32>,
     rule: EvidenceRule,
 }
 
@@ -62,6 +64,7 @@ impl Shown {
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
             beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
             expected: expected.map(folded).collect(),
+            cut: cut_turns(input.facts, &input.context, input.transcript),
             rule,
         }
     }
@@ -121,6 +124,11 @@ impl Shown {
         let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
         let unread: Vec<String> =
             self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
+        if let (Some(turn), true) = (self.cut.first(), unread.is_empty()) {
+            return Some(format!(
+                "The verdict on {id} rests on something absent, and turn {turn}, which is too long, was not shown whole."
+            ));
+        }
         match (read.is_empty(), unread.is_empty()) {
             (true, _) => Some(format!("The verdict on {id} quotes nothing and names no turns that were read.")),
             (_, false) => Some(format!(

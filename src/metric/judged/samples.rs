@@ -3,7 +3,7 @@
 use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict};
 use crate::evidence::{Judgement, Observed, ScoreAlternative};
 use crate::metric::ReplyError;
-use crate::score::{Component, Item, Score, majority};
+use crate::score::{Component, Item, Score, is_settled, majority};
 
 /// Scores that differ by more than this, from 0 to 1, are a disagreement.
 pub(in crate::metric) const SPREAD: f64 = 0.2;
@@ -53,6 +53,11 @@ impl Samples {
         self.read.iter().flatten().map(item).collect()
     }
 
+    /// Why some of the verdicts on an item can't be used.
+    fn problems(&self, verdicts: &[&Verdict]) -> Vec<String> {
+        verdicts.iter().filter_map(|verdict| verdict.decision.clone().err()).chain(self.why.iter().cloned()).collect()
+    }
+
     /// What all samples together come to for an item.
     pub(super) fn item(
         &self,
@@ -71,9 +76,8 @@ impl Samples {
             (verdicts, asked) = (vec![verdict], 1);
         }
         let component = match combined(&verdicts, scale) {
-            // Those that can't be used may have decided otherwise.
-            Ok((component, usable)) if options.strict || usable * 2 > asked => component,
-            Ok((_, usable)) => Component::missing(format!("only {usable} of {asked} verdicts can be used")),
+            Ok((component, usable)) if options.strict || is_enough(&verdicts, scale, (usable, asked)) => component,
+            Ok((_, usable)) => Component::missing(few(usable, asked, &self.problems(&verdicts))),
             Err(Some(why)) => Component::missing(why),
             Err(None) if !self.why.is_empty() => Component::missing(reasons(&self.why)),
             Err(None) if options.unknown() == UnknownVerdict::LeftOut && !options.strict => {
@@ -83,6 +87,22 @@ impl Samples {
         };
         self::item(item, component)
     }
+}
+
+/// Whether enough verdicts can be used: most of them, and so many that the others could not turn the result.
+fn is_enough(verdicts: &[&Verdict], scale: Scale, (usable, asked): (usize, usize)) -> bool {
+    let scores: Vec<Score> = verdicts.iter().filter_map(|verdict| verdict.decision.clone().ok()?).collect();
+    let decides_by_majority = scale != Scale::Ten && scores.len() * 2 >= usable;
+    usable * 2 > asked && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), asked - usable))
+}
+
+/// That too few verdicts can be used, and why the others can't.
+pub(in crate::metric) fn few(usable: usize, asked: usize, problems: &[String]) -> String {
+    let what = match usable * 2 > asked {
+        true => format!("{usable} of {asked} verdicts can be used, and the others could have turned the result"),
+        false => format!("only {usable} of {asked} verdicts can be used"),
+    };
+    if problems.is_empty() { what } else { format!("{what}: {}", reasons(problems).trim_end_matches('.')) }
 }
 
 /// An item with what it comes to.
@@ -107,7 +127,7 @@ pub(super) fn mean_of_samples(
         return (Vec::new(), Component::missing(missing.unwrap_or_else(|| reasons(why))));
     }
     if !options.strict && usable * 2 <= asked {
-        return (Vec::new(), Component::missing(format!("only {usable} of {asked} verdicts can be used")));
+        return (Vec::new(), Component::missing(few(usable, asked, why)));
     }
     let scores: Vec<f64> = each.iter().filter_map(|(_, component)| Some(component.score()?.get())).collect();
     if scores.len() * 2 < usable || scores.is_empty() {
@@ -244,7 +264,10 @@ mod tests {
         assert_eq!((items[0].label.as_str(), component.score()), ("0.5", Score::new(0.5)));
         assert!(component.why().ends_with("(mean of 3 verdicts from 0.0 to 1.0: unstable)"), "{}", component.why());
         assert_eq!(mean(vec![none(), none(), scored(1.0)], &[]).1, none().1, "most found nothing");
-        assert_eq!(mean(vec![scored(1.0)], &["no reply"]).1, Component::missing("only 1 of 2 verdicts can be used"));
+        assert_eq!(
+            mean(vec![scored(1.0)], &["no reply"]).1,
+            Component::missing("only 1 of 2 verdicts can be used: no reply")
+        );
         assert_eq!(mean(Vec::new(), &["down", "down", "slow"]).1, Component::missing("down (2 times); slow"));
         let broken = (Vec::new(), Component::missing("no quote"));
         assert_eq!(mean(vec![broken], &[]).1, Component::missing("no quote"));

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons};
+use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons, stood_before};
 use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
@@ -171,6 +171,9 @@ impl Metric for PairwiseMetric {
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
         let Ok((own, other)) = self.pair(input) else { return Ok(()) };
+        if stood_before(&question.prompt, raw) {
+            return Err(ReplyError::Quoted);
+        }
         let is_agent_first = question.id == self.id(Order::AgentFirst);
         let pair = if is_agent_first { (&own, &other) } else { (&other, &own) };
         verdict::read(raw, pair).map(drop)

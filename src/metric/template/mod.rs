@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::judged::{JudgeOptions, NO_JUDGE, exchanges, unanswered};
+use super::judged::{JudgeOptions, NO_JUDGE, exchanges, few, stood_before, unanswered};
 use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PromptError, Templates};
-use crate::score::{Component, Dimension, Item, Score, Weight, majority, weighted_mean};
+use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majority, weighted_mean};
 
 pub use fill::{TemplateField, placeholders};
 pub use scorer::{Category, ScorerReading, TemplateScorer};
@@ -93,7 +93,10 @@ impl TemplateMetric {
         let scores: Vec<Score> = readings.iter().map(|reading| reading.score).collect();
         let line = self.positive_from();
         match majority(&scores, line) {
-            Some(found) if readings.len() * 2 > own.len() => {
+            Some(found)
+                if readings.len() * 2 > own.len()
+                    && (self.config.judging.strict || is_settled(&scores, line, own.len() - readings.len())) =>
+            {
                 let reading = &readings[found.representative];
                 let alike = scores.iter().filter(|score| score.is_below(line) != found.is_positive).count();
                 let note = match (scores.len(), alike) {
@@ -103,7 +106,7 @@ impl TemplateMetric {
                 };
                 Component::scored(reading.score, format!("{}{note}", reading.reason))
             }
-            Some(_) => Component::missing(format!("only {} of {} verdicts can be used", readings.len(), own.len())),
+            Some(_) => Component::missing(few(readings.len(), own.len(), why.as_slice())),
             None => Component::missing(why.unwrap_or_else(|| "the judge was not asked".to_owned())),
         }
     }
@@ -144,7 +147,10 @@ impl Metric for TemplateMetric {
         question.id.starts_with(prefix)
     }
 
-    fn read(&self, _input: &MetricInput<'_>, _question: &Question, raw: &str) -> Result<(), ReplyError> {
+    fn read(&self, _input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        if stood_before(&question.prompt, raw) {
+            return Err(ReplyError::Quoted);
+        }
         self.config
             .scorer
             .read(raw, self.config.judging.strict)
