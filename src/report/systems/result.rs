@@ -96,6 +96,12 @@ impl<'a> CaseResult<'a> {
         }
     }
 
+    /// Whether anything was said, or should have been: where the agent, the graph or a judge could not even be reached, nothing
+    /// was.
+    pub(super) fn was_held(&self) -> bool {
+        self.status != Status::NotEvaluated || !self.turns.is_empty()
+    }
+
     /// The agent's session; empty where none was opened.
     pub(super) fn session(&self) -> &str {
         self.trial.evidence.as_ref().map_or("", |evidence| &evidence.session_id)

@@ -28,7 +28,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
     let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y-%m-%d_%H-%M-%S").to_string());
     let at = at.unwrap_or_default();
     let mut rows: Vec<Map<String, Value>> = Vec::new();
-    let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
+    let mut averages = Averages::default();
     for run in runs {
         let several = run.overview.groups.iter().any(|group| group.planned > 1);
         for trial in (run.trials)() {
@@ -48,19 +48,12 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
                 write_json(folder, &format!("{at}/messages/{base}.errors.json"), &errors)?;
             }
             write_json(folder, &format!("{at}/{base}.metadata.json"), &json!({ "thread_id": result.session() }))?;
-            for (name, value) in figures.iter().filter(|(name, _)| is_column(name)) {
-                if let Some(number) = value.as_f64().or(value.as_bool().map(|truth| f64::from(u8::from(truth)))) {
-                    let sum = sums.entry(name.clone()).or_default();
-                    *sum = (sum.0 + number, sum.1 + 1);
-                }
-            }
+            averages.add(&result, &figures);
             rows.push(figures);
         }
     }
     summary(folder, &at, &rows)?;
-    let averages: Map<String, Value> =
-        sums.into_iter().map(|(name, (sum, count))| (name, figures::rounded(sum / count as f64).into())).collect();
-    write_json(folder, &format!("{at}/average_metrics.json"), &averages)?;
+    write_json(folder, &format!("{at}/average_metrics.json"), &averages.of_all())?;
     let paths: Vec<String> =
         rows.iter().filter_map(|row| row["dataset_name"].as_str()).map(|it| format!("{it}.json")).collect();
     let mut config = String::from("test_paths:\n");
@@ -69,6 +62,35 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
         config.push_str(&format!("- \"{path}\"\n"));
     }
     write_file(folder, &format!("{at}/config.yml"), |to| to.write_all(config.as_bytes()))
+}
+
+/// The means of all figures: of a case's runs, then of the cases.
+#[derive(Default)]
+struct Averages(BTreeMap<String, BTreeMap<String, Mean>>);
+
+/// A sum, and of how many.
+#[derive(Default)]
+struct Mean(f64, u64);
+
+impl Averages {
+    /// Adds a run. Of one that was never held there is nothing to count but that.
+    fn add(&mut self, result: &CaseResult<'_>, figures: &Map<String, Value>) {
+        let counts = |name: &str| is_column(name) && (result.was_held() || name == "is_error");
+        for (name, value) in figures.iter().filter(|(name, _)| counts(name)) {
+            if let Some(number) = value.as_f64().or(value.as_bool().map(|truth| f64::from(u8::from(truth)))) {
+                let mean = self.0.entry(name.clone()).or_default().entry(result.name.id.clone()).or_default();
+                *mean = Mean(mean.0 + number, mean.1 + 1);
+            }
+        }
+    }
+
+    fn of_all(self) -> Map<String, Value> {
+        let mean = |(name, cases): (String, BTreeMap<String, Mean>)| {
+            let sum: f64 = cases.values().map(|Mean(sum, count)| figures::rounded(sum / *count as f64)).sum();
+            (name, figures::rounded(sum / cases.len() as f64).into())
+        };
+        self.0.into_iter().map(mean).collect()
+    }
 }
 
 /// `summary_metrics.csv`: a row a run. What is not known is an empty cell.

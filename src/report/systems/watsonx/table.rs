@@ -41,7 +41,7 @@ impl Means {
     }
 }
 
-/// The table of these runs. What nobody knows is `NA`, and in no mean.
+/// The table of these runs. What nobody knows is `NA`, and in no mean, and neither is a run that was never held.
 ///
 /// # Errors
 /// A trial that can't be read.
@@ -73,8 +73,10 @@ pub(in crate::report) fn table<E>(runs: &[WrittenRun<'_, E>], screen: Screen) ->
                 cases.push((name.clone(), 0, Means::default()));
                 cases.len() - 1
             });
-            cases[at].1 += 1;
-            cases[at].2.add(numbers);
+            if result.was_held() {
+                cases[at].1 += 1;
+                cases[at].2.add(numbers);
+            }
         }
     }
     let mut all = Means::default();
