@@ -1,7 +1,7 @@
 //! Runs of `eval-job run` that are over: their reports, their files, and what is left to the user.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::RunArgs;
@@ -133,7 +133,7 @@ impl RunDisplay<'_> {
     /// The error of a file of `-o`, with the command that writes it later where there is one.
     pub(super) fn with_command(&self, error: CliError, ended: &[EndedRun]) -> CliError {
         match ended {
-            [only] => error.written_by(|path| show_command(&only.id, self.args, &[path])),
+            [only] => error.written_by(|path| show_command(&only.id, self.args, &[as_typed(path, self.args)])),
             _ => error,
         }
     }
@@ -192,6 +192,15 @@ fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
 
 fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
     format!("{why}: {}", show_command(id, args, &[]))
+}
+
+/// A file of `-o` as it was typed, with the format before it.
+fn as_typed<'a>(path: &'a Path, args: &'a RunArgs) -> &'a Path {
+    let is_it = |typed: &&PathBuf| {
+        let named = typed.to_str().and_then(|typed| typed.split_once('='));
+        named.is_some_and(|(_, named)| Path::new(named) == path)
+    };
+    args.output.iter().find(is_it).map_or(path, PathBuf::as_path)
 }
 
 /// The command that shows a run again, and writes it to these files.

@@ -142,6 +142,19 @@ fn a_record_that_can_not_be_written_leaves_the_verdict_and_says_how_to_get_it() 
 }
 
 #[test]
+fn the_command_that_writes_a_file_later_names_its_format_too() {
+    let desk = Desk::new();
+    symlink("/dev/full", desk.0.path().join("full.json")).unwrap();
+    let (status, printed) = desk.typed("run job.yml -o adk=full.json");
+    assert_eq!(status, Some(1), "{printed}");
+    let command = printed.split("eval-job ").last().unwrap().split(',').next().unwrap();
+    assert!(command.ends_with(" -o adk=full.json"), "{printed}");
+    assert_eq!(desk.typed(&command.replace("full.json", "late.json")).0, Some(0));
+    let late = fs::read_to_string(desk.0.path().join("late.json")).unwrap();
+    assert!(late.contains("eval_set_result_id"), "{late}");
+}
+
+#[test]
 fn a_limit_says_nothing_of_models_that_nobody_asks() {
     let (status, printed) = Desk::new().typed("run job.yml --token-limit 300");
     assert_eq!(status, Some(0), "{printed}");
