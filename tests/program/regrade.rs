@@ -242,3 +242,21 @@ fn an_interrupted_grading_keeps_what_was_paid_and_goes_on_there() {
     assert_eq!(judge.requests().len() - before, 1, "what was answered is not asked again");
     assert!(run_folder(folder.path()).join("grade-2.json").exists());
 }
+
+/// As on a full disk: nothing can be written to any file.
+#[cfg(unix)]
+#[test]
+fn a_grading_of_which_nothing_could_be_written_leaves_no_file() {
+    let folder = kept();
+    let program = env!("CARGO_BIN_EXE_eval-job");
+    let line = format!("trap '' XFSZ; ulimit -f 0; exec {program} grade --scorer-model scripted");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert!(!run_folder(folder.path()).join("grade-1.ndjson").exists(), "{}", words(&output));
+    // One that was ended before its first line is passed over.
+    let output = eval_job(folder.path()).args(["grade", "--scorer-model", "scripted"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    std::fs::write(run_folder(folder.path()).join("grade-2.ndjson"), "").unwrap();
+    let output = eval_job(folder.path()).arg("grade").output().unwrap();
+    assert!(output.status.code() == Some(0), "{}", words(&output));
+}

@@ -112,15 +112,19 @@ impl Asking<'_> {
             write: Arc::new(|| None),
             written: Default::default(),
         });
-        let stopped = {
-            let _inside = self.runtime.enter();
-            let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
-            let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone())?;
+        let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
+        let inside = self.runtime.enter();
+        let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone()).map_err(AskError::Cli);
+        let stopped = engine.and_then(|engine| {
             self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (earlier, written)))
-        };
-        let stopped = stopped.map_err(|error| match error {
-            AskError::Journal(source) => CliError::Journal { folder: path.clone(), source, show: None },
-            AskError::Cli(error) => error,
+        });
+        drop(inside);
+        let stopped = stopped.map_err(|error| {
+            run.delete_empty_grading(&path);
+            match error {
+                AskError::Journal(source) => CliError::Journal { folder: path.clone(), source, show: None },
+                AskError::Cli(error) => error,
+            }
         })?;
         let (mut usage, mut cost, mut answered) = (Usage::default(), Cost::NOTHING, 0);
         let grading = run.grading(&path, &journal, |entry| match entry {

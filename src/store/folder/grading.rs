@@ -72,12 +72,23 @@ impl JournalFile {
         (1..).find(is_free).unwrap_or(u32::MAX)
     }
 
-    /// The newest grading for which a judge was asked, if there is one that can be read.
+    /// The newest grading for which a judge was asked, if there is one that can be read. One that was ended before its first
+    /// line says nothing.
     pub fn last_grading(&self) -> Option<Grading> {
-        let last = (1..self.free_grading()).rev().map(|number| self.folder.join(format!("grade-{number}.ndjson")));
-        let path = last.into_iter().find(|path| path.exists())?;
-        let file = File::open(&path).ok()?;
-        Grading::read(&path, Arc::new(file), self.redactor.clone(), |_| ()).ok()
+        let read = |number: u32| {
+            let path = self.folder.join(format!("grade-{number}.ndjson"));
+            let file = File::open(&path).ok()?;
+            Grading::read(&path, Arc::new(file), self.redactor.clone(), |_| ()).ok()
+        };
+        (1..self.free_grading()).rev().filter_map(read).find(|grading| !grading.judge.is_empty())
+    }
+
+    /// Deletes the journal of a grading in which there is not even a line, as on a full disk.
+    pub fn delete_empty_grading(&self, path: &Path) {
+        if std::fs::read(path).is_ok_and(|bytes| !bytes.contains(&b'\n')) {
+            // Nothing is lost with it, and nobody can do anything about it.
+            drop(std::fs::remove_file(path));
+        }
     }
 
     /// The grading that was just written.
