@@ -161,6 +161,7 @@ pub(super) fn import_all(
     let import = |dataset: &dataset::Dataset| {
         refuse_empty(typed, dataset)?;
         let lowered = dataset::lower(dataset, &options);
+        dataset::check_expected(typed, dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
         let text = serde_saphyr::to_string(&lowered.document)
             .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
         let of_reading = dataset.warnings.iter().map(of_reading);

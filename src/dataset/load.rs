@@ -67,6 +67,7 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
         _ => adk::read_eval_set(root, stem),
     })?;
     dataset.warnings = warnings;
+    dataset.long_integers.clone_from(&json.long_integers);
     match kind.system() {
         System::Trpc => add_trpc(&mut dataset, file_name, &json, beside)?,
         System::Adk => add_adk(&mut dataset, file_name, beside)?,

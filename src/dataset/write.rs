@@ -52,9 +52,45 @@ pub fn write(dataset: &Dataset, system: System) -> WrittenDataset {
         System::Watsonx => watsonx::write(dataset),
         System::Redhat | System::Shared => redhat::write(dataset),
     };
+    for file in written.files.iter_mut().filter(|file| !file.is_companion) {
+        file.text = with_digits(&file.text, &dataset.long_integers);
+    }
     let lost = lost(dataset, &written, system);
     written.warnings.extend(lost);
     written
+}
+
+/// The JSON with whole numbers as they were written. Of two that read as the same number, neither can be told.
+fn with_digits(json: &str, long_integers: &[(String, String)]) -> String {
+    let written = |read: &str| {
+        let mut known = long_integers.iter().filter(|(it, _)| it == read).map(|(_, written)| written);
+        known.next().filter(|first| known.all(|other| other == *first))
+    };
+    if long_integers.is_empty() {
+        return json.to_owned();
+    }
+    let mut text = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match rest.strip_prefix('"') {
+            Some(inner) => {
+                let mut is_escaped = false;
+                let end = inner.find(|c| {
+                    let ends = c == '"' && !is_escaped;
+                    is_escaped = c == '\\' && !is_escaped;
+                    ends
+                });
+                end.map_or(rest.len(), |end| end + 2)
+            }
+            None => rest.find([',', ']', '}', '\n']).unwrap_or(rest.len()),
+        };
+        let (token, after) = rest.split_at(length);
+        text.push_str(written(token).map_or(token, String::as_str));
+        rest = after;
+    }
+    text + rest
 }
 
 /// A case as it stands in an eval set of this kind, and what that does not say; `own` is the kind of the file that it comes from.

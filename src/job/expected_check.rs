@@ -7,26 +7,32 @@ use super::problem::Report;
 use super::semantics::report_script;
 use super::source::{YamlNode, as_json};
 use crate::metric::trajectory::Expectation;
-use crate::metric::{MetricEntry, options_problem};
+use crate::metric::{MetricConfig, MetricEntry, MetricKind, expectation_problems, options_problem};
 
 /// Reports what is wrong with the metrics' options, and with what is expected of the file's cases and lines.
 pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
+    let mut metrics = Vec::new();
     for node in root.get("metrics").map(YamlNode::items).unwrap_or_default() {
-        let Ok(entry) = MetricEntry::deserialize(as_json(node)) else { continue };
-        let beside = entry.beside.as_deref().zip(node.get("beside"));
-        for (entry, node) in [(&entry, node)].into_iter().chain(beside) {
-            options_of(report, entry, node);
+        let Ok(mut entry) = MetricEntry::deserialize(as_json(node)) else { continue };
+        let beside = entry.beside.take().map(|beside| *beside).zip(node.get("beside"));
+        for (entry, node) in [(entry, node)].into_iter().chain(beside) {
+            options_of(report, &entry, node);
+            metrics.push(entry.metric);
         }
     }
-    expectations(report, root.get("expected"), Of::Case);
+    if metrics.is_empty() {
+        metrics.push(MetricConfig::new(MetricKind::Trajectory));
+    }
+    let mut expectations = |node: Option<&YamlNode>, of| expectations(report, node, (of, &metrics));
+    expectations(root.get("expected"), Of::Case);
     let script = |part: &YamlNode| part.get("script").map(YamlNode::items).unwrap_or_default().to_vec();
     for line in root.get("evaluator").map(script).unwrap_or_default() {
-        expectations(report, line.get("expected"), Of::Line);
+        expectations(line.get("expected"), Of::Line);
     }
     for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
-        expectations(report, case.get("expected"), Of::Case);
+        expectations(case.get("expected"), Of::Case);
         for line in script(case) {
-            expectations(report, line.get("expected"), Of::Line);
+            expectations(line.get("expected"), Of::Line);
         }
     }
 }
@@ -73,22 +79,27 @@ enum Of {
     Line,
 }
 
-fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, of: Of) {
+fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, (of, metrics): (Of, &[MetricConfig])) {
     let Some(node) = node else { return };
     if let Some(entry) = node.entry("state").filter(|_| of == Of::Line) {
         let help = "say `expected: {state: …}` of the case: it is what is left after the conversation";
         report.add(entry.key.span, "no state is expected of a line".to_owned()).try_this(help.to_owned());
     }
     let Ok(expected) = Expectation::deserialize(as_json(node)) else { return };
-    for problem in expected.problems() {
+    let unusable = metrics.iter().flat_map(|metric| expectation_problems(metric, &expected));
+    for problem in expected.problems().into_iter().chain(unusable) {
         let call = problem.call.and_then(|call| node.get("calls")?.items().get(call));
         match (problem.script, call) {
             (Some(_), Some(call)) if is_blank(place(call, &problem.place)) => {}
             (Some(script), Some(call)) => report_script(report, place(call, &problem.place), *script),
+            (_, Some(call)) if problem.help.is_some() => {
+                report.add(place(call, &problem.place).span, problem.message).try_this(problem.help);
+            }
             (_, Some(call)) => drop(report.add(call.span, problem.message)),
             (_, None) => {
-                let at = node.entry(&problem.place).map(|entry| entry.key.span);
-                report.add(at.unwrap_or(node.span), problem.message);
+                let entry = node.entry(&problem.place);
+                let at = entry.map(|entry| if problem.help.is_some() { entry.value.span } else { entry.key.span });
+                report.add(at.unwrap_or(node.span), problem.message).try_this(problem.help);
             }
         }
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::measured::shown;
 use super::selection::Selection;
+use crate::text::{KEPT_DIGITS, significant_digits};
 
 /// How two JSON values are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,8 +87,13 @@ impl JsonDifferences {
 /// What is said of numbers that look equal and may still differ.
 pub(in crate::metric) const HIDDEN_DIGITS: &str = "a whole number beyond 64 bits, of which not all digits are known";
 
-/// Whether digits of a number may be lost: whole numbers beyond 64 bits are read as floating-point ones.
+/// Whether digits of a number may be lost: whole numbers beyond 64 bits are read as floating-point ones. Of 1e30 none are.
 pub(in crate::metric) fn may_hide_digits(value: &Value) -> bool {
+    is_beyond_64_bits(value) && value.as_f64().is_some_and(|number| significant_digits(number) > KEPT_DIGITS)
+}
+
+/// Whether it is not known how a number is written: 1e30, or with 31 digits.
+pub(in crate::metric) fn is_beyond_64_bits(value: &Value) -> bool {
     let is_beyond = |number: f64| number >= 2_f64.powi(64) || number <= -(2_f64.powi(63));
     value.is_f64() && value.as_f64().is_some_and(is_beyond)
 }
@@ -237,7 +243,7 @@ mod tests {
     #[test]
     fn numbers_beyond_64_bits_that_look_equal_are_not_known_to_be() {
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let (a, b) = (read("{\"n\": 100000000000000000000001}"), read("{\"n\": 100000000000000000000002}"));
+        let (a, b) = (read("{\"n\": 123456789012345678901}"), read("{\"n\": 123456789012345678902}"));
         let doubt = |rules: &JsonRules| json_differences(&a, &b, rules).doubt();
         let why = doubt(&JsonRules::default()).unwrap();
         assert!(why.starts_with("`/n` is a whole number beyond 64 bits"), "{why}");
@@ -245,6 +251,8 @@ mod tests {
         assert_eq!(doubt(&JsonRules { strict: true, ..JsonRules::default() }), None);
         let more = json!({"n": a["n"], "m": 1});
         assert_eq!(json_differences(&more, &b, &JsonRules::default()).doubt(), None, "they differ anyway");
+        let (float, other) = (read("{\"n\": 1e30}"), read("{\"n\": 1000000000000000000000000000000}"));
+        assert_eq!(json_differences(&float, &other, &JsonRules::default()), JsonDifferences::default());
         let largest = json!(u64::MAX);
         assert_eq!(json_differences(&largest, &largest, &JsonRules::default()), JsonDifferences::default());
     }

@@ -34,6 +34,15 @@ impl Measured {
 #[error("{0}")]
 pub struct MeasureProblem(pub String);
 
+/// Why nothing can be compared with what is expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    /// In a sentence.
+    pub why: String,
+    /// What to try.
+    pub help: &'static str,
+}
+
 /// Shorthand for a problem.
 pub(super) fn problem<T>(why: impl Into<String>) -> Result<T, MeasureProblem> {
     Err(MeasureProblem(why.into()))

@@ -20,6 +20,7 @@ pub mod judged;
 pub mod measured;
 pub mod pairwise;
 mod parts;
+mod pattern;
 mod per_turn;
 mod reply;
 mod reply_error;
@@ -53,12 +54,14 @@ pub use trajectory::TrajectoryMetric;
 pub use vote::{Vote, of_panel};
 
 use judged::JudgedMetric;
+use measured::Unusable;
 use pairwise::PairwiseMetric;
 use per_turn::single_part;
-use reply::ReplyMetric;
+use reply::{ReplyMeasure, ReplyMetric};
 use scripted::ScriptedMetric;
 use state::StateMetric;
 use template::TemplateMetric;
+use trajectory::{Expectation, ExpectationProblem, ExpectedCall};
 use unavailable::UnavailableMetric;
 
 use crate::evidence::{Judgement, Question};
@@ -149,6 +152,30 @@ pub struct OptionsProblem {
     pub message: String,
     /// The problem of the script at this key, with its place in it.
     pub script: Option<ExpressionProblem>,
+}
+
+/// What of an expectation this metric can compare nothing with: a pattern that is none, a text that is no JSON.
+pub fn expectation_problems(metric: &MetricConfig, expected: &Expectation) -> Vec<ExpectationProblem> {
+    let problem = |call, place, Unusable { why, help }| {
+        let (message, help) = (why, Some(help.to_owned()));
+        ExpectationProblem { call, place, message, script: None, help }
+    };
+    let reply = |found: Option<Unusable>| found.map(|it| problem(None, "reply".to_owned(), it)).into_iter().collect();
+    match metric {
+        MetricConfig::Text(options) => reply(options.unusable(expected)),
+        MetricConfig::Json(options) => reply(options.unusable(expected)),
+        MetricConfig::Reply(options) => reply(options.unusable(expected)),
+        MetricConfig::Trajectory(check) => {
+            let Ok(matcher) = check.matcher(expected) else { return Vec::new() };
+            let calls = expected.calls.iter().flatten().enumerate();
+            let of_call = |(at, call): (usize, &ExpectedCall)| {
+                let found = matcher.unusable(call).into_iter();
+                found.map(move |(place, it)| problem(Some(at), place, it))
+            };
+            calls.flat_map(of_call).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What is wrong with the options of a metric; `None` where nothing is.

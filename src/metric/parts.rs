@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::{JsonConfig, XmlConfig};
-use super::measured::{MeasureProblem, Measured, problem};
+use super::measured::{MeasureProblem, Measured, Unusable, problem};
 use super::reply::ReplyMeasure;
 use super::rouge::RougeConfig;
 use super::trajectory::Expectation;
@@ -59,6 +59,7 @@ impl ReplyParts {
 trait Part {
     fn applies(&self, expected: &Expectation) -> bool;
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
+    fn unusable(&self, expected: &Expectation) -> Option<Unusable>;
 }
 
 impl<M: ReplyMeasure> Part for M {
@@ -68,6 +69,10 @@ impl<M: ReplyMeasure> Part for M {
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
         ReplyMeasure::measure(self, reply, expected)
+    }
+
+    fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
+        ReplyMeasure::unusable(self, expected)
     }
 }
 
@@ -93,6 +98,10 @@ impl ReplyMeasure for ReplyParts {
             Some(why) => Err(why),
             None => Ok(Measured::passed(held.join("; "))),
         }
+    }
+
+    fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
+        self.parts().find_map(|(_, part)| part.unusable(expected))
     }
 }
 

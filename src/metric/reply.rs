@@ -1,7 +1,8 @@
 //! Metrics of a single reply: each turn's against what is expected there, and the last one's against what the case expects.
 
 use super::document::{JsonConfig, JsonMeasure, XmlConfig, measure_xml};
-use super::measured::{MeasureProblem, Measured};
+use super::measured::{MeasureProblem, Measured, Unusable};
+use super::pattern::PATTERN_HELP;
 use super::rouge::{self, RougeConfig};
 use super::trajectory::Expectation;
 use super::wording::{KeywordsConfig, TextConfig, TextMatch, TextMeasure, measure_keywords};
@@ -22,6 +23,11 @@ pub(super) trait ReplyMeasure: Send + Sync {
     /// # Errors
     /// Nothing can be measured: an option contradicts itself, or a text is too long.
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
+
+    /// Why no reply can be compared with this expectation; `None` where one can.
+    fn unusable(&self, _expected: &Expectation) -> Option<Unusable> {
+        None
+    }
 }
 
 /// A metric of replies.
@@ -94,6 +100,12 @@ impl ReplyMeasure for TextConfig {
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
         TextMeasure::new(self)?.measure(reply, expected.reply.as_deref())
     }
+
+    fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
+        let is_pattern = self.text_match == TextMatch::Regex && self.expected.is_none();
+        let wrong = self.pattern(expected.reply.as_deref().filter(|_| is_pattern)?).err()?;
+        Some(Unusable { why: format!("the expected reply {wrong}"), help: PATTERN_HELP })
+    }
 }
 
 impl ReplyMeasure for KeywordsConfig {
@@ -117,6 +129,11 @@ impl ReplyMeasure for JsonConfig {
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
         JsonMeasure::new(self)?.measure(reply, expected.reply.as_deref())
+    }
+
+    fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
+        let MeasureProblem(why) = self.document(expected.reply.as_deref()?).err()?;
+        Some(Unusable { why, help: "write the whole document, such as {\"city\": \"Rome\"}, or compare it as text" })
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod contradiction;
 mod dense;
+mod digits;
 mod file_name;
 mod nearest;
 mod position;
@@ -12,6 +13,7 @@ mod tokens;
 
 pub use contradiction::contradiction;
 pub use dense::DenseText;
+pub use digits::{KEPT_DIGITS, significant_digits};
 pub use file_name::file_name;
 pub use nearest::nearest;
 pub use position::Position;

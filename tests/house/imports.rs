@@ -106,6 +106,7 @@ fn is_config(import: &str) -> bool {
         "MetricKind",
         "Weights",
         "_problem",
+        "_problems",
         "_use",
         "::looks_at_calls",
         "::check",

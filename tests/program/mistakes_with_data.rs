@@ -76,6 +76,43 @@ fn a_threshold_that_no_score_reaches_is_refused() {
 }
 
 #[test]
+fn what_nothing_can_be_compared_with_is_refused_in_both_modes_and_before_the_agent_is_asked() {
+    let desk = desk();
+    let turn = |reply: &str| json!({"userContent": {"content": "Hello"}, "finalResponse": {"content": reply}});
+    let case = |id: &str, replies: [&str; 2]| json!({"evalId": id, "conversation": replies.map(turn), "sessionInput": {"appName": "a", "userId": "u"}});
+    let cases = [case("c", ["Hi", "[1]"]), case("d", ["Hi", "Hi (again"])];
+    let set = format!("{:#}", json!({"evalSetId": "s", "evalCases": cases}));
+    let line = set.lines().position(|line| line.contains("\"d\"")).unwrap();
+    fs::write(desk.path().join("s.evalset.json"), &set).unwrap();
+    let metric = |part: serde_json::Value| json!([{"metricName": "final_response_avg_score", "threshold": 1, "criterion": {"finalResponse": part}}]);
+    for (part, told) in [
+        (
+            json!({"text": {"matchStrategy": "regex"}}),
+            "case d, message 2: the expected reply \"Hi (again\" is no regular expression",
+        ),
+        (json!({"json": {}}), "case c, message 1: the expected reply \"Hi\" is no JSON: "),
+        (
+            json!({"json": {}, "text": {"matchStrategy": "contains"}}),
+            "case d, message 2: the expected reply \"Hi (again\" is no JSON",
+        ),
+    ] {
+        fs::write(desk.path().join("m.json"), metric(part).to_string()).unwrap();
+        for command in ["run s.evalset.json --target demo", "grade --dataset s.evalset.json --actual log.jsonl"] {
+            for mode in ["", " --dialect-strict"] {
+                let (status, words) = typed(desk.path(), &format!("{command} --config-file-path m.json{mode}"));
+                assert_eq!(status, Some(2), "{words}");
+                assert!(
+                    words.contains(told) && words.contains("s.evalset.json:") && words.contains("help: "),
+                    "{words}"
+                );
+                let is_in_second = told.starts_with("case d");
+                assert!(!is_in_second || words.contains(&format!("s.evalset.json:{line}")), "line {line} of {words}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_case_that_is_added_expects_as_few_calls_as_in_its_own_file() {
     let desk = desk();
     assert_eq!(typed(desk.path(), "import adk.evalset.json --target demo -o job.yml").0, Some(0));

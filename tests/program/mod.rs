@@ -39,6 +39,7 @@ mod regrade;
 mod shell;
 mod signals;
 mod terminal;
+mod traps;
 mod twice;
 mod wire;
 mod wrong_jobs;

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde_json::Number;
 
 use super::notes::{Deviation, Deviations};
+use super::string::has_lone_surrogate;
 use super::{JsonContent, JsonEntry, JsonNode, JsonNote};
+use crate::text::{KEPT_DIGITS, significant_digits};
 
 /// Brackets within brackets, at most.
 const DEEPEST: usize = 128;
@@ -20,6 +22,8 @@ pub(in crate::dataset) struct JsonText {
     pub(in crate::dataset) root: JsonNode,
     /// What was read although it is no JSON.
     pub(in crate::dataset) notes: Vec<JsonNote>,
+    /// Whole numbers of which not all digits are kept: as they are read, and as they are written.
+    pub(in crate::dataset) long_integers: Vec<(String, String)>,
 }
 
 /// Why a text is no JSON, and where.
@@ -37,13 +41,13 @@ pub(in crate::dataset) struct JsonError {
 
 /// Reads a text without a byte-order mark.
 pub(in crate::dataset) fn read(text: &str) -> Result<JsonText, JsonError> {
-    let mut reader = Reader { text, at: 0, depth: 0, deviations: Deviations::default() };
+    let mut reader = Reader { text, at: 0, depth: 0, deviations: Deviations::default(), long_integers: Vec::new() };
     let documents = reader.documents().map_err(|error| reader.with_suspicion(error))?;
     let root = match <[JsonNode; 1]>::try_from(documents) {
         Ok([root]) => root,
         Err(documents) => JsonNode { content: JsonContent::List(documents), start: 0, end: text.len() },
     };
-    Ok(JsonText { root, notes: reader.deviations.notes() })
+    Ok(JsonText { root, notes: reader.deviations.notes(), long_integers: reader.long_integers })
 }
 
 /// How far a text is read.
@@ -52,6 +56,8 @@ pub(super) struct Reader<'a> {
     pub(super) at: usize,
     depth: usize,
     pub(super) deviations: Deviations,
+    /// Whole numbers of which not all digits are kept: as they are read, and as they are written.
+    long_integers: Vec<(String, String)>,
 }
 
 impl Reader<'_> {
@@ -138,11 +144,20 @@ impl Reader<'_> {
             None => return Err(self.error("the file ends here, where a value is expected", None)),
             Some(b'{') => self.nested(Reader::object)?,
             Some(b'[') => self.nested(Reader::list)?,
-            Some(b'"') => JsonContent::Text(self.string()?),
+            Some(b'"') => JsonContent::Text(self.text(start)?),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
             Some(_) => self.word()?,
         };
         Ok(JsonNode { content, start, end: self.at })
+    }
+
+    /// A text, in which JSON may stand that is read later.
+    fn text(&mut self, start: usize) -> Result<String, JsonError> {
+        let text = self.string()?;
+        if text.trim_start().starts_with(['{', '[']) && has_lone_surrogate(&text) {
+            self.deviations.add(Deviation::LoneSurrogate, start, self.at);
+        }
+        Ok(text)
     }
 
     fn nested(
@@ -278,7 +293,16 @@ impl Reader<'_> {
             let help = "JSON's numbers are 12, -0.5 and 1e3: without a plus, leading zeros or a bare point";
             return Err(self.error_at(start, self.at, "this is no number", Some(help)));
         };
-        if number.is_f64() && !written.contains(['.', 'e', 'E']) {
+        let digits = written.trim_start_matches('-').trim_end_matches('0').len();
+        if number.is_f64() && !written.contains(['.', 'e', 'E']) && digits > KEPT_DIGITS {
+            let read = number.as_f64().unwrap_or_default();
+            // Nobody would see any more that digits are missing.
+            if significant_digits(read) <= KEPT_DIGITS {
+                let message = format!("this whole number has more digits than are kept: it would be read as {read:e}");
+                let help = format!("put it in quotes, or write {read:e} if that is near enough");
+                return Err(self.error_at(start, self.at, message, Some(&help)));
+            }
+            self.long_integers.push((number.to_string(), written.to_owned()));
             self.deviations.add(Deviation::LongInteger, start, self.at);
         }
         Ok(JsonContent::Number(number))

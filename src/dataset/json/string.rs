@@ -1,8 +1,10 @@
 //! Texts in quotes.
 
+use serde_json::Value;
+
 use super::JsonError;
 use super::notes::Deviation;
-use super::reader::Reader;
+use super::reader::{Reader, read};
 
 impl Reader<'_> {
     /// Reads a text from its opening quote to its closing one.
@@ -80,5 +82,32 @@ impl Reader<'_> {
     fn unit(&self, at: usize) -> Option<u16> {
         let digits = self.text.get(at..at + 6)?.strip_prefix("\\u")?;
         digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    }
+}
+
+/// Whether JSON has half a character, which serde refuses.
+pub(in crate::dataset) fn has_lone_surrogate(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        rest = &rest[at..];
+        let unit = |text: &str| u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok();
+        let length = match unit(rest) {
+            Some(0xd800..0xdc00) if matches!(rest.get(6..).and_then(unit), Some(0xdc00..0xe000)) => 12,
+            Some(0xd800..0xe000) => return true,
+            Some(_) => 6,
+            None => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        rest = &rest[length..];
+    }
+    false
+}
+
+/// JSON that stands in a text; other text as it is. The reader of the file has told of half characters in it.
+pub(in crate::dataset) fn json_within(value: Value) -> Value {
+    let Value::String(text) = &value else { return value };
+    match serde_json::from_str(text) {
+        Ok(inner) => inner,
+        Err(_) if has_lone_surrogate(text) => read(text).map_or(value, |it| it.root.to_json()),
+        Err(_) => value,
     }
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::read;
+use super::string::has_lone_surrogate;
+use super::{json_within, read};
 
 fn value(text: &str) -> Value {
     read(text).unwrap_or_else(|error| panic!("{text}: {error:?}")).root.to_json()
@@ -39,12 +40,40 @@ fn what_people_write_is_read_and_told() {
         ("\"a\nb\"", json!("a\nb"), "line break within a text"),
         ("[NaN, -Infinity]", json!([null, null]), "JSON has no NaN and no Infinity; it is read as null (2 times)"),
         ("\"\\ud800x\"", json!("\u{fffd}x"), "half a character"),
+        (r#""{\"a\": \"\\ud83dx\"}""#, json!(r#"{"a": "\ud83dx"}"#), "half a character"),
         ("12345678901234567890123", json!(12345678901234567890123f64), "more digits"),
         ("{\"a\": 1, \"b\": 0, \"a\": 2}", json!({"a": 2, "b": 0}), "the key `a` comes twice"),
     ] {
         let read = read(text).unwrap();
         assert_eq!(read.root.to_json(), expected, "{text}");
         assert!(read.notes.len() == 1 && read.notes[0].message.contains(note), "{text}: {:?}", read.notes);
+    }
+}
+
+#[test]
+fn json_in_a_text_is_read_with_half_characters_too() {
+    for (text, inner) in [
+        (r#"{"a": "\ud83d\ude00"}"#, json!({"a": "\u{1f600}"})),
+        (r#"{"a": "\ud83dx"}"#, json!({"a": "\u{fffd}x"})),
+        (r#"["\\ud83d", "\udc00"]"#, json!(["\\ud83d", "\u{fffd}"])),
+        (r#"{"a": "\ud83d""#, json!(r#"{"a": "\ud83d""#)),
+        ("Hello", json!("Hello")),
+    ] {
+        assert_eq!(json_within(text.into()), inner, "{text}");
+    }
+    assert!(!has_lone_surrogate(r#"["\ud83d\ude00", "\\ud83d", "\u00e4", "\"]"#));
+}
+
+#[test]
+fn a_whole_number_whose_digits_would_be_lost_unseen_is_refused() {
+    let error = read("{\"a\": 1000000000000000000000000000001}").unwrap_err();
+    assert!(error.message.ends_with("it would be read as 1e30"), "{error:?}");
+    assert_eq!(
+        (error.start, error.help.as_deref()),
+        (6, Some("put it in quotes, or write 1e30 if that is near enough"))
+    );
+    for whole in ["100000000000000000000000", "1e30", "-123456789012345000000000"] {
+        assert!(read(whole).unwrap().notes.is_empty(), "{whole}");
     }
 }
 

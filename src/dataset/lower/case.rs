@@ -161,6 +161,8 @@ fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), w
     ];
     not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
     let mut expected = line.expected.to_expectation();
+    // Only the originals take nothing for an expectation.
+    expected.reply = expected.reply.filter(|reply| options.strict || !reply.is_empty());
     expected.calls = expected.calls.or(expects_none.then(Vec::new));
     let mut lowered = json!({ "say": line.say });
     if expected != Expectation::default() {

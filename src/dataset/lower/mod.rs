@@ -4,11 +4,14 @@ mod case;
 mod judges;
 mod measures;
 mod quickstart;
+mod unusable;
 mod warnings;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
+
+pub use self::unusable::check_expected;
 
 use self::case::{OfAll, lower_case, most_messages};
 use self::warnings::Warnings;

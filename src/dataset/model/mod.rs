@@ -54,6 +54,9 @@ pub struct Dataset {
     /// What was read although it is odd, and what means nothing.
     #[serde(skip)]
     pub warnings: Vec<Problem>,
+    /// Whole numbers of which not all digits are kept: as they are read, and as the file writes them.
+    #[serde(skip)]
+    pub(in crate::dataset) long_integers: Vec<(String, String)>,
 }
 
 impl Dataset {
@@ -70,6 +73,7 @@ impl Dataset {
             extra: Map::new(),
             folder: None,
             warnings: Vec::new(),
+            long_integers: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Recorded;
 use super::messages::{Spoken, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
+use crate::dataset::json::json_within;
 use crate::dataset::model::DatasetCall;
 
 /// Reads a list of messages, an object with `messages`, or one such object a line.
@@ -86,12 +87,4 @@ pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
         args,
         ..DatasetCall::default()
     })
-}
-
-/// JSON that stands in a text; other text as it is.
-pub(super) fn json_within(value: Value) -> Value {
-    match &value {
-        Value::String(text) => serde_json::from_str(text).unwrap_or(value),
-        _ => value,
-    }
 }

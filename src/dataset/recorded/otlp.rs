@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::messages::{Spoken, answer, turns_of};
-use super::openai::{call_of, json_within};
+use super::openai::call_of;
 use super::otlp_figures::{TurnSpan, add_figures};
 use super::otlp_spans::{Record, records};
 use super::{Recorded, numbered};
 use crate::dataset::cursor::Cursor;
+use crate::dataset::json::json_within;
 use crate::dataset::model::{CaseSession, DatasetCall, RecordedTurn};
 
 /// Attributes that tell to which conversation a span belongs.

@@ -45,6 +45,33 @@ fn said(case: &DatasetCase) -> Vec<String> {
 }
 
 #[test]
+fn whole_numbers_are_written_with_the_digits_that_were_read() {
+    let call = |args: &str| {
+        let turn = format!(
+            r#"{{"user_content": {{"parts": [{{"text": "say \"1.2345678901234568e+29\", 123456789012345678901234567890"}}]}},
+            "intermediate_data": {{"tool_uses": [{{"name": "f", "args": {args}}}]}}}}"#
+        );
+        format!(r#"{{"eval_set_id": "s", "eval_cases": [{{"eval_id": "c", "conversation": [{turn}]}}]}}"#)
+    };
+    let written = |args: &str| {
+        let set = load("s.evalset.json", &call(args), &Beside::default()).unwrap();
+        write(&set, System::Trpc).files.remove(0).text
+    };
+    let text = written(r#"{"a": [123456789012345678901234567890], "b": 1e30, "c": -987654321098765432109876}"#);
+    for digits in [
+        "\n                  123456789012345678901234567890\n",
+        "1e+30",
+        "-987654321098765432109876",
+        r#"\"1.2345678901234568e+29\""#,
+    ] {
+        assert!(text.contains(digits), "{digits} in {text}");
+    }
+    // Two that read as the same number: nobody can say which is which.
+    let text = written(r#"{"a": 123456789012345678901234567890, "b": 123456789012345678901234567891}"#);
+    assert_eq!(text.matches(": 1.2345678901234568e+29").count(), 2, "{text}");
+}
+
+#[test]
 fn each_systems_own_cases_are_the_same_when_they_are_written_and_read_again() {
     let (mut whole, mut count) = (0, 0);
     for (path, set) in sets() {

@@ -38,7 +38,8 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocatio
     }
     if let Some(reply) = fields.get("finalResponse") {
         let message = read_message(reply);
-        turn.reply = (!message.content.is_empty()).then_some(message.content);
+        // An empty text is expected, too; parts that are no text are kept beside it.
+        turn.reply = Some(message.content).filter(|text| !text.is_empty() || message.extra.is_empty());
         if !message.extra.is_empty() {
             turn.extra.insert("finalResponse".to_owned(), Value::Object(message.extra));
         }
@@ -118,7 +119,7 @@ impl Invocation {
         RecordedTurn {
             id: self.id,
             user: self.user.content,
-            reply: self.reply,
+            reply: self.reply.filter(|reply| !reply.is_empty()),
             calls: self.calls.unwrap_or_default().into_iter().map(as_recorded).collect(),
             intermediate: self.intermediate,
             usage: None,

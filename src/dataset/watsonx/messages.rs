@@ -143,10 +143,7 @@ fn read_listed(value: Cursor<'_>) -> Option<DatasetCall> {
     let Value::Object(call) = value.json() else { return None };
     let function = call.get("function").and_then(Value::as_object).unwrap_or(&call);
     let args = function.get("args").or_else(|| function.get("arguments")).cloned();
-    let args = match args {
-        Some(Value::String(text)) => Some(serde_json::from_str(&text).unwrap_or(Value::String(text))),
-        other => other,
-    };
+    let args = args.map(json::json_within);
     Some(DatasetCall {
         id: text_in(&call, &["id"]),
         tool: text_in(function, &["name"])?,

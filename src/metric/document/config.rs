@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::JsonMeasure;
 use crate::metric::json::JsonRules;
-use crate::metric::measured::{MeasureProblem, problem};
+use crate::metric::measured::{MeasureProblem, problem, shown};
 use crate::metric::selection::Selection;
 
 /// Whether a reply is one JSON document, which one, and of what shape.
@@ -73,6 +73,18 @@ impl JsonConfig {
     /// Options contradict each other, a path is none, or the schema is none.
     pub fn check(&self) -> Result<(), MeasureProblem> {
         JsonMeasure::new(self).map(drop)
+    }
+
+    /// The expected reply as a document; `None` where it is not looked at.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub(in crate::metric) fn document(&self, expected: &str) -> Result<Option<Value>, MeasureProblem> {
+        if self.json_match != JsonMatch::Exact || self.expected.is_some() {
+            return Ok(None);
+        }
+        let read = serde_json::from_str(expected).map(Some);
+        read.map_err(|why| MeasureProblem(format!("the expected reply {} is no JSON: {why}", shown(expected))))
     }
 
     /// How documents are compared.

@@ -50,11 +50,7 @@ impl<'a> JsonMeasure<'a> {
     /// # Errors
     /// There is nothing to compare with, or what is expected is no JSON.
     pub fn measure(&self, reply: &str, expected: Option<&str>) -> Result<Measured, MeasureProblem> {
-        let is_compared = self.config.json_match == JsonMatch::Exact && self.config.expected.is_none();
-        let wrong =
-            |text, why| MeasureProblem(format!("the expected reply is no JSON: {why}\n  expected: {}", shown(text)));
-        let read = |text| serde_json::from_str::<Value>(text).map_err(|why| wrong(text, why));
-        let expected = expected.filter(|_| is_compared).map(read).transpose()?;
+        let expected = expected.map(|text| self.config.document(text)).transpose()?.flatten();
         match serde_json::from_str(reply) {
             Ok(value) => self.measure_value(&value, expected.as_ref()),
             Err(why) => {

@@ -127,7 +127,10 @@ fn options_that_contradict_each_other_are_refused() {
     }
     assert!(serde_json::from_value::<JsonConfig>(json!({"match": "invalid"})).is_err());
     let error = json_of(json!({}), "1", "no json").unwrap_err().to_string();
-    assert!(error.starts_with("the expected reply is no JSON: expected ident at line 1 column 2"), "{error}");
+    assert!(
+        error.starts_with("the expected reply \"no json\" is no JSON: expected ident at line 1 column 2"),
+        "{error}"
+    );
     let error = measured(json!({}), "1", None).unwrap_err().to_string();
     assert_eq!(error, "there is no expected document to compare with: give `expected`, `schema` or `paths`");
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::config::{CallOrder, TrajectoryConfig, TrajectoryDialect};
 use super::criterion::CriterionError;
-use super::equality::python;
+use super::equality::{PYTHON, may_hide_digits, python};
 use super::expected::ExpectedCall;
 use crate::evidence::ToolUse;
 
@@ -55,8 +55,12 @@ pub fn from_criterion(criterion: &Value, strict: bool) -> Result<TrajectoryConfi
 }
 
 /// ADK's `tool_parameter_match` of one turn: each expected call is held against the next one of its tool. `None` where none is
-/// expected.
-pub fn parameter_match(expected: &[ExpectedCall], actual: &[ToolUse]) -> Option<f64> {
+/// expected. `doubts` learns of each argument that may be the expected one; it does not count.
+pub(super) fn parameter_match(
+    expected: &[ExpectedCall],
+    actual: &[ToolUse],
+    doubts: &mut dyn FnMut(&str),
+) -> Option<f64> {
     if expected.is_empty() {
         return None;
     }
@@ -68,8 +72,15 @@ pub fn parameter_match(expected: &[ExpectedCall], actual: &[ToolUse]) -> Option<
         next += found + 1;
         let args = wanted.args.as_ref().and_then(Value::as_object).filter(|args| !args.is_empty());
         sum += args.map_or(1.0, |args| {
-            let holds = |(key, value): &(&String, &Value)| made.args.get(*key).is_some_and(|made| python(value, made));
-            args.iter().filter(holds).count() as f64 / args.len() as f64
+            let mut holds = |(key, value): &(&String, &Value)| {
+                let same = made.args.get(*key).filter(|made| python(value, made));
+                let is_doubtful = same.is_some_and(|made| may_hide_digits(&PYTHON, value, made));
+                if is_doubtful {
+                    doubts(key);
+                }
+                same.is_some() && !is_doubtful
+            };
+            args.iter().filter(|arg| holds(arg)).count() as f64 / args.len() as f64
         });
     }
     Some(sum / expected.len() as f64)

@@ -9,11 +9,12 @@ use super::equality::{Equality, Mode};
 use super::expected::ExpectedCall;
 use super::fuzzy::{FuzzyAnswers, FuzzyPair, decide};
 use super::matcher::{CompiledTool, TrajectoryMatcher};
-use super::normal::{IGNORE_WORD, flattened};
+use super::normal::flattened;
 use super::rule::RuleKind;
-use super::value::{Comparison, Difference};
+use super::value::{Comparison, Difference, Doubt};
 use crate::clock::Deadline;
 use crate::evidence::ToolUse;
+use crate::metric::measured::Unusable;
 
 /// Whether two calls are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,32 +23,6 @@ pub(super) enum Verdict {
     Differs,
     /// It depends on a text of which nobody could say whether it means the same.
     Unknown,
-}
-
-/// How many of the expected arguments a call has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Credit {
-    /// Expected arguments that are compared.
-    pub(super) checked: usize,
-    /// Those that the call has as expected.
-    pub(super) matched: usize,
-    /// Arguments that nobody expects.
-    pub(super) extra: usize,
-    /// Whether the arguments are compared at all.
-    pub(super) applies: bool,
-}
-
-impl Credit {
-    /// The part of the expected arguments that the call has.
-    pub(super) fn part(self) -> f64 {
-        if self.checked == 0 { 1.0 } else { self.matched as f64 / self.checked as f64 }
-    }
-
-    /// F1 of the arguments; `None` where there is nothing to compare.
-    pub(super) fn f1(self) -> Option<f64> {
-        let all = self.checked + self.matched + self.extra;
-        (self.applies && all > 0).then(|| 2.0 * self.matched as f64 / all as f64)
-    }
 }
 
 /// An expected call with the rules that it brings.
@@ -88,12 +63,12 @@ impl CallComparer<'_> {
             match decision.same {
                 Some(true) => {}
                 Some(false) => return Verdict::Differs,
-                None if doubt.is_none() => doubt = Some((path, decision.who)),
+                None if doubt.is_none() => doubt = Some(Doubt { path, why: decision.who, help: None }),
                 None => {}
             }
         }
         match doubt {
-            Some((path, why)) => {
+            Some(Doubt { path, why, .. }) => {
                 self.doubts(&path, &why);
                 Verdict::Unknown
             }
@@ -101,7 +76,7 @@ impl CallComparer<'_> {
         }
     }
 
-    fn doubts(&self, path: &str, why: &str) {
+    pub(super) fn doubts(&self, path: &str, why: &str) {
         let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
         self.doubt.borrow_mut().get_or_insert_with(|| format!("{place}{why}"));
     }
@@ -119,7 +94,7 @@ impl CallComparer<'_> {
     pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<Difference> {
         let (_, comparison) = self.compare(wanted, made, true);
         let mut found = comparison.found.unwrap_or_default();
-        found.extend(comparison.unknown.into_iter().map(|(path, why)| Difference {
+        found.extend(comparison.unknown.into_iter().map(|Doubt { path, why, .. }| Difference {
             path,
             expected: None,
             actual: None,
@@ -135,6 +110,16 @@ impl CallComparer<'_> {
         found
     }
 
+    /// What nothing can be compared with in an expected call: where, and why. It is compared with itself.
+    pub(super) fn unusable(&self, wanted: &Wanted<'_>) -> Vec<(String, Unusable)> {
+        let ExpectedCall { tool, args, result, .. } = wanted.call;
+        let args = args.clone().unwrap_or_default();
+        let itself = ToolUse { id: None, tool: tool.clone(), args, result: result.clone() };
+        let (_, comparison) = self.compare(wanted, &itself, true);
+        let unusable = |Doubt { path, why, help }| Some((path, Unusable { why, help: help? }));
+        comparison.unknown.into_iter().filter_map(unusable).collect()
+    }
+
     /// Who decided about texts that were taken for the same.
     pub(super) fn decisions(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<String> {
         let (_, comparison) = self.compare(wanted, made, false);
@@ -145,12 +130,12 @@ impl CallComparer<'_> {
         comparison.fuzzy.iter().map(sentence).collect()
     }
 
-    fn decide(&self, pair: &FuzzyPair) -> super::fuzzy::FuzzyDecision {
+    pub(super) fn decide(&self, pair: &FuzzyPair) -> super::fuzzy::FuzzyDecision {
         let is_watsonx = self.matcher.mode.equality == Equality::Watsonx;
         decide(pair, self.answers, self.matcher.config.similarity, is_watsonx)
     }
 
-    fn comparison<'a>(&self, layers: Layers<'a>, collects: bool) -> Comparison<'a> {
+    pub(super) fn comparison<'a>(&self, layers: Layers<'a>, collects: bool) -> Comparison<'a> {
         let mut comparison = Comparison::new(layers, collects);
         comparison.has_ignore_word = self.matcher.has_ignore_word;
         comparison.strict = self.matcher.config.strict;
@@ -158,7 +143,7 @@ impl CallComparer<'_> {
         comparison
     }
 
-    fn layers<'a>(&'a self, wanted: &'a Wanted<'_>, tool: Option<&'a CompiledTool>) -> Layers<'a> {
+    pub(super) fn layers<'a>(&'a self, wanted: &'a Wanted<'_>, tool: Option<&'a CompiledTool>) -> Layers<'a> {
         Layers([wanted.rules.as_ref(), tool.map(|tool| &tool.paths), Some(&self.matcher.paths)])
     }
 
@@ -175,7 +160,8 @@ impl CallComparer<'_> {
                 let mode = Mode { fold: false, ..matcher.mode };
                 let mut comparison = self.comparison(Layers::default(), false);
                 let same = comparison.value(rule, &mode, &expected, &actual) && comparison.fuzzy.is_empty();
-                unknown.extend(comparison.unknown.into_iter().map(|(_, why)| ("tool".to_owned(), why)));
+                let of_tool = |doubt| Doubt { path: "tool".to_owned(), ..doubt };
+                unknown.extend(comparison.unknown.into_iter().map(of_tool));
                 same
             }
         };
@@ -264,55 +250,6 @@ impl CallComparer<'_> {
         let mode = if matcher.has_ignore_word { Mode { extra: false, ..matcher.mode } } else { matcher.mode };
         comparison.value(rule, &mode, expected, made.result.as_ref().unwrap_or(&Value::Null))
     }
-
-    /// How many of the expected arguments, those of the first level, the call has. `None` where it is of another tool.
-    pub(super) fn credit(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Option<Credit> {
-        let matcher = self.matcher;
-        let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
-        if wanted.call.tool != made.tool && self.names_decide {
-            return None;
-        }
-        let expected = match &wanted.call.args {
-            None => return Some(Credit::default()),
-            Some(expected) if is_any(matcher, expected) => return Some(Credit::default()),
-            Some(expected) => expected,
-        };
-        let empty = Map::new();
-        let actual = made.args.as_object().unwrap_or(&empty);
-        let expected = expected.as_object().unwrap_or(&empty);
-        let layers = self.layers(wanted, tool);
-        let mut credit = Credit { applies: matcher.arguments, ..Credit::default() };
-        for (key, expected) in expected {
-            let rule = layers.exact(key).unwrap_or(&STRICT);
-            let is_free =
-                rule.kind == RuleKind::Ignore || (matcher.has_ignore_word && expected.as_str() == Some(IGNORE_WORD));
-            let is_left_out = rule.kind == RuleKind::Optional && !actual.contains_key(key);
-            if is_free || is_left_out {
-                continue;
-            }
-            credit.checked += 1;
-            let Some(actual) = actual.get(key) else { continue };
-            let mut comparison = self.comparison(layers, false);
-            if !layers.are_empty() {
-                comparison = comparison.at_path(key);
-            }
-            let same = comparison.value(rule, &matcher.mode, expected, actual);
-            let mut alike = true;
-            for (_, pair) in comparison.fuzzy.iter().filter(|_| same) {
-                let decision = self.decide(pair);
-                if decision.same.is_none() {
-                    self.doubts(key, &decision.who);
-                }
-                alike &= decision.same == Some(true);
-            }
-            if let Some((_, why)) = comparison.unknown.first().filter(|_| same) {
-                self.doubts(key, why);
-            }
-            credit.matched += usize::from(same && alike && comparison.unknown.is_empty());
-        }
-        credit.extra = actual.keys().filter(|key| !expected.contains_key(*key) && !layers.may_differ(key)).count();
-        Some(credit)
-    }
 }
 
 fn is_empty(args: &Value) -> bool {
@@ -320,7 +257,7 @@ fn is_empty(args: &Value) -> bool {
 }
 
 /// Whether the expected arguments stand for any: `{"IGNORE": null}`.
-fn is_any(matcher: &TrajectoryMatcher, expected: &Value) -> bool {
+pub(super) fn is_any(matcher: &TrajectoryMatcher, expected: &Value) -> bool {
     let is_marked = |map: &Map<String, Value>| map.len() == 1 && map.get("IGNORE").is_some_and(Value::is_null);
     matcher.has_ignore_word && expected.as_object().is_some_and(is_marked)
 }

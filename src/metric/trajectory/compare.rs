@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use super::align::Pairs;
 use super::call::{CallComparer, Verdict, Wanted};
-use super::config::{CallCount, CallOrder};
+use super::config::{CallCount, CallOrder, TrajectoryConfig};
 use super::expected::ExpectedCall;
 use super::explain::{self, Row};
 use super::figures::{TrajectoryFigures, figures};
@@ -14,6 +14,7 @@ use super::matcher::{TrajectoryConfigError, TrajectoryMatcher};
 use super::value::Difference;
 use crate::clock::Deadline;
 use crate::evidence::ToolUse;
+use crate::metric::measured::Unusable;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, Default)]
@@ -132,6 +133,17 @@ impl TrajectoryMatcher {
             &LettersOnly,
         )?;
         Ok(session.wanted.first().map(|wanted| session.comparer.differences(wanted, made)).unwrap_or_default())
+    }
+
+    /// What of an expected call nothing can be compared with, such as a pattern that is none: its key within the call, and a
+    /// sentence.
+    pub fn unusable(&self, call: &ExpectedCall) -> Vec<(String, Unusable)> {
+        // Where the original says that it differs, it can't be compared all the same.
+        let lenient =
+            TrajectoryMatcher { config: TrajectoryConfig { strict: false, ..self.config.clone() }, ..self.clone() };
+        let input = TrajectoryInput { expected: std::slice::from_ref(call), ..TrajectoryInput::default() };
+        let session = lenient.session(input, &LettersOnly);
+        session.map(|it| it.wanted.iter().flat_map(|wanted| it.comparer.unusable(wanted)).collect()).unwrap_or_default()
     }
 
     /// Whether calls beside the expected ones are no fault.

@@ -112,7 +112,13 @@ impl Expectation {
                     Some(problem) => problem.message.clone(),
                     None => format!("the expected call of {}: {error}", call.label()),
                 };
-                Some(ExpectationProblem { call: Some(at), place: error.place, message, script: error.script })
+                Some(ExpectationProblem {
+                    call: Some(at),
+                    place: error.place,
+                    message,
+                    script: error.script,
+                    help: None,
+                })
             };
             problems.extend(calls.iter().enumerate().filter_map(wrong));
         }
@@ -126,6 +132,7 @@ impl Expectation {
             place: "goals".to_owned(),
             message: error.to_string(),
             script: None,
+            help: None,
         }));
         problems
     }
@@ -142,4 +149,6 @@ pub struct ExpectationProblem {
     pub message: String,
     /// The problem of the script at this key, with its place in it.
     pub script: Option<Box<ExpressionProblem>>,
+    /// What to try.
+    pub help: Option<String>,
 }

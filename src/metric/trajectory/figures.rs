@@ -12,6 +12,7 @@ use super::config::{CallOrder, TrajectoryDialect, TrajectoryFigure};
 use super::equality::Equality;
 use super::normal::IGNORE_WORD;
 use super::{adk, watsonx};
+use crate::metric::json::HIDDEN_DIGITS;
 
 /// The figures of a comparison; `None` where one does not apply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -126,7 +127,9 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
         f1,
         single_tool_use: config.single_tool.as_ref().map(|tool| one(input.actual.iter().any(|it| it.tool == *tool))),
         parameter_match: match config.strict && config.dialect == TrajectoryDialect::Adk {
-            true => adk::parameter_match(input.expected, input.actual),
+            true => adk::parameter_match(input.expected, input.actual, &mut |key| {
+                session.comparer.doubts(key, HIDDEN_DIGITS);
+            }),
             false => parameter_match(session, pairs, same),
         },
         parameter_f1: if is_watsonx { watsonx::parameter_f1(session) } else { parameter_f1(session, pairs, same) },

@@ -10,6 +10,7 @@ mod call;
 mod compare;
 mod compiled;
 mod config;
+mod credit;
 mod criterion;
 mod date;
 mod equality;

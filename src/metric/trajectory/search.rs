@@ -1,9 +1,10 @@
 //! The search for pairs of calls, by the order that holds.
 
 use super::align::{self, Pairs};
-use super::call::{Credit, Verdict};
+use super::call::Verdict;
 use super::compare::Session;
 use super::config::{CallCount, CallOrder};
+use super::credit::Credit;
 use super::equality::Equality;
 use super::expected::ExpectedCall;
 use super::goals::{self, GoalGraph, Node};

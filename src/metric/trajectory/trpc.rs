@@ -21,7 +21,11 @@ pub fn from_criterion(criterion: &Value, is_seed_era: bool, strict: bool) -> Res
         other => return Err(format!("a toolTrajectory criterion is a mapping, not {other}").into()),
     };
     no_function(map)?;
-    let is_ordered = if is_seed_era { !flag(map, "orderInsensitive")? } else { flag(map, "orderSensitive")? };
+    // Either generation's key may stand in either's file.
+    let is_ordered = match is_seed_era && !map.contains_key("orderSensitive") {
+        true => !flag(map, "orderInsensitive")?,
+        false => flag(map, "orderSensitive")?,
+    };
     let tools = match map.get("toolStrategy") {
         None | Some(Value::Null) => BTreeMap::new(),
         Some(Value::Object(tools)) => {

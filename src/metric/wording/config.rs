@@ -1,6 +1,6 @@
 //! What a job may say of a reply's wording.
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +38,13 @@ impl TextConfig {
     }
 
     /// The expected text as a pattern.
-    pub(super) fn pattern(&self, pattern: &str) -> Result<Regex, MeasureProblem> {
+    pub(in crate::metric) fn pattern(&self, pattern: &str) -> Result<Regex, MeasureProblem> {
         let strict = self.strict.then(|| {
             let cased = if self.case_insensitive { pattern.to_lowercase() } else { pattern.to_owned() };
             re2::with_ascii_classes(&cased)
         });
-        let pattern = strict.as_deref().unwrap_or(pattern);
-        let built = RegexBuilder::new(pattern).case_insensitive(self.case_insensitive && !self.strict).build();
-        built.map_err(|why| MeasureProblem(format!("`{pattern}` is no regular expression: {why}")))
+        let spelled = strict.as_deref().unwrap_or(pattern);
+        crate::metric::pattern::pattern(spelled, self.case_insensitive && !self.strict)
     }
 }
 

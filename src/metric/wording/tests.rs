@@ -47,7 +47,7 @@ fn options_that_check_nothing_or_are_impossible_are_refused() {
         (r#"{"length": {}}"#, "`length` has no bound"),
         (r#"{"match": "contains", "expected": ""}"#, "`expected` is empty"),
         (r#"{"length": {"min": 5, "max": 2}}"#, "min 5 is more than max 2"),
-        (r#"{"match": "regex", "expected": "("}"#, "`(` is no regular expression"),
+        (r#"{"match": "regex", "expected": "("}"#, "\"(\" is no regular expression"),
     ] {
         let error = text(options, "a", "a").unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -97,7 +97,9 @@ fn of_dataset(
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::of_reading).collect();
     let options = LowerOptions { is_recorded: true, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
-    let lowered = dataset::lower(&without_talk(dataset), &options);
+    let dataset = without_talk(dataset);
+    let lowered = dataset::lower(&dataset, &options);
+    dataset::check_expected(typed, &dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let text = serde_json::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
     let text = readable_as_yaml(text);

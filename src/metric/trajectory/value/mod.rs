@@ -12,6 +12,7 @@ use super::normal::{IGNORE_WORD, normalised};
 use super::rule::{PathTree, RuleKind};
 use crate::clock::Deadline;
 use crate::metric::json::HIDDEN_DIGITS;
+use crate::metric::measured::Unusable;
 
 /// One place in which two values differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,17 @@ pub struct Difference {
     pub why: Option<String>,
 }
 
+/// Values of which it is not known whether they are as expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Doubt {
+    /// Where.
+    pub(super) path: String,
+    /// Why, in a sentence.
+    pub(super) why: String,
+    /// What to try, where nothing can be compared with what is expected there: a pattern that is none.
+    pub(super) help: Option<&'static str>,
+}
+
 /// A comparison of two values, which goes on to the end only where somebody wants to see all differences.
 pub(super) struct Comparison<'a> {
     /// The rules of the paths.
@@ -38,8 +50,8 @@ pub(super) struct Comparison<'a> {
     pub(super) found: Option<Vec<Difference>>,
     /// Texts that are the same if somebody else says so, and where they are.
     pub(super) fuzzy: Vec<(String, FuzzyPair)>,
-    /// Values of which a script could not tell whether they are as expected, and why: where, and in a sentence.
-    pub(super) unknown: Vec<(String, String)>,
+    /// What is not known, although nothing else differs.
+    pub(super) unknown: Vec<Doubt>,
     /// Until when scripts may run; without it none does.
     pub(super) deadline: Option<Deadline>,
     /// The path so far; elements of lists have none.
@@ -204,8 +216,22 @@ impl<'a> Comparison<'a> {
         let is_its_own = self.strict && mode.equality == Equality::Watsonx;
         if same && !is_its_own && equality::may_hide_digits(mode, expected, actual) {
             let why = format!("{HIDDEN_DIGITS}; give a tolerance such as `number: 1`");
-            self.unknown.push((self.shown.clone(), why));
+            self.doubts(why);
         }
+    }
+
+    /// Whether the values here are as expected is not known.
+    pub(super) fn doubts(&mut self, why: impl Into<String>) {
+        self.unknown.push(Doubt { path: self.shown.clone(), why: why.into(), help: None });
+    }
+
+    /// Nothing can be compared with what is expected here: the original says that it differs.
+    fn unusable(&mut self, (expected, actual): (&Value, &Value), Unusable { why, help }: Unusable) -> bool {
+        if self.strict {
+            return self.differs(Some(expected), Some(actual), Some(why));
+        }
+        self.unknown.push(Doubt { path: self.shown.clone(), why, help: Some(help) });
+        true
     }
 
     fn entries(

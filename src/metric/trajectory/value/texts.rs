@@ -3,6 +3,9 @@
 use serde_json::Value;
 
 use super::Comparison;
+use crate::metric::json::{HIDDEN_DIGITS, is_beyond_64_bits};
+use crate::metric::measured::{Unusable, shown};
+use crate::metric::pattern::{self, PATTERN_HELP};
 use crate::metric::trajectory::compiled::{Compiled, Layers, STRICT};
 use crate::metric::trajectory::date::Moment;
 use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
@@ -36,14 +39,14 @@ impl Comparison<'_> {
     /// Whether a script takes the values for the same. What it can't tell is left open.
     pub(super) fn holds_by(&mut self, script: &ScriptText, expected: &Value, actual: &Value) -> bool {
         let Some(deadline) = self.deadline else {
-            self.unknown.push((self.shown.clone(), "the script was not run".to_owned()));
+            self.doubts("the script was not run");
             return true;
         };
         match script.holds(expected, actual, deadline) {
             Ok(true) => true,
             Ok(false) => self.differs(Some(expected), Some(actual), Some("by its script".to_owned())),
             Err(why) => {
-                self.unknown.push((self.shown.clone(), format!("its script could not tell: {why}")));
+                self.doubts(format!("its script could not tell: {why}"));
                 true
             }
         }
@@ -78,6 +81,11 @@ impl Comparison<'_> {
                 }
                 holds
             }
+            (Value::Number(_), Value::Number(_)) if equality::plain(mode, expected, actual) => {
+                self.doubt_digits(mode, (expected, actual), true);
+                true
+            }
+            _ if self.doubts_spelling(expected, actual) => true,
             _ => {
                 let (expected, actual) = (text_of(expected), text_of(actual));
                 match mode.fold {
@@ -89,21 +97,27 @@ impl Comparison<'_> {
         holds || self.differs(Some(expected), Some(actual), Some("does not contain it".to_owned()))
     }
 
+    /// Of a number that is looked at as text, nobody knows with which digits it was written; else false.
+    fn doubts_spelling(&mut self, expected: &Value, actual: &Value) -> bool {
+        let is_unknown = !self.strict && (is_beyond_64_bits(expected) || is_beyond_64_bits(actual));
+        if is_unknown {
+            self.doubts(HIDDEN_DIGITS);
+        }
+        is_unknown
+    }
+
     pub(super) fn matches(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
-        const LARGEST: usize = 1 << 20;
         let (mut pattern, mut text) = (text_of(expected), text_of(actual));
         if mode.fold && mode.folds_patterns {
             (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
         }
-        let compiled = regex::RegexBuilder::new(&pattern)
-            .size_limit(LARGEST)
-            .case_insensitive(mode.fold && !mode.folds_patterns)
-            .build();
-        match compiled {
+        match pattern::pattern(&pattern, mode.fold && !mode.folds_patterns) {
+            Ok(_) if self.doubts_spelling(expected, actual) => true,
             Ok(regex) if regex.is_match(&text) => true,
             Ok(_) => self.differs(Some(expected), Some(actual), Some("the pattern is not in it".to_owned())),
-            Err(_) => {
-                self.differs(Some(expected), Some(actual), Some("the pattern is no regular expression".to_owned()))
+            Err(why) => {
+                let why = format!("the expected text {why}");
+                self.unusable((expected, actual), Unusable { why, help: PATTERN_HELP })
             }
         }
     }
@@ -115,7 +129,10 @@ impl Comparison<'_> {
         match (Moment::parse(&text_of(expected)), Moment::parse(&text_of(actual))) {
             (Some(wanted), Some(made)) if wanted.is_same(&made) => true,
             (Some(_), Some(_)) => self.differs(Some(expected), Some(actual), Some("another date".to_owned())),
-            (None, _) => self.differs(Some(expected), Some(actual), Some("what is expected is no date".to_owned())),
+            (None, _) => {
+                let why = format!("the expected text {} is no date", shown(&text_of(expected)));
+                self.unusable((expected, actual), Unusable { why, help: "write it as 2026-03-28 or March 28, 2026" })
+            }
             (_, None) => self.differs(Some(expected), Some(actual), Some("it is no date".to_owned())),
         }
     }
