@@ -1,6 +1,6 @@
 //! `eval-job export [RUN|FILE]`
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use crate::plan::Refusal;
 use crate::report::{Format, plain, terminal_json};
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoredRun};
+use crate::text::FileNames;
 
 /// Writes a stored run, or cases, in another system's format.
 pub(super) fn export(args: &ExportArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -132,14 +133,9 @@ fn has_clash(written: &[WrittenDataset]) -> bool {
 
 /// Gives each set a folder of its own: a set's metrics are looked for beside it.
 fn part<'a>(written: &mut [WrittenDataset], names: impl Iterator<Item = &'a str>) {
-    let mut known = HashSet::new();
+    let mut folders = FileNames::default();
     for (set, name) in written.iter_mut().zip(names) {
-        let name = crate::text::file_name(name);
-        let mut numbers = (2..).map(|number| format!("{name}-{number}"));
-        let mut folder = name.clone();
-        while !known.insert(folder.to_lowercase()) {
-            folder = numbers.next().unwrap_or_default();
-        }
+        let folder = folders.take(name);
         set.files.iter_mut().for_each(|file| file.name = format!("{folder}/{}", file.name));
     }
 }

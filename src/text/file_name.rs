@@ -1,5 +1,7 @@
 //! Texts as names of files.
 
+use std::collections::HashSet;
+
 /// The most characters of a file's name, without its ending.
 const LONGEST: usize = 100;
 
@@ -26,6 +28,23 @@ pub fn file_name(text: &str) -> String {
     }
 }
 
+/// Names of files in one folder, of which no two are the same, whatever the case of their letters.
+#[derive(Debug, Default)]
+pub struct FileNames(HashSet<String>);
+
+impl FileNames {
+    /// The text as a file's name that no earlier one had: with a number behind it, where one had.
+    pub fn take(&mut self, text: &str) -> String {
+        let base = file_name(text);
+        let (mut name, mut copies) = (base.clone(), 1);
+        while !self.0.insert(name.to_lowercase()) {
+            copies += 1;
+            name = format!("{base}-{copies}");
+        }
+        name
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -49,6 +68,13 @@ mod tests {
         ] {
             assert_eq!(file_name(id), name, "{id:?}");
         }
+    }
+
+    #[test]
+    fn no_two_names_are_the_same_also_where_letters_have_no_case() {
+        let mut names = FileNames::default();
+        let taken = ["a", "A", "a-2", "a/", "b"].map(|text| names.take(text));
+        assert_eq!(taken, ["a", "A-2", "a-2-2", "a-3", "b"]);
     }
 
     proptest! {

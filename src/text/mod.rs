@@ -14,7 +14,7 @@ mod tokens;
 pub use contradiction::contradiction;
 pub use dense::DenseText;
 pub use digits::{KEPT_DIGITS, significant_digits};
-pub use file_name::file_name;
+pub use file_name::{FileNames, file_name};
 pub use nearest::nearest;
 pub use position::Position;
 pub use sentences::{lines, sentences};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::dataset::System;
 use crate::dataset::model::{CaseUser, Dataset, DatasetCase};
 use crate::dataset::write::{WrittenDataset, extend};
-use crate::text::file_name;
+use crate::text::{FileNames, file_name};
 
 /// The user of a case that names none.
 const USER: &str = "test_user_id";
@@ -20,14 +20,9 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
     if !is_own && !dataset.metrics.is_empty() {
         written.warn("Red Hat's metrics are fixed in its code: those of these cases are not in its files");
     }
-    let (mut taken, mut known) = (BTreeSet::new(), BTreeSet::new());
+    let (mut names, mut known) = (FileNames::default(), BTreeSet::new());
     for case in &dataset.cases {
-        let base = file_name(&case.id);
-        let (mut name, mut copies) = (base.clone(), 1);
-        while !taken.insert(name.to_lowercase()) {
-            copies += 1;
-            name = format!("{base}-{copies}");
-        }
+        let name = names.take(&case.id);
         if case.session.user.is_none() {
             written.warn(format!("case {}: Red Hat needs a user: {USER} stands for it", case.id));
         }

@@ -1,8 +1,6 @@
 //! Datasets as ground truth of watsonx Orchestrate: a file a case. Fixed messages are its first sentence and its prompts;
 //! what is expected of them becomes goals, one after the other.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::goals::ANY_ARGS;
@@ -12,7 +10,7 @@ use crate::dataset::model::{
     CaseUser, Dataset, DatasetCall, DatasetCase, DatasetGoals, Goal, GoalKind, JudgedScope, UserLine,
 };
 use crate::dataset::write::{WrittenDataset, extend, object};
-use crate::text::file_name;
+use crate::text::FileNames;
 
 /// Writes the cases, a file each.
 pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
@@ -21,14 +19,9 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
     if !is_own && !dataset.metrics.is_empty() {
         written.warn("watsonx Orchestrate measures journeys: metrics and thresholds are not in its files");
     }
-    let mut taken = BTreeSet::new();
+    let mut names = FileNames::default();
     for case in &dataset.cases {
-        let base = file_name(&case.id);
-        let (mut name, mut copies) = (base.clone(), 1);
-        while !taken.insert(name.to_lowercase()) {
-            copies += 1;
-            name = format!("{base}-{copies}");
-        }
+        let name = names.take(&case.id);
         let content = write_case(dataset, case, (is_own, &name), &mut written);
         written.add(format!("{name}.json"), &content);
     }

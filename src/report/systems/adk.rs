@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
-use super::{ResultNames, job_names, result_id};
+use super::{ResultNames, job_names, result_id, results};
 use crate::evidence::{ExpectedTurn, ToolUse};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
@@ -23,15 +23,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
     }
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
     let id = result_id(runs);
-    let cases = runs.iter().flat_map(|run| {
-        let names = &names;
-        (run.trials)().map(move |trial| {
-            trial.map(|trial| {
-                let review = (run.review)(&trial);
-                case(&run.overview.summary.provenance.job, &CaseResult::new(run.overview, &trial, &review, names))
-            })
-        })
-    });
+    let cases = results(runs, &names, case);
     let created = runs.first().map_or(0.0, |run| epoch(run.overview.summary.started_at));
     write_streamed(cases, to, |cases| File {
         eval_set_result_id: id.clone(),

@@ -13,6 +13,7 @@ pub(super) mod trpc;
 pub(super) mod watsonx;
 
 pub(super) use names::ResultNames;
+use result::CaseResult;
 
 use std::io::{self, Write};
 
@@ -59,6 +60,38 @@ fn write_file<E>(
         file.finish()
     });
     written.map_err(DocumentError::Write)
+}
+
+/// What each trial of these runs comes to as a case, one at a time, with the name of its run's job.
+fn results<'r, E, T>(
+    runs: &'r [WrittenRun<'_, E>],
+    names: &'r ResultNames,
+    case: impl Fn(&str, &CaseResult<'_>) -> T + Copy + 'r,
+) -> impl Iterator<Item = Result<T, E>> + 'r {
+    runs.iter().flat_map(move |run| {
+        (run.trials)().map(move |trial| {
+            let trial = trial?;
+            let review = (run.review)(&trial);
+            Ok(case(&run.overview.summary.provenance.job, &CaseResult::new(run.overview, &trial, &review, names)))
+        })
+    })
+}
+
+/// Looks at each trial of these runs as a case, one after the other; the flag says whether its run repeats cases.
+fn each_result<E>(
+    runs: &[WrittenRun<'_, E>],
+    names: &ResultNames,
+    mut look: impl FnMut(&CaseResult<'_>, bool) -> DocumentResult<E>,
+) -> DocumentResult<E> {
+    for run in runs {
+        let repeats = run.overview.groups.iter().any(|group| group.planned > 1);
+        for trial in (run.trials)() {
+            let trial = trial.map_err(DocumentError::Read)?;
+            let review = (run.review)(&trial);
+            look(&CaseResult::new(run.overview, &trial, &review, names), repeats)?;
+        }
+    }
+    Ok(())
 }
 
 /// The jobs' names of several runs, each once.

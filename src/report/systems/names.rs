@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::evidence::{Condition, TrialId};
 use crate::record::Overview;
-use crate::text::file_name;
+use crate::text::{FileNames, file_name};
 
 /// The names of the cases of some runs. Other systems know neither models nor conditions: a case that is held with several
 /// of them is several cases there.
@@ -33,7 +33,7 @@ impl ResultNames {
                 (models, conditions)
             });
         let several_runs = runs.clone().into_iter().count() > 1;
-        let (mut names, mut taken) = (HashMap::new(), HashSet::new());
+        let (mut names, mut files) = (HashMap::new(), FileNames::default());
         for (run, group) in groups() {
             let mut beside = Vec::new();
             if several_runs {
@@ -47,12 +47,7 @@ impl ResultNames {
             }
             let beside = if beside.is_empty() { String::new() } else { format!(" [{}]", beside.join(", ")) };
             let id = format!("{}{beside}", group.case);
-            let base = file_name(&id);
-            let (mut file, mut copies) = (base.clone(), 1);
-            while !taken.insert(file.to_lowercase()) {
-                copies += 1;
-                file = format!("{base}-{copies}");
-            }
+            let file = files.take(&id);
             let key = (run.summary.id.clone(), group.case.clone(), group.model.clone(), group.condition);
             names.insert(key, CaseName { id, file });
         }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::result::{CaseResult, MetricResult, Status};
-use super::{ResultFolder, ResultNames, result_id, write_file, write_json};
+use super::{ResultFolder, ResultNames, each_result, result_id, write_file, write_json};
 use crate::evidence::Role;
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
@@ -15,34 +15,29 @@ use crate::report::token_file::write_token_file;
 pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
     let (mut evaluated, mut failed) = (Vec::new(), Vec::new());
-    for run in runs {
-        let several = run.overview.groups.iter().any(|group| group.planned > 1);
-        for trial in (run.trials)() {
-            let trial = trial.map_err(DocumentError::Read)?;
-            let review = (run.review)(&trial);
-            let result = CaseResult::new(run.overview, &trial, &review, &names);
-            let repeat = if several { format!("_{}", trial.trial.repeat) } else { String::new() };
-            let name = format!("{}{repeat}.json", result.name.file);
-            let conversation = conversation(&result);
-            if conversation.as_array().is_some_and(|said| !said.is_empty()) {
-                let metadata = json!({
-                    "authoritative_user_id": result.user(),
-                    "description": format!("Test results from {}", result.name.id),
-                });
-                let file = json!({ "metadata": metadata, "conversation": conversation });
-                write_json(folder, &format!("conversation_results/{name}"), &file)?;
-            }
-            match result.status {
-                // What was not evaluated has no figures.
-                Status::NotEvaluated => failed.push(not_evaluated(&name, &result)),
-                _ => {
-                    let file = evaluation(&name, conversation, &result);
-                    write_json(folder, &format!("deep_eval_results/deepeval_{name}"), &file)?;
-                    evaluated.push(name);
-                }
+    each_result(runs, &names, |result, repeats| {
+        let repeat = if repeats { format!("_{}", result.trial.trial.repeat) } else { String::new() };
+        let name = format!("{}{repeat}.json", result.name.file);
+        let conversation = conversation(result);
+        if conversation.as_array().is_some_and(|said| !said.is_empty()) {
+            let metadata = json!({
+                "authoritative_user_id": result.user(),
+                "description": format!("Test results from {}", result.name.id),
+            });
+            let file = json!({ "metadata": metadata, "conversation": conversation });
+            write_json(folder, &format!("conversation_results/{name}"), &file)?;
+        }
+        match result.status {
+            // What was not evaluated has no figures.
+            Status::NotEvaluated => failed.push(not_evaluated(&name, result)),
+            _ => {
+                let file = evaluation(&name, conversation, result);
+                write_json(folder, &format!("deep_eval_results/deepeval_{name}"), &file)?;
+                evaluated.push(name);
             }
         }
-    }
+        Ok(())
+    })?;
     all_results(runs, folder, &names, (evaluated.len(), failed))?;
     write_tokens(runs, folder)
 }
@@ -110,7 +105,7 @@ fn all_results<E>(
             trial.map(|trial| {
                 let review = crate::evidence::Review::default();
                 let result = CaseResult::new(run.overview, &trial, &review, names);
-                let repeat = if several { format!("_{}", trial.trial.repeat) } else { String::new() };
+                let repeat = if several { format!("_{}", result.trial.trial.repeat) } else { String::new() };
                 let name = format!("{}{repeat}.json", result.name.file);
                 let is_evaluated = result.status != Status::NotEvaluated;
                 is_evaluated.then(|| evaluation(&name, conversation(&result), &result))

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, epoch};
-use super::{ResultNames, job_names, result_id};
+use super::{ResultNames, job_names, result_id, results};
 use crate::evidence::{ExpectedTurn, Review, ToolUse};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
@@ -39,15 +39,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
         let took = summary_of_run.finished_at.map(|end| end - summary_of_run.started_at);
         summary.nanoseconds += took.and_then(|took| took.num_nanoseconds()).unwrap_or_default().max(0);
     }
-    let cases = runs.iter().flat_map(|run| {
-        let names = &names;
-        (run.trials)().map(move |trial| {
-            trial.map(|trial| {
-                let review = (run.review)(&trial);
-                case(&run.overview.summary.provenance.job, &CaseResult::new(run.overview, &trial, &review, names))
-            })
-        })
-    });
+    let cases = results(runs, &names, case);
     let id = result_id(runs);
     write_streamed(cases, to, |cases| File {
         eval_set_result_id: id.clone(),

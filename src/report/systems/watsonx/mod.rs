@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::result::CaseResult;
-use super::{ResultFolder, ResultNames, write_file, write_json};
-use crate::record::DocumentError;
+use super::{ResultFolder, ResultNames, each_result, write_file, write_json};
 use crate::report::WrittenRun;
 use crate::report::csv;
 use crate::report::format::DocumentResult;
@@ -29,29 +28,24 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
     let at = at.unwrap_or_default();
     let mut rows: Vec<Map<String, Value>> = Vec::new();
     let mut averages = Averages::default();
-    for run in runs {
-        let several = run.overview.groups.iter().any(|group| group.planned > 1);
-        for trial in (run.trials)() {
-            let trial = trial.map_err(DocumentError::Read)?;
-            let review = (run.review)(&trial);
-            let result = CaseResult::new(run.overview, &trial, &review, &names);
-            let run_of_case = if several { format!(".run{}", trial.trial.repeat) } else { String::new() };
-            let base = format!("{}{run_of_case}", result.name.file);
-            let messages = messages::messages(&result);
-            write_json(folder, &format!("{at}/messages/{base}.messages.json"), &messages)?;
-            let analyzed = messages::analyzed(&result, &messages);
-            write_json(folder, &format!("{at}/messages/{base}.messages.analyze.json"), &analyzed)?;
-            let figures = Figures::new(&result, messages.len()).into_map(&result);
-            write_json(folder, &format!("{at}/messages/{base}.metrics.json"), &figures)?;
-            if let Some(error) = &result.error {
-                let errors = json!([{ "reason": error, "traceback": null }]);
-                write_json(folder, &format!("{at}/messages/{base}.errors.json"), &errors)?;
-            }
-            write_json(folder, &format!("{at}/{base}.metadata.json"), &json!({ "thread_id": result.session() }))?;
-            averages.add(&result, &figures);
-            rows.push(figures);
+    each_result(runs, &names, |result, repeats| {
+        let run_of_case = if repeats { format!(".run{}", result.trial.trial.repeat) } else { String::new() };
+        let base = format!("{}{run_of_case}", result.name.file);
+        let messages = messages::messages(result);
+        write_json(folder, &format!("{at}/messages/{base}.messages.json"), &messages)?;
+        let analyzed = messages::analyzed(result, &messages);
+        write_json(folder, &format!("{at}/messages/{base}.messages.analyze.json"), &analyzed)?;
+        let figures = Figures::new(result, messages.len()).into_map(result);
+        write_json(folder, &format!("{at}/messages/{base}.metrics.json"), &figures)?;
+        if let Some(error) = &result.error {
+            let errors = json!([{ "reason": error, "traceback": null }]);
+            write_json(folder, &format!("{at}/messages/{base}.errors.json"), &errors)?;
         }
-    }
+        write_json(folder, &format!("{at}/{base}.metadata.json"), &json!({ "thread_id": result.session() }))?;
+        averages.add(result, &figures);
+        rows.push(figures);
+        Ok(())
+    })?;
     summary(folder, &at, &rows)?;
     write_json(folder, &format!("{at}/average_metrics.json"), &averages.of_all())?;
     let paths: Vec<String> =

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::ResultNames;
-use super::super::result::CaseResult;
+use super::super::{ResultNames, each_result};
 use super::figures::Figures;
 use super::messages::messages;
 use crate::record::DocumentError;
@@ -49,36 +48,32 @@ pub(in crate::report) fn table<E>(runs: &[WrittenRun<'_, E>], screen: Screen) ->
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
     let mut cases: Vec<(String, u32, Means)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for run in runs {
-        for trial in (run.trials)() {
-            let trial = trial.map_err(DocumentError::Read)?;
-            let review = (run.review)(&trial);
-            let result = CaseResult::new(run.overview, &trial, &review, &names);
-            let it = Figures::new(&result, messages(&result).len());
-            let numbers = [
-                None,
-                Some(it.total_steps as f64),
-                Some(it.llm_steps as f64),
-                Some(it.total_tool_calls as f64),
-                it.precision,
-                it.recall,
-                it.routing,
-                it.text_match,
-                it.success.map(|success| f64::from(u8::from(success))),
-                it.completion,
-                it.response_seconds,
-            ];
-            let name = &result.name.id;
-            let at = *places.entry(name.clone()).or_insert_with(|| {
-                cases.push((name.clone(), 0, Means::default()));
-                cases.len() - 1
-            });
-            if result.was_held() {
-                cases[at].1 += 1;
-                cases[at].2.add(numbers);
-            }
+    each_result(runs, &names, |result, _| {
+        let it = Figures::new(result, messages(result).len());
+        let numbers = [
+            None,
+            Some(it.total_steps as f64),
+            Some(it.llm_steps as f64),
+            Some(it.total_tool_calls as f64),
+            it.precision,
+            it.recall,
+            it.routing,
+            it.text_match,
+            it.success.map(|success| f64::from(u8::from(success))),
+            it.completion,
+            it.response_seconds,
+        ];
+        let name = &result.name.id;
+        let at = *places.entry(name.clone()).or_insert_with(|| {
+            cases.push((name.clone(), 0, Means::default()));
+            cases.len() - 1
+        });
+        if result.was_held() {
+            cases[at].1 += 1;
+            cases[at].2.add(numbers);
         }
-    }
+        Ok(())
+    })?;
     let mut all = Means::default();
     let cell = |number: Option<f64>| -> Cell {
         (Ink::unpainted, number.map_or_else(|| "NA".to_owned(), |number| format!("{number:.2}")))
