@@ -11,6 +11,7 @@ mod demo;
 mod edges;
 #[path = "fuzz/replay.rs"]
 mod fuzz;
+mod guards;
 mod house;
 mod isolation;
 mod program;

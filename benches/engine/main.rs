@@ -12,6 +12,7 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks and arguments")]
 
 mod bare;
+mod guards;
 mod look;
 mod redact;
 mod served;
@@ -26,6 +27,7 @@ cargo bench --bench engine            the table: 200 and 2,000 conversations of 
 cargo bench --bench engine -- quick   200 conversations only
 cargo bench --bench engine -- redact  the lines of redact only
 cargo bench --bench engine -- trajectory  the lines of trajectory only
+cargo bench --bench engine -- guards  the lines of guards only
 
 engine   eval-job's whole engine: persona, agent, judge, grading, journal; no graph
 bare     the same exchanges by tokio and reqwest alone
@@ -39,7 +41,8 @@ writes   the demo agent, which writes to its graph in each of 8 turns, not watch
 + watch  the same, photographed after each turn; its ratio is to writes
 redact   one entry of the journal without secrets, searched for them; the first one builds the search
 look     one snapshot of an embedded graph, by its nodes: when nothing was written, and after one write
-trajectory  recorded tool calls compared with the expected ones, on one core; every tenth case differs and is explained";
+trajectory  recorded tool calls compared with the expected ones, on one core; every tenth case differs and is explained
+guards   all guards on one turn of the persona, after a short conversation and a long one";
 
 /// Rounds of each row; the medians are shown.
 const ROUNDS: usize = 3;
@@ -70,6 +73,7 @@ fn main() {
         ["quick"] => table(&[200]),
         ["redact"] => redact::table(),
         ["trajectory"] => trajectory::table(),
+        ["guards"] => guards::table(),
         _ => table(&[200, 2000]),
     }
 }
@@ -88,6 +92,7 @@ fn table(sizes: &[usize]) {
     look::table();
     trajectory::table();
     redact::table();
+    guards::table();
     let server = served::Server::start(Duration::from_millis(200));
     // Opening, eight turns, seven lines of the persona between them, a verdict: one after the other.
     let ideal = 200.0 * (1.0 + 8.0 + 7.0 + 1.0);

@@ -6,7 +6,10 @@
 //! Invariants: turns are numbered from 1 without a gap; no conversation has more messages than its rules allow; no user
 //! message goes unanswered because of that limit; the persona's last message is still delivered; the agent's text never
 //! ends a conversation.
+//!
+//! [`guard`] finds what is wrong with a turn of the persona, without a model.
 
+pub mod guard;
 mod machine;
 mod persona_reply;
 mod signoff;

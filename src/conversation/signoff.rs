@@ -31,6 +31,15 @@ pub(super) fn without_signoff(message: &str, phrase: &str) -> Option<String> {
     Some(format!("{before}{space}{after}"))
 }
 
+/// Where the phrase first stands in a message, by bytes, without the marks around it.
+pub(super) fn found(message: &str, phrase: &str) -> Option<(usize, usize)> {
+    if can_not_match(message, phrase) {
+        return None;
+    }
+    let phrase: Vec<char> = folded(phrase.trim()).into_iter().map(|letter| letter.character).collect();
+    find(&folded(message), &phrase)
+}
+
 /// A quick check that rules out nearly every message: in ASCII, it does not contain the first part of the phrase.
 fn can_not_match(message: &str, phrase: &str) -> bool {
     let Some(first) = phrase.split_whitespace().next() else { return true };

@@ -1,0 +1,90 @@
+//! A goodbye while tasks are open or the agent waits for an answer.
+
+use super::phrases::List;
+use super::scene::Scene;
+use super::tasks_raised::{is_comparable, matched, telling};
+use super::{Fault, fault};
+
+pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
+    let turn = scene.text();
+    let (outside, all) = turn.outside(&[List::Goodbye, List::Polite]);
+    // A goodbye within a message about something else is none.
+    let is_goodbye = turn.says_goodbye()
+        && (outside <= 60 || outside * 2 <= all)
+        && !turn.raw.trim_end().ends_with(['?', '？', '؟']);
+    if !scene.turn.signs_off && !is_goodbye {
+        return None;
+    }
+    if scene.users().any(|text| text.only_closes() && text.says_goodbye()) {
+        return None;
+    }
+    if let Some(open) = open_task(scene) {
+        return fault("it ends the conversation before this task was raised", scene.input.tasks[open]);
+    }
+    let agent = scene.last_agent()?;
+    let sentences = agent.plain();
+    let waits =
+        scene.agent_asks() && !agent.has(List::AnythingElse) && !agent.has(List::Goodbye) && !sentences.is_empty();
+    let answers = outside >= 12
+        || turn
+            .of(List::Answer)
+            .any(|hit| !turn.of(List::Goodbye).any(|bye| bye.start <= hit.start && hit.end <= bye.end))
+            && !only_thanks(scene);
+    if waits && !answers {
+        return fault("it ends the conversation while the assistant waits for an answer", agent.raw);
+    }
+    None
+}
+
+/// The first task of which no message says anything.
+fn open_task(scene: &Scene<'_>) -> Option<usize> {
+    let turn = scene.text();
+    let users: Vec<_> = scene.users().chain([turn]).collect();
+    if !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
+        let asked = scene
+            .users()
+            .filter(|text| !text.only_closes() && !text.outside(&[List::Answer, List::Polite, List::Greeting]).0.lt(&8))
+            .count();
+        return (asked == 0 || asked < scene.tasks.len()).then_some(asked).filter(|at| *at < scene.tasks.len());
+    }
+    (0..scene.tasks.len()).find(|at| {
+        let words = telling(scene, *at);
+        !words.is_empty() && !users.iter().any(|text| matched(text, &words).0 > 0)
+    })
+}
+
+/// Whether what looks like an answer is part of thanks: "ok, thanks".
+fn only_thanks(scene: &Scene<'_>) -> bool {
+    let turn = scene.text();
+    turn.of(List::Answer).all(|hit| {
+        turn.of(List::Polite).any(|polite| polite.start <= hit.start && hit.end <= polite.end)
+            && ![
+                "yes",
+                "no",
+                "ja",
+                "nein",
+                "oui",
+                "non",
+                "si",
+                "sim",
+                "nao",
+                "tak",
+                "nie",
+                "да",
+                "нет",
+                "evet",
+                "hayir",
+                "はい",
+                "いいえ",
+                "네",
+                "نعم",
+                "لا",
+                "हाँ",
+                "नहीं",
+                "nope",
+                "sure",
+                "nee",
+            ]
+            .contains(&&turn.plain()[hit.start..hit.end])
+    })
+}

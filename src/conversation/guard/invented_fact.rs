@@ -1,0 +1,374 @@
+//! Data of the user's own that stand nowhere.
+
+use super::phrases::{List, PHRASES};
+use super::scene::Scene;
+use super::text_view::TextView;
+use super::values::{Kind, Value, digits, values};
+use super::words::{Script, plain};
+use super::{Fault, fault};
+
+pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
+    let turn = scene.text();
+    let stated: Vec<Value> = values(turn).into_iter().filter(|value| is_stated(turn, value)).collect();
+    let known: std::cell::LazyCell<Known, _> = std::cell::LazyCell::new(|| Known::new(scene));
+    let invented = stated.iter().find(|value| !known.has(scene, turn, value));
+    let what = match invented {
+        Some(value) => turn.plain()[value.start..value.end].trim().to_owned(),
+        None => name(scene)?,
+    };
+    fault("it states something that stands in no task, fact or message; say that you don't know it", what)
+}
+
+fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s TextView<'s>> {
+    scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text))
+}
+
+/// The values of tasks, facts and conversation.
+struct Known {
+    values: Vec<Kind>,
+    numbers: Vec<f64>,
+    digits: String,
+}
+
+impl Known {
+    fn new(scene: &Scene<'_>) -> Known {
+        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind).collect();
+        let mut numbers: Vec<f64> = Vec::new();
+        for value in &values {
+            match value {
+                Kind::Number(number) => numbers.push(*number),
+                Kind::Time { minutes, .. } => numbers.extend([
+                    f64::from(minutes / 60),
+                    f64::from((minutes / 60 + 12) % 24),
+                    f64::from(minutes % 60),
+                ]),
+                Kind::Month(month) => numbers.push(*month as f64),
+                _ => {}
+            }
+        }
+        // Parts of ids and of phone numbers, also as they are grouped.
+        let digits = sources(scene).map(|text| digits(text.plain()) + " ").collect();
+        Known { values, numbers, digits }
+    }
+
+    fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &Value) -> bool {
+        let text = &turn.plain()[value.start..value.end];
+        match &value.kind {
+            Kind::Email => sources(scene).any(|source| source.plain().contains(text)),
+            Kind::Id(id) => {
+                let squeezed =
+                    |source: &TextView<'_>| source.plain().chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+                let number = digits(id);
+                id.len() > 3
+                    && number.len() == id.len()
+                    && self.digits.contains(number.trim_start_matches("00").trim_start_matches('0'))
+                    || sources(scene).any(|source| squeezed(source).contains(id.as_str()))
+            }
+            Kind::Time { minutes, is_exact } => {
+                let is_same = |known: &Kind| match known {
+                    Kind::Time { minutes: other, is_exact: other_is } => {
+                        minutes == other
+                            || !(*is_exact && *other_is) && (minutes + 720) % 1440 == other % 1440
+                            || !other_is && (other + 720) % 1440 == *minutes
+                    }
+                    Kind::Number(number) => {
+                        minutes % 60 == 0 && (*number as u32 == minutes / 60 || *number as u32 + 12 == minutes / 60)
+                    }
+                    _ => false,
+                };
+                self.values.iter().any(is_same)
+            }
+            Kind::Number(number) => {
+                let near = |other: f64| (other - number).abs() < 0.005;
+                let pairs = || {
+                    self.numbers
+                        .iter()
+                        .enumerate()
+                        .flat_map(|(at, one)| self.numbers[at + 1..].iter().map(move |other| (*one, *other)))
+                };
+                self.numbers.iter().any(|known| near(*known))
+                    || self.numbers.len() <= 30
+                        && pairs().any(|(one, other)| near(one + other) || near((one - other).abs()))
+                    || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
+                    || text.len() >= 2 && sources(scene).any(|source| source.plain().contains(text) && !value.is_word)
+            }
+            Kind::Month(month) => {
+                self.values.iter().any(|known| known == &value.kind || *known == Kind::Number(*month as f64))
+            }
+            Kind::Weekday(_) => {
+                self.values.contains(&value.kind) || self.values.iter().any(|known| matches!(known, Kind::Month(_)))
+            }
+        }
+    }
+}
+
+/// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
+fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
+    let plain = turn.plain();
+    let sentence = turn.sentence(value.start);
+    let is_own = PHRASES.has_first_person(sentence);
+    if turn.is_quoted(value.start) || (sentence.ends_with(['?', '？', '؟']) && !is_own) {
+        return false;
+    }
+    let after = plain[value.end..].trim_start_matches(['-', ' ']);
+    let next: &str = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let before = plain[..value.start].trim_end();
+    let previous = before.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_beside_digit =
+        next.starts_with(|c: char| c.is_ascii_digit()) || previous.starts_with(|c: char| c.is_ascii_digit());
+    let is_beside_month = PHRASES.months.contains_key(next) || PHRASES.months.contains_key(previous);
+    let is_data = match &value.kind {
+        Kind::Email | Kind::Time { .. } => true,
+        Kind::Id(id) => {
+            let is_ordinal = [
+                "st", "nd", "rd", "th", "x", "d", "er", "e", "eme", "min", "h", "kg", "km", "cm", "g", "gb", "mm", "m",
+                "mb", "l",
+            ]
+            .iter()
+            .any(|end| id.strip_suffix(end).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())));
+            id.len() >= 4 && digits(id).len() >= 2 && !is_ordinal && !id.starts_with("covid") && !id.starts_with("http")
+        }
+        Kind::Month(_) => {
+            value.end - value.start >= 5
+                && !matches!(&plain[value.start..value.end], "march" | "marca" | "mayis" | "marzo")
+                || is_beside_digit
+        }
+        Kind::Weekday(_) => value.end - value.start >= 5,
+        Kind::Number(number) if value.is_word => {
+            *number >= 2.0 && COUNTED.contains(&next)
+                || (*number >= 3.0 && before.ends_with("there are") && next == "of")
+        }
+        Kind::Number(number) => {
+            let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
+            let is_plain = !is_ordinal || is_beside_month;
+            let is_everyday = *number <= 1.0
+                || before.ends_with('<')
+                || *number == 100.0 && plain[value.end..].trim_start().starts_with('%')
+                || *number == 24.0 && plain[value.end..].starts_with('/')
+                || *number == 7.0 && before.ends_with("24/")
+                || [
+                    "minutes",
+                    "minute",
+                    "min",
+                    "mins",
+                    "seconds",
+                    "sec",
+                    "stars",
+                    "star",
+                    "minuten",
+                    "minuti",
+                    "minutos",
+                    "minut",
+                    "минут",
+                    "минуты",
+                    "dakika",
+                    "d",
+                    "x",
+                    "分钟",
+                    "分",
+                ]
+                .contains(&next)
+                || *number < 10.0
+                    && [
+                        "option",
+                        "number",
+                        "step",
+                        "question",
+                        "point",
+                        "no",
+                        "nr",
+                        "opcion",
+                        "nummer",
+                        "punkt",
+                        "frage",
+                        "top",
+                        "opcao",
+                        "opzione",
+                        "вариант",
+                        "part",
+                        "line",
+                    ]
+                    .contains(&previous)
+                || *number < 10.0 && plain[value.end..].starts_with([')', ':']) && before.is_empty();
+            is_plain && !is_everyday
+        }
+    };
+    is_data && !speaks_of_agent(sentence, is_own)
+}
+
+/// Whether a sentence is about what the agent or its side said.
+fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
+    !is_own
+        && ["your website", "you said", "the website", "your site", "the ad "]
+            .iter()
+            .any(|part| sentence.contains(part))
+}
+
+/// What a number in words counts where it says something of the user.
+const COUNTED: [&str; 70] = [
+    "people",
+    "persons",
+    "guests",
+    "adults",
+    "children",
+    "kids",
+    "nights",
+    "days",
+    "weeks",
+    "months",
+    "years",
+    "tickets",
+    "rooms",
+    "of",
+    "euros",
+    "dollars",
+    "pounds",
+    "bedrooms",
+    "hours",
+    "dogs",
+    "cats",
+    "personen",
+    "gaste",
+    "erwachsene",
+    "kinder",
+    "nachte",
+    "tage",
+    "wochen",
+    "monate",
+    "jahre",
+    "karten",
+    "zimmer",
+    "euro",
+    "stunden",
+    "personnes",
+    "adultes",
+    "enfants",
+    "nuits",
+    "jours",
+    "semaines",
+    "mois",
+    "ans",
+    "personas",
+    "adultos",
+    "ninos",
+    "noches",
+    "dias",
+    "semanas",
+    "meses",
+    "anos",
+    "persone",
+    "adulti",
+    "bambini",
+    "notti",
+    "giorni",
+    "anni",
+    "pessoas",
+    "criancas",
+    "noites",
+    "volwassenen",
+    "kinderen",
+    "nachten",
+    "dagen",
+    "osob",
+    "osoby",
+    "dzieci",
+    "человек",
+    "ночей",
+    "kisi",
+    "kisilik",
+];
+
+/// A name that the turn gives and that stands nowhere.
+fn name(scene: &Scene<'_>) -> Option<String> {
+    let turn = scene.text();
+    let is_known = |name: &str| {
+        let name = plain(name);
+        sources(scene).any(|source| source.plain().contains(&name))
+    };
+    for hit in turn.of(List::NameIs) {
+        // The raw text behind the phrase: as many words are left in both.
+        if turn.plain()[hit.end..].trim_start().starts_with(['[', '{', '<']) {
+            continue;
+        }
+        let left = turn.plain()[hit.end..].split_whitespace().count();
+        let words: Vec<&str> = turn.raw.split_whitespace().collect();
+        let is_unspaced = turn.plain()[..hit.end].chars().next_back().is_some_and(|c| {
+            matches!(
+                Script::of(c),
+                Script::Han | Script::Hiragana | Script::Thai | Script::Hangul | Script::Arabic | Script::Devanagari
+            )
+        });
+        if is_unspaced {
+            let phrase = &turn.plain()[hit.start..hit.end];
+            if matches!(phrase, "私は" | "我是" | "저는" | "ชื่อ" | "아내" | "남편" | "नाम है")
+            {
+                continue;
+            }
+            let name: String = turn.plain()[hit.end..]
+                .trim_start_matches([' ', ':', '，', '「', '"'])
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '·')
+                .take(2)
+                .collect();
+            if name.chars().count() == 2 && !PHRASES.functions.contains_key(&name) && !is_known(&name) {
+                return Some(name);
+            }
+            continue;
+        }
+        let behind = &words[words.len().saturating_sub(left)..];
+        let names: Vec<&str> = behind
+            .iter()
+            .take(4)
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+            .take_while(|word| {
+                word.starts_with(char::is_uppercase)
+                    || matches!(*word, "de" | "van" | "von" | "la" | "is" | "called" | "heißt")
+            })
+            .filter(|word| word.starts_with(char::is_uppercase) && word.chars().count() > 1)
+            .collect();
+        if let Some(name) = names.iter().find(|name| !is_known(name) && !COMMON.contains(*name)) {
+            return Some((*name).to_owned());
+        }
+    }
+    // A bare name, where a name was asked for.
+    let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
+    let asks_name = [
+        "name",
+        "nom",
+        "nombre",
+        "nome",
+        "naam",
+        "nazwisk",
+        "imie",
+        "зовут",
+        "имя",
+        "isim",
+        "adiniz",
+        "where do you live",
+        "which city",
+        "what city",
+    ]
+    .iter()
+    .any(|word| agent.words().any(|it| it == *word) || word.contains(' ') && agent.plain().contains(word));
+    let names: Vec<&str> = turn
+        .raw
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|word| word.starts_with(char::is_uppercase))
+        .collect();
+    if asks_name && names.len() >= 2 && turn.places().len() <= 8 && !turn.raw.contains(['?']) {
+        let is_name =
+            |name: &&&str| !is_known(name) && !PHRASES.functions.contains_key(&plain(name)) && !COMMON.contains(*name);
+        let unknown: Vec<&&str> = names.iter().filter(is_name).collect();
+        if unknown.len() >= 2 {
+            return Some(unknown.iter().map(|name| **name).collect::<Vec<_>>().join(" "));
+        }
+    }
+    None
+}
+
+/// Words with a capital that are no names.
+const COMMON: [&str; 22] = [
+    "I", "Sure", "Yes", "No", "Thanks", "Thank", "Okay", "OK", "English", "German", "French", "Spanish", "Sorry",
+    "Please", "The", "Mr", "Mrs", "Ms", "Dr", "Hi", "Hello", "My",
+];

@@ -1,0 +1,328 @@
+//! The phrases that guards look for, all of them in one pass over a text.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::words::{Script, plain};
+use crate::text::is_of_word;
+
+/// A list of phrases: one file of `phrases/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Goodbye,
+    Polite,
+    Greeting,
+    Opener,
+    StartOver,
+    Assistant,
+    AnythingElse,
+    AskAgain,
+    Answer,
+    Awaits,
+    NameIs,
+    Simulated,
+    Details,
+    Stage,
+}
+
+const LISTS: [(List, &str); 14] = [
+    (List::Goodbye, include_str!("phrases/goodbye.txt")),
+    (List::Polite, include_str!("phrases/polite.txt")),
+    (List::Greeting, include_str!("phrases/greeting.txt")),
+    (List::Opener, include_str!("phrases/opener.txt")),
+    (List::StartOver, include_str!("phrases/start_over.txt")),
+    (List::Assistant, include_str!("phrases/assistant.txt")),
+    (List::AnythingElse, include_str!("phrases/anything_else.txt")),
+    (List::AskAgain, include_str!("phrases/ask_again.txt")),
+    (List::Answer, include_str!("phrases/answer.txt")),
+    (List::Awaits, include_str!("phrases/awaits.txt")),
+    (List::NameIs, include_str!("phrases/name_is.txt")),
+    (List::Simulated, include_str!("phrases/simulated.txt")),
+    (List::Details, include_str!("phrases/details.txt")),
+    (List::Stage, include_str!("phrases/stage.txt")),
+];
+
+/// How far apart, in bytes, the parts of one phrase may stand.
+const GAP: usize = 70;
+
+/// Where a phrase of a list stands in a plain text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) list: List,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+#[derive(Debug)]
+struct Phrase {
+    list: List,
+    begins_clause: bool,
+    ends_clause: bool,
+    /// The parts between gaps, and whether any ending may follow.
+    parts: Vec<(String, bool)>,
+}
+
+/// All lists, ready to be looked for, and the words of all languages that say little or belong to a kind.
+pub(super) struct Phrases {
+    all: Vec<Phrase>,
+    search: Option<AhoCorasick>,
+    /// The languages in which a word is a function word, a bit each in the order of `languages`.
+    pub(super) functions: HashMap<String, u32>,
+    pub(super) languages: Vec<&'static str>,
+    pub(super) task_words: HashMap<String, ()>,
+    pub(super) numbers: HashMap<String, u64>,
+    pub(super) months: HashMap<String, u64>,
+    pub(super) weekdays: HashMap<String, u64>,
+    /// The groups of synonyms that a word is in, a bit each.
+    pub(super) synonyms: HashMap<String, u128>,
+    kinds: HashMap<String, u32>,
+    kind_parts: Vec<(String, u32)>,
+}
+
+pub(super) static PHRASES: LazyLock<Phrases> = LazyLock::new(Phrases::load);
+
+/// The lines of a file: what stands before the colon, and what behind it.
+fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "))
+}
+
+impl Phrases {
+    fn load() -> Phrases {
+        let all: Vec<Phrase> = LISTS
+            .into_iter()
+            .flat_map(|(list, file)| lines(file).flat_map(move |(_, line)| line.split(" | ").map(move |it| (list, it))))
+            .filter_map(|(list, text)| Phrase::parse(list, text))
+            .collect();
+        let search = AhoCorasick::new(all.iter().map(|phrase| phrase.parts[0].0.as_str())).ok();
+        let mut phrases = Phrases {
+            all,
+            search,
+            functions: HashMap::new(),
+            languages: Vec::new(),
+            task_words: HashMap::new(),
+            numbers: HashMap::new(),
+            months: HashMap::new(),
+            weekdays: HashMap::new(),
+            synonyms: HashMap::new(),
+            kinds: HashMap::new(),
+            kind_parts: Vec::new(),
+        };
+        phrases.load_words();
+        phrases
+    }
+
+    fn load_words(&mut self) {
+        for (bit, (language, words)) in lines(include_str!("phrases/functions.txt")).enumerate() {
+            self.languages.push(language);
+            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+                *self.functions.entry(word).or_default() |= 1 << bit;
+            }
+        }
+        for (_, words) in lines(include_str!("phrases/task_words.txt")) {
+            self.task_words.extend(words.split_whitespace().map(|word| (plain(word), ())));
+        }
+        for (_, words) in lines(include_str!("phrases/numbers.txt")) {
+            let (ones, tens) = words.split_once(" ; ").unwrap_or((words, ""));
+            self.numbers.extend(ones.split(' ').zip(0..).map(|(word, number)| (plain(word), number)));
+            self.numbers.extend(tens.split(' ').zip(2..).map(|(word, number)| (plain(word), number * 10)));
+        }
+        for (_, words) in lines(include_str!("phrases/months.txt")) {
+            let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
+            self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+            self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+        }
+        for (bit, (_, words)) in lines(include_str!("phrases/synonyms.txt")).enumerate() {
+            for word in words.split_whitespace() {
+                *self.synonyms.entry(plain(word)).or_default() |= 1 << bit;
+            }
+        }
+        for (bit, (_, words)) in lines(include_str!("phrases/kinds.txt")).enumerate() {
+            for word in words.split_whitespace().map(plain).filter(|word| !SAYS_NOTHING.contains(&word.as_str())) {
+                let is_spaced = word.chars().all(|c| {
+                    !matches!(
+                        Script::of(c),
+                        Script::Han | Script::Katakana | Script::Hiragana | Script::Thai | Script::Hangul
+                    )
+                });
+                match word.strip_suffix('*') {
+                    Some(begin) => self.kind_parts.push((begin.to_owned(), 1 << bit)),
+                    None if is_spaced => *self.kinds.entry(word).or_default() |= 1 << bit,
+                    None => self.kind_parts.push((word, 1 << bit)),
+                }
+            }
+        }
+    }
+
+    /// Where phrases of the lists stand in a plain text.
+    pub(super) fn find(&self, plain: &str) -> Vec<Hit> {
+        let Some(search) = &self.search else { return Vec::new() };
+        let mut hits = Vec::new();
+        for found in search.find_overlapping_iter(plain) {
+            let phrase = &self.all[found.pattern().as_usize()];
+            if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
+                hits.push(Hit { list: phrase.list, start: found.start(), end });
+            }
+        }
+        hits
+    }
+
+    /// The kinds of thing that the words of a text ask for or say, a bit each.
+    pub(super) fn kinds<'a>(&self, plain: &str, words: impl Iterator<Item = &'a str>) -> u32 {
+        let by_words = words.fold(0, |kinds, word| kinds | self.kinds.get(word).copied().unwrap_or_default());
+        self.kind_parts
+            .iter()
+            .filter(|(part, _)| plain.contains(part.as_str()))
+            .fold(by_words, |all, (_, bit)| all | bit)
+    }
+}
+
+/// Short words within the names of kinds that are everywhere.
+const SAYS_NOTHING: [&str; 24] = [
+    "|", "por", "que", "ou", "sur", "le", "a", "di", "e", "is", "es", "in", "so", "as", "mark", "much", "many", "ne",
+    "ha", "via", "posta", "art", "uhr", "viel",
+];
+
+fn parts_of(word: &str) -> Vec<String> {
+    word.split(['\'', '-']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+impl Phrase {
+    fn parse(list: List, text: &str) -> Option<Phrase> {
+        let text = text.trim();
+        let (begins_clause, text) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
+        let (ends_clause, text) = text.strip_suffix('$').map_or((false, text), |rest| (true, rest));
+        let text = plain(&text.replace("* ", "*…"));
+        let part = |part: &str| match part.trim().strip_suffix('*') {
+            Some(begin) => (begin.trim().to_owned(), true),
+            None => (part.trim().to_owned(), false),
+        };
+        let parts: Vec<(String, bool)> = text.split('…').map(part).filter(|(part, _)| !part.is_empty()).collect();
+        (!parts.is_empty()).then_some(Phrase { list, begins_clause, ends_clause, parts })
+    }
+
+    /// Where the phrase ends in a text in which its first part stands.
+    fn ends_at(&self, plain: &str, start: usize, end: usize) -> Option<usize> {
+        if self.begins_clause && !begins_clause(plain, start) || !is_bounded(plain, start, end, self.parts[0].1) {
+            return None;
+        }
+        let mut end = end;
+        for (part, any_ending) in &self.parts[1..] {
+            let rest = &plain[end..];
+            let most = rest.char_indices().map(|(at, _)| at).find(|at| *at > GAP).unwrap_or(rest.len());
+            let most = rest[..most].find(is_sentence_end).unwrap_or(most);
+            let after = (rest.match_indices(part.as_str()).map(|(at, _)| (end + at, end + at + part.len())))
+                .take_while(|(_, to)| *to <= end + most + part.len())
+                .find(|(from, to)| is_bounded(plain, *from, *to, *any_ending))?;
+            end = after.1;
+        }
+        (!self.ends_clause || ends_clause(plain, end)).then_some(end)
+    }
+}
+
+/// What ends a sentence.
+pub(super) fn is_sentence_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '\n' | '…')
+}
+
+fn begins_clause(plain: &str, start: usize) -> bool {
+    let before = plain[..start].trim_end_matches(|c: char| matches!(c, ' ' | '"' | '\'' | '*' | '(' | '¡' | '¿' | '_'));
+    match before.chars().next_back() {
+        None => true,
+        Some(c) => !is_of_word(c) || Script::of(c) == Script::Thai && before.len() < start,
+    }
+}
+
+fn ends_clause(plain: &str, end: usize) -> bool {
+    let after = plain[end..].trim_start_matches(|c: char| matches!(c, ' ' | '"' | '\'' | '*' | ')' | '_'));
+    after.chars().next().is_none_or(|c| !is_of_word(c))
+}
+
+/// Whether a part stands by itself: no letter goes on before or after it, in scripts with spaces.
+fn is_bounded(plain: &str, start: usize, end: usize, any_ending: bool) -> bool {
+    let joins = |one: Option<char>, other: Option<char>| {
+        let (Some(one), Some(other)) = (one, other) else { return false };
+        let is_spaced = |c: char| {
+            is_of_word(c)
+                && !matches!(
+                    Script::of(c),
+                    Script::Han | Script::Hiragana | Script::Katakana | Script::Thai | Script::Hangul
+                )
+        };
+        is_spaced(one) && is_spaced(other)
+    };
+    let before = plain[..start].chars().next_back();
+    let is_prefixed =
+        before == Some('و') && !plain[..start - 'و'.len_utf8()].chars().next_back().is_some_and(is_of_word);
+    (is_prefixed || !joins(before, plain[start..].chars().next()))
+        && (any_ending || !joins(plain[..end].chars().next_back(), plain[end..].chars().next()))
+}
+
+/// Words by which somebody speaks of himself.
+const FIRST_PERSON: [&str; 56] = [
+    "i",
+    "my",
+    "we",
+    "our",
+    "us",
+    "me",
+    "mine",
+    "ich",
+    "mein",
+    "meine",
+    "meiner",
+    "meinen",
+    "wir",
+    "unser",
+    "unsere",
+    "mir",
+    "je",
+    "j",
+    "mon",
+    "ma",
+    "mes",
+    "nous",
+    "notre",
+    "mi",
+    "mis",
+    "yo",
+    "nuestro",
+    "nuestra",
+    "nosotros",
+    "somos",
+    "mio",
+    "mia",
+    "siamo",
+    "meu",
+    "minha",
+    "eu",
+    "nossa",
+    "ik",
+    "mijn",
+    "wij",
+    "onze",
+    "moj",
+    "moja",
+    "moje",
+    "mam",
+    "я",
+    "мой",
+    "моя",
+    "мое",
+    "мы",
+    "меня",
+    "нас",
+    "benim",
+    "bizim",
+    "मेरा",
+    "मेरी",
+];
+
+impl Phrases {
+    /// Whether a plain sentence speaks of the one who writes it.
+    pub(super) fn has_first_person(&self, sentence: &str) -> bool {
+        sentence.split(|c: char| !is_of_word(c)).any(|word| FIRST_PERSON.contains(&word))
+            || ["私", "我", "제 ", "저희", "ผม", "ฉัน"].iter().any(|word| sentence.contains(word))
+    }
+}

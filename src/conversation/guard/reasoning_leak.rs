@@ -1,0 +1,97 @@
+//! A turn that shows what is behind it: reasoning, stage directions, markup, template text, that the user is played.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::phrases::List;
+use super::scene::Scene;
+use super::text_view::TextView;
+use super::{Fault, fault};
+
+/// Forms that nobody types in a chat, and what they are.
+const FORMS: [(&str, &str); 9] = [
+    (
+        r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
+        "a tag",
+    ),
+    (
+        r"(?i)</(p|b|i|u|div|span|strong|em|ul|ol|li|h[1-6]|a|html|body|code|pre|br|table)>|<(br|hr|p|div|ul|ol|li|html|body|strong|em|h[1-6]|b|i)\s*/?>",
+        "markup",
+    ),
+    (r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
+    (
+        r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|client|bot|ai|chatbot|nutzer|benutzer|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|用户|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
+        "a role before the message",
+    ),
+    (r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
+    (
+        r"(?i)[\[<(](insert|your|my|user'?s?|enter|full|first|last|phone|email|date|name|address|order|customer|account|company|city|placeholder|ihr|ihre|dein|votre|nom|su|tu|nombre|nome|seu|uw|naam|imi[eę]|ваше?|имя|名前|氏名|姓名|您的|이름|الاسم|नाम|ชื่อ)( ?[\p{L}\p{M}_/ -]{0,30})[\]>]",
+        "template text",
+    ),
+    (r"(?m)^\s*```|```", "a code fence"),
+    (
+        r"(?m)^\s{0,3}#{1,6} \S|\*\*[^*\n]{1,80}\*\*|^\s*---+\s*$|(?s:^\s*[-*•] \S.*\n\s*[-*•] \S)|(?s:^\s*1[.)] \S.*\n\s*2[.)] \S)",
+        "markdown",
+    ),
+    (
+        r#"(?s)^\s*[\[{]\s*["'“][\p{L}\w]+["'”]\s*:|["'“](message|done|reason|role|content|thought|reasoning|response|text|reply|intent)["'”]\s*:|"[\p{L}_]+"\s*:\s*("[^"]*"|true|false|null|\d+)\s*[,}]|(?i)\bdone\s*[:=]\s*(true|false)\b"#,
+        "JSON",
+    ),
+];
+
+static PATTERNS: LazyLock<Vec<(Option<Regex>, &str)>> =
+    LazyLock::new(|| FORMS.iter().map(|(pattern, name)| (Regex::new(pattern).ok(), *name)).collect());
+
+pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
+    let turn = scene.text();
+    let wants_code = scene.tasks.iter().any(|task| {
+        ["json", "html", "code", "xml", "markdown", "template", "python", "sql", "markup", "tag"]
+            .iter()
+            .any(|word| task.plain().contains(word))
+    });
+    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '('])
+        && !wants_code
+    {
+        let forms = PATTERNS.iter().filter_map(|(pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
+        for (found, name) in forms {
+            let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
+            if !is_said || found.start() == 0 {
+                return fault(
+                    format!("it contains {name}; write only what the user says, in plain words"),
+                    found.as_str(),
+                );
+            }
+        }
+    }
+    if let Some(direction) = stage_direction(turn) {
+        return fault("it describes what the user does; write only what the user says", direction);
+    }
+    let is_of_case = |words: &str| {
+        scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(words))
+            || scene.last_agent().is_some_and(|agent| agent.plain().contains(words))
+    };
+    let hit = turn.of(List::Simulated).find(|hit| {
+        let words = &turn.plain()[hit.start..hit.end];
+        !turn.is_quoted(hit.start) && !is_of_case(words)
+    })?;
+    fault("it shows instructions or reasoning; write only what the user says", turn.shown(hit))
+}
+
+/// What is done, between asterisks or brackets.
+fn stage_direction(turn: &TextView<'_>) -> Option<String> {
+    let plain = turn.plain();
+    let pairs = [('*', '*'), ('(', ')'), ('[', ']'), ('（', '）'), ('_', '_'), ('【', '】')];
+    turn.of(List::Stage).find_map(|hit| {
+        let before = &plain[..hit.start];
+        pairs.iter().find_map(|(opening, closing)| {
+            let start = before.rfind(*opening)? + opening.len_utf8();
+            let within = &before[start..];
+            let end = plain[hit.end..].find(*closing)? + hit.end;
+            let is_near =
+                within.chars().count() <= 14 && plain[hit.end..end].chars().count() <= 60 && !within.contains(')');
+            let is_pair = opening != closing || before.matches(*opening).count() % 2 == 1;
+            (is_near && is_pair && !plain[start..end].contains(['.', '?'])).then(|| plain[start..end].to_owned())
+        })
+    })
+}

@@ -1,0 +1,127 @@
+//! A turn that begins the conversation anew.
+
+use super::phrases::{List, is_sentence_end};
+use super::scene::Scene;
+use super::text_view::Content;
+use super::{Fault, fault};
+
+pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
+    let turn = scene.text();
+    let first = scene.users().next()?;
+    let why = "it begins the conversation anew; go on from the last reply";
+    if let Some(hit) = turn.of(List::StartOver).find(|hit| !turn.is_quoted(hit.start))
+        && !scene.tasks.iter().any(|task| task.has(List::StartOver))
+        && !scene.last_agent().is_some_and(|agent| agent.has(List::StartOver))
+    {
+        return fault(why, turn.shown(hit));
+    }
+    let plain = turn.plain();
+    let greeting = turn
+        .of(List::Greeting)
+        .filter(|hit| plain[..hit.start].chars().filter(|c| c.is_alphanumeric()).count() == 0)
+        .max_by_key(|hit| hit.end)?;
+    let rest = plain[greeting.end..].trim_start();
+    let is_weak = matches!(&plain[greeting.start..greeting.end], "hey" | "hi" | "hej");
+    let says_again = [
+        "again",
+        "nochmal",
+        "noch einmal",
+        "encore",
+        "otra vez",
+        "de nuevo",
+        "ancora",
+        "de novo",
+        "opnieuw",
+        "weer",
+        "znowu",
+        "ponownie",
+        "снова",
+        "еще раз",
+        "tekrar",
+        "又",
+        "再次",
+        "다시",
+        "مره اخري",
+        "फिर",
+        "อีกครั้ง",
+        "でもう",
+    ]
+    .iter()
+    .any(|word| rest.trim_start_matches([',', ' ']).starts_with(word));
+    let agent_greets = scene
+        .last_agent()
+        .is_none_or(|agent| agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1);
+    let is_silence = scene.last_agent().is_none_or(|agent| agent.raw.trim().is_empty() || agent.has(List::AskAgain));
+    if says_again || agent_greets || is_silence || only_greeted(scene) {
+        return None;
+    }
+    let rest_words = rest.chars().filter(|c| c.is_alphanumeric()).count();
+    if rest_words == 0 {
+        return if rest.contains(['?', '？', '؟']) { None } else { fault(why, turn.raw) };
+    }
+    // "Good morning works": no greeting.
+    let is_greeting = rest
+        .starts_with(|c: char| is_sentence_end(c) || matches!(c, ',' | '，' | '、' | '،' | ';' | '-' | '–' | '—'))
+        || greeting.end < plain.len() && !rest.starts_with(char::is_alphanumeric)
+        || turn.of(List::Opener).any(|hit| hit.start >= greeting.end && hit.start < greeting.end + 12)
+        || !plain[greeting.start..greeting.end].is_ascii();
+    if !is_greeting || has_more(rest) {
+        return None;
+    }
+    let said: Vec<Content<'_>> = turn.content().collect();
+    let shared = |text: &super::text_view::TextView<'_>| said.iter().filter(|word| text.says(word)).count();
+    let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
+    let repeats = scene.users().any(|earlier| shared(earlier) >= 2) || first.likeness(turn) >= 0.5;
+    if repeats || has_opener && !is_weak || has_opener && rest_words > 15 {
+        return fault(why, turn.raw);
+    }
+    None
+}
+
+/// Whether the user has done no more than to greet.
+fn only_greeted(scene: &Scene<'_>) -> bool {
+    scene.users().all(|text| text.has(List::Greeting) && text.outside(&[List::Greeting, List::Polite]).0 <= 6)
+}
+
+/// Whether it goes on from what was said.
+fn has_more(rest: &str) -> bool {
+    let words = [
+        "another",
+        "one more",
+        "also ",
+        "sorry",
+        "still ",
+        "just to",
+        "back",
+        "quick follow",
+        "außerdem",
+        "ausserdem",
+        "noch eine",
+        "aussi",
+        "autre",
+        "tambien",
+        "otra",
+        "anche",
+        "altra",
+        "tambem",
+        "outra",
+        "ook ",
+        "nog een",
+        "jeszcze",
+        "также",
+        "еще",
+        "ayrica",
+        "bir sey daha",
+        "还有",
+        "另外",
+        "それと",
+        "あと",
+        "그리고",
+        "또 ",
+        "ايضا",
+        "एक और",
+        "อีก",
+    ];
+    // In scripts with spaces, at the beginning of a word.
+    words.iter().any(|word| rest.contains(&format!(" {word}")) || !word.is_ascii() && rest.contains(word))
+}

@@ -1,0 +1,67 @@
+//! All texts that guards look at, each analysed once.
+
+use super::GuardInput;
+use super::phrases::List;
+use super::text_view::{Content, TextView};
+use crate::evidence::Role;
+use crate::text::is_blank;
+
+pub(super) struct Scene<'a> {
+    pub(super) input: &'a GuardInput<'a>,
+    pub(super) turn: TextViewOfTurn<'a>,
+    pub(super) tasks: Vec<TextView<'a>>,
+    pub(super) facts: Vec<TextView<'a>>,
+    pub(super) messages: Vec<(Role, TextView<'a>)>,
+}
+
+/// The turn, without the sign-off phrase at its end.
+pub(super) struct TextViewOfTurn<'a> {
+    pub(super) text: TextView<'a>,
+    pub(super) is_empty: bool,
+    pub(super) signs_off: bool,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(input: &'a GuardInput<'a>) -> Scene<'a> {
+        let views = |texts: &'a [&'a str]| texts.iter().map(|text| TextView::new(text)).collect();
+        let signoff = super::signoff_inside::place(input.turn, input.signoff);
+        let text = match signoff {
+            Some((start, end)) if !input.turn[end..].chars().any(char::is_alphanumeric) => &input.turn[..start],
+            _ => input.turn,
+        };
+        let is_empty = signoff.is_none() && (is_blank(input.turn) || super::empty::is_empty(input.turn));
+        let turn =
+            TextViewOfTurn { text: TextView::new(text), is_empty, signs_off: signoff.is_some() || input.is_done };
+        let messages =
+            input.transcript.iter().map(|message| (message.role, TextView::new(message.content.as_str()))).collect();
+        Scene { input, turn, tasks: views(input.tasks), facts: views(input.facts), messages }
+    }
+
+    /// The turn's text, without a sign-off phrase at its end.
+    pub(super) fn text(&self) -> &TextView<'a> {
+        &self.turn.text
+    }
+
+    pub(super) fn users(&self) -> impl DoubleEndedIterator<Item = &TextView<'a>> {
+        self.messages.iter().filter(|(role, _)| *role == Role::User).map(|(_, text)| text)
+    }
+
+    pub(super) fn agents(&self) -> impl DoubleEndedIterator<Item = &TextView<'a>> {
+        self.messages.iter().filter(|(role, _)| *role == Role::Assistant).map(|(_, text)| text)
+    }
+
+    /// The agent's message that the turn replies to.
+    pub(super) fn last_agent(&self) -> Option<&TextView<'a>> {
+        self.messages.last().filter(|(role, _)| *role == Role::Assistant).map(|(_, text)| text)
+    }
+
+    /// Whether the agent's last message asks for something, other than whether that was all.
+    pub(super) fn agent_asks(&self) -> bool {
+        self.last_agent().is_some_and(|text| text.asks() || text.has(List::Awaits))
+    }
+
+    /// Whether a word stands in a task or was said before.
+    pub(super) fn is_known(&self, word: &Content<'_>) -> bool {
+        self.tasks.iter().chain(self.messages.iter().map(|(_, text)| text)).any(|text| text.says(word))
+    }
+}

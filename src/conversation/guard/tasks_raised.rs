@@ -1,0 +1,45 @@
+//! Which tasks a message raises, by the words that only one task has.
+
+use super::phrases::PHRASES;
+use super::scene::Scene;
+use super::text_view::{Content, TextView};
+use super::words::Script;
+
+/// The words of a task that say what it is about, and that no other task has.
+pub(super) fn telling<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
+    let all: Vec<Content<'_>> =
+        scene.tasks[at].content().filter(|word| !PHRASES.task_words.contains_key(word.text)).collect();
+    let is_elsewhere = |word: &Content<'_>| {
+        scene.tasks.iter().enumerate().any(|(other, task)| {
+            other != at
+                && task.content().any(|it| it.text == word.text || super::words::is_same_stem(it.text, word.text))
+        })
+    };
+    let own: Vec<Content<'_>> = all.iter().copied().filter(|word| !is_elsewhere(word)).collect();
+    if own.is_empty() { all } else { own }
+}
+
+/// How many of the words a message has, and how many there are.
+pub(super) fn matched(text: &TextView<'_>, words: &[Content<'_>]) -> (usize, usize) {
+    (words.iter().filter(|word| text.says(word)).count(), words.len())
+}
+
+/// Whether a message has enough of a task's words to have raised it for certain.
+pub(super) fn surely_raises(text: &TextView<'_>, words: &[Content<'_>]) -> bool {
+    let (found, all) = matched(text, words);
+    let is_unspaced = words.first().is_some_and(|word| matches!(word.script, Script::Han | Script::Thai));
+    match (is_unspaced, all) {
+        (_, 0) => false,
+        (false, _) => found >= 1 && found * 3 >= all || found >= 3,
+        (true, _) => found >= 1 && found * 4 >= all || found >= 3,
+    }
+}
+
+/// Whether tasks and conversation are in one script and share any words, so that missing words mean something.
+pub(super) fn is_comparable(scene: &Scene<'_>, text: &TextView<'_>) -> bool {
+    let language = |text: &TextView<'_>| super::wrong_language::language(text);
+    let script = |text: &TextView<'_>| super::wrong_language::script(text);
+    scene.tasks.iter().all(|task| {
+        script(task) == script(text) && language(task).zip(language(text)).is_none_or(|(one, other)| one == other)
+    })
+}

@@ -1,0 +1,181 @@
+//! A text as guards look at it: its words, and the phrases in it, each found once and only if needed.
+
+use std::cell::OnceCell;
+
+use super::phrases::{Hit, List, PHRASES, is_sentence_end};
+use super::words::{Script, Word, is_same_stem, plain, words};
+use crate::text::is_of_word;
+
+#[derive(Debug)]
+pub(super) struct TextView<'a> {
+    pub(super) raw: &'a str,
+    plain: OnceCell<String>,
+    words: OnceCell<Vec<Word>>,
+    hits: OnceCell<Vec<Hit>>,
+}
+
+/// A word that says something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content<'a> {
+    pub(super) text: &'a str,
+    synonyms: u128,
+    number: Option<u64>,
+    pub(super) script: Script,
+}
+
+impl Content<'_> {
+    /// Whether two words say the same: one stem, one number, or a known synonym.
+    pub(super) fn is_same(&self, other: &Content<'_>) -> bool {
+        self.synonyms & other.synonyms != 0
+            || self.number.is_some() && self.number == other.number
+            || is_same_stem(self.text, other.text)
+    }
+
+    pub(super) fn has_digit(&self) -> bool {
+        self.text.bytes().any(|byte| byte.is_ascii_digit())
+    }
+}
+
+impl<'a> TextView<'a> {
+    pub(super) fn new(raw: &'a str) -> TextView<'a> {
+        TextView { raw, plain: OnceCell::new(), words: OnceCell::new(), hits: OnceCell::new() }
+    }
+
+    pub(super) fn plain(&self) -> &str {
+        self.plain.get_or_init(|| plain(self.raw))
+    }
+
+    pub(super) fn places(&self) -> &[Word] {
+        self.words.get_or_init(|| words(self.plain()))
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.places().iter().map(|word| &self.plain()[word.start..word.end])
+    }
+
+    pub(super) fn hits(&self) -> &[Hit] {
+        self.hits.get_or_init(|| PHRASES.find(self.plain()))
+    }
+
+    pub(super) fn of(&self, list: List) -> impl Iterator<Item = &Hit> {
+        self.hits().iter().filter(move |hit| hit.list == list)
+    }
+
+    pub(super) fn has(&self, list: List) -> bool {
+        self.of(list).next().is_some()
+    }
+
+    /// The words that say something: no function words, nothing short.
+    pub(super) fn content(&self) -> impl Iterator<Item = Content<'_>> {
+        self.places().iter().filter_map(|word| {
+            let text = &self.plain()[word.start..word.end];
+            let is_long = match word.script {
+                Script::Latin | Script::Cyrillic | Script::Greek => text.chars().count() >= 3,
+                Script::Digit => true,
+                _ => text.chars().nth(1).is_some(),
+            };
+            if !is_long || PHRASES.functions.contains_key(text) && !PHRASES.numbers.contains_key(text) {
+                return None;
+            }
+            let number = PHRASES.numbers.get(text).copied().filter(|number| *number > 1).or_else(|| text.parse().ok());
+            let synonyms = PHRASES.synonyms.get(text).copied().unwrap_or_default();
+            Some(Content { text, synonyms, number, script: word.script })
+        })
+    }
+
+    /// Whether it has a word that says the same.
+    pub(super) fn says(&self, wanted: &Content<'_>) -> bool {
+        match wanted.script {
+            Script::Han | Script::Thai | Script::Katakana => self.plain().contains(wanted.text),
+            _ => self.content().any(|word| wanted.is_same(&word)),
+        }
+    }
+
+    /// Whether it asks something.
+    pub(super) fn asks(&self) -> bool {
+        self.raw.contains(['?', '？', '؟'])
+            || ["ですか", "ますか", "でしょうか", "吗", "呢", "나요", "까요", "습니까", "ไหม", "หรือไม่", "क्या आप"]
+                .iter()
+                .any(|part| self.raw.contains(part))
+    }
+
+    /// How many characters of words there are outside the phrases of these lists, and how many at all.
+    pub(super) fn outside(&self, lists: &[List]) -> (usize, usize) {
+        let mut hits: Vec<&Hit> = self.hits().iter().filter(|hit| lists.contains(&hit.list)).collect();
+        hits.sort_by_key(|hit| hit.start);
+        let (mut outside, mut all, mut next, mut covered) = (0, 0, 0, 0);
+        for (at, c) in self.plain().char_indices() {
+            while next < hits.len() && hits[next].start <= at {
+                covered = covered.max(hits[next].end);
+                next += 1;
+            }
+            if is_of_word(c) {
+                all += 1;
+                outside += usize::from(at >= covered);
+            }
+        }
+        (outside, all)
+    }
+
+    /// Whether it only closes a conversation or thanks.
+    pub(super) fn only_closes(&self) -> bool {
+        let (outside, all) = self.outside(&[List::Goodbye, List::Polite]);
+        let most = if self.has(List::Goodbye) { 14 } else { 2 };
+        let has_phrase = self.has(List::Goodbye) || self.has(List::Polite);
+        all > 0 && has_phrase && outside <= most && outside * 5 <= all * 2
+    }
+
+    /// Whether it says goodbye, and not only in a quotation.
+    pub(super) fn says_goodbye(&self) -> bool {
+        self.of(List::Goodbye).any(|hit| !self.is_quoted(hit.start))
+    }
+
+    /// Whether a place of the plain text stands between quotation marks.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        let plain = self.plain();
+        plain[..at].matches('"').count() % 2 == 1 && plain[at..].contains('"')
+            || plain[..at].rfind(" '").is_some_and(|quote| {
+                !plain[quote + 2..at].contains("' ")
+                    && plain[at..].contains('\'')
+                    && !plain[quote + 2..at].contains('\n')
+            })
+    }
+
+    /// The sentence of the plain text around a place.
+    pub(super) fn sentence(&self, at: usize) -> &str {
+        let plain = self.plain();
+        let ends = |(place, c): &(usize, char)| {
+            is_sentence_end(*c)
+                && plain[place + c.len_utf8()..].chars().next().is_none_or(|next| !next.is_ascii_alphanumeric())
+        };
+        let start = plain[..at].char_indices().filter(ends).last().map_or(0, |(place, c)| place + c.len_utf8());
+        let end = plain[at..]
+            .char_indices()
+            .map(|(place, c)| (at + place, c))
+            .find(ends)
+            .map_or(plain.len(), |(place, c)| place + c.len_utf8());
+        plain[start..end].trim()
+    }
+
+    /// The raw text of a phrase, as near as it can be shown.
+    pub(super) fn shown(&self, hit: &Hit) -> String {
+        self.plain()[hit.start..hit.end].to_owned()
+    }
+
+    /// How alike two texts are by their words, from 0 to 1.
+    pub(super) fn likeness(&self, other: &TextView<'_>) -> f64 {
+        let (one, two): (Vec<&str>, Vec<&str>) = (self.words().collect(), other.words().collect());
+        if one.is_empty() || two.is_empty() {
+            return if self.plain().trim() == other.plain().trim() { 1.0 } else { 0.0 };
+        }
+        let mut used = vec![false; two.len()];
+        let shared = one
+            .iter()
+            .filter(|word| {
+                let place = (0..two.len()).find(|at| !used[*at] && is_same_stem(word, two[*at]));
+                place.is_some_and(|at| !std::mem::replace(&mut used[at], true))
+            })
+            .count();
+        2.0 * shared as f64 / (one.len() + two.len()) as f64
+    }
+}

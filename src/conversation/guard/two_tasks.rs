@@ -1,0 +1,25 @@
+//! Two tasks in one message.
+
+use super::scene::Scene;
+use super::tasks_raised::{matched, surely_raises, telling};
+use super::{Fault, fault};
+
+pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
+    if scene.tasks.len() < 2 || scene.turn.text.places().len() < 4 {
+        return None;
+    }
+    let turn = scene.text();
+    let raised: Vec<usize> = (0..scene.tasks.len())
+        .filter(|at| {
+            let words = telling(scene, *at);
+            let (found, all) = matched(turn, &words);
+            let is_raised = surely_raises(turn, &words) && (found >= 2 || all <= 3);
+            is_raised && !scene.users().any(|earlier| surely_raises(earlier, &words))
+        })
+        .collect();
+    let [first, second, ..] = raised.as_slice() else { return None };
+    fault(
+        "it raises two tasks in one message; one at a time",
+        format!("{} · {}", scene.input.tasks[*first], scene.input.tasks[*second]),
+    )
+}

@@ -1,0 +1,128 @@
+//! Data in a text: numbers, times, dates, ids, addresses, in the forms in which they are compared.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::phrases::PHRASES;
+use super::text_view::TextView;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Email,
+    /// Seven digits and more, or letters and digits together.
+    Id(String),
+    /// Minutes since midnight; without morning or afternoon, both are meant.
+    Time {
+        minutes: u32,
+        is_exact: bool,
+    },
+    Number(f64),
+    /// A day or month by number, with its neighbours.
+    Month(u64),
+    Weekday(u64),
+}
+
+/// A value in a plain text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Value {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) is_word: bool,
+}
+
+static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?P<email> [a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,} )
+        | (?P<iso> [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} | [0-9]{1,2}[./][0-9]{1,2}[./](?:[0-9]{4}|[0-9]{2}) | [0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2} )
+        | (?P<time> [0-9]{1,2}(?::[0-9]{2})?\ ?(?:a\.m\.|p\.m\.|am\b|pm\b) | [0-9]{1,2}:[0-9]{2} | [0-9]{1,2}(?:\.[0-9]{2})?\ ?uhr\b | [0-9]{1,2}\ ?h(?:[0-9]{2})?\b | [0-9]{1,2}\ ?[時时点點시](?:[0-9]{1,2}\ ?[分분])? )
+        | (?P<phone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
+        | (?P<id> [a-z]{1,6}[-_/]?[0-9][a-z0-9_/-]*[a-z0-9]|[0-9]+[a-z]+[0-9][a-z0-9-]*|[0-9]{2,}-[a-z]{2,}[a-z0-9-]*|[0-9]{1,}-[a-z0-9]+-[a-z0-9-]+ )
+        | (?P<number> [0-9]+(?:[.,'\ ][0-9]{3})+(?:[.,][0-9]{1,2})?\b | [0-9]+(?:[.,][0-9]+)?k?\b | [0-9]+ )
+        ",
+    )
+    .ok()
+});
+
+pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
+    let plain = text.plain();
+    let mut values = Vec::new();
+    if let Some(pattern) = PATTERN.as_ref().filter(|_| plain.bytes().any(|byte| byte.is_ascii_digit() || byte == b'@'))
+    {
+        for found in pattern.captures_iter(plain) {
+            let Some(whole) = found.get(0) else { continue };
+            let mut push = |kind| values.push(Value { kind, start: whole.start(), end: whole.end(), is_word: false });
+            let text = whole.as_str();
+            if found.name("email").is_some() {
+                push(Kind::Email);
+            } else if found.name("iso").is_some() {
+                text.split(['-', '.', '/'])
+                    .filter_map(|part| part.parse().ok())
+                    .for_each(|part: f64| push(Kind::Number(part)));
+            } else if found.name("time").is_some() {
+                if let Some(kind) = time(text) {
+                    push(kind);
+                }
+            } else if found.name("phone").is_some() && digits(text).len() >= 7 {
+                push(Kind::Id(digits(text)));
+            } else if found.name("id").is_some() {
+                push(Kind::Id(text.chars().filter(|c| c.is_ascii_alphanumeric()).collect()));
+            } else if text.chars().all(|c| c.is_ascii_digit()) && text.len() >= 6 {
+                push(Kind::Id(text.to_owned()));
+            } else if found.name("phone").is_some() {
+                text.split(|c: char| !c.is_ascii_digit())
+                    .filter_map(|part| part.parse().ok())
+                    .for_each(|part: f64| push(Kind::Number(part)));
+            } else if let Some(number) = number(text) {
+                push(Kind::Number(number));
+            }
+        }
+    }
+    for place in text.places() {
+        let word = &plain[place.start..place.end];
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        let mut push = |kind| values.push(Value { kind, start: place.start, end: place.end, is_word: true });
+        if let Some(number) = PHRASES.numbers.get(word) {
+            push(Kind::Number(*number as f64));
+        }
+        if let Some(month) = PHRASES.months.get(word) {
+            push(Kind::Month(*month));
+        }
+        if let Some(day) = PHRASES.weekdays.get(word).or_else(|| PHRASES.weekdays.get(singular)) {
+            push(Kind::Weekday(*day));
+        }
+    }
+    values
+}
+
+pub(super) fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+fn time(text: &str) -> Option<Kind> {
+    let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
+    let (hours, minutes) = (*numbers.first()?, numbers.get(1).copied().unwrap_or_default());
+    let is_afternoon = text.contains('p');
+    let is_exact = is_afternoon || text.contains('a') || hours > 12;
+    let hours = match (is_afternoon, hours) {
+        (true, 1..=11) => hours + 12,
+        (false, 12) if text.contains('a') => 0,
+        _ => hours,
+    };
+    Some(Kind::Time { minutes: hours * 60 + minutes, is_exact })
+}
+
+/// A number with separators of thousands or a decimal point or comma.
+fn number(text: &str) -> Option<f64> {
+    let (text, factor) = text.strip_suffix('k').map_or((text, 1.0), |text| (text, 1000.0));
+    let text: String = text.chars().filter(|c| !matches!(c, ' ' | '\'')).collect();
+    let last = text.rfind(['.', ',']);
+    let number = match last {
+        Some(at) if text.len() - at == 4 => text.replace(['.', ','], "").parse(),
+        Some(at) => format!("{}.{}", text[..at].replace(['.', ','], ""), &text[at + 1..]).parse(),
+        None => text.parse(),
+    };
+    number.ok().map(|number: f64| number * factor)
+}

@@ -1,0 +1,121 @@
+//! What the guards find among turns that are labelled: recall and false alarms of each.
+
+use std::path::PathBuf;
+
+use eval_job::conversation::guard::{Guard, GuardInput, check};
+use eval_job::evidence::Message;
+use serde_json::Value;
+
+use crate::house::root;
+
+/// A turn of a corpus, with what is wrong with it.
+#[derive(serde::Deserialize)]
+struct Labelled {
+    id: String,
+    condition: String,
+    tasks: Vec<Value>,
+    facts: Vec<Value>,
+    signoff: String,
+    transcript: Vec<Message>,
+    turn: String,
+    labels: Vec<String>,
+}
+
+/// How a guard did on one corpus.
+#[derive(Default)]
+struct Figures {
+    positives: usize,
+    negatives: usize,
+    missed: Vec<String>,
+    false_alarms: Vec<String>,
+}
+
+impl Figures {
+    fn recall(&self) -> f64 {
+        1.0 - self.missed.len() as f64 / self.positives.max(1) as f64
+    }
+
+    fn false_alarm_rate(&self) -> f64 {
+        self.false_alarms.len() as f64 / self.negatives.max(1) as f64
+    }
+}
+
+/// A task or a fact is a text, or an object that has it.
+fn text(entry: &Value) -> String {
+    let of = |key: &str| entry[key].as_str().map(str::to_owned);
+    entry.as_str().map(str::to_owned).or_else(|| of("task")).or_else(|| of("fact")).unwrap_or_else(|| entry.to_string())
+}
+
+fn found(labelled: &Labelled) -> Vec<&'static str> {
+    let (tasks, facts): (Vec<String>, Vec<String>) =
+        (labelled.tasks.iter().map(text).collect(), labelled.facts.iter().map(text).collect());
+    let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
+    let input = GuardInput {
+        has_facts: labelled.condition == "with_facts",
+        tasks: &tasks,
+        facts: &facts,
+        signoff: &labelled.signoff,
+        transcript: &labelled.transcript,
+        turn: &labelled.turn,
+        is_done: false,
+    };
+    check(&input).into_iter().map(|finding| finding.guard.as_str()).collect()
+}
+
+/// Prints the figures of a corpus and returns them, in the order of the guards.
+fn measure(path: &std::path::Path) -> Vec<(Guard, Figures)> {
+    let corpus = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut all: Vec<(Guard, Figures)> = Guard::ALL.into_iter().map(|guard| (guard, Figures::default())).collect();
+    let mut lines = 0;
+    for line in corpus.lines().filter(|line| !line.trim().is_empty()) {
+        let labelled: Labelled = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let found = found(&labelled);
+        lines += 1;
+        for (guard, figures) in &mut all {
+            let is_found = found.contains(&guard.as_str());
+            let is_labelled = labelled.labels.iter().any(|label| label == guard.as_str());
+            match is_labelled {
+                true => figures.positives += 1,
+                false => figures.negatives += 1,
+            }
+            match (is_labelled, is_found) {
+                (true, false) => figures.missed.push(labelled.id.clone()),
+                (false, true) => figures.false_alarms.push(labelled.id.clone()),
+                _ => {}
+            }
+        }
+    }
+    println!("{}: {lines} turns", path.display());
+    for (guard, figures) in &all {
+        println!(
+            "{:<16} {:>3} positives, recall {:>5.1} %, false alarms {:>4.1} %{}{}",
+            guard.as_str(),
+            figures.positives,
+            figures.recall() * 100.0,
+            figures.false_alarm_rate() * 100.0,
+            named("; missed", &figures.missed),
+            named("; false alarms", &figures.false_alarms),
+        );
+    }
+    all
+}
+
+fn named(what: &str, ids: &[String]) -> String {
+    if ids.is_empty() { String::new() } else { format!("{what}: {}", ids.join(" ")) }
+}
+
+#[test]
+fn guards() {
+    let other = std::env::var_os("EVAL_JOB_GUARD_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let first = Some(root().join("tests/guards.jsonl")).filter(|path| path.exists());
+    for path in first.into_iter().chain(other) {
+        measure(&path);
+    }
+    let all = measure(&root().join("tests/guards-2.jsonl"));
+    for (guard, figures) in &all {
+        let name = guard.as_str();
+        assert!(figures.recall() >= 0.95, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+}
