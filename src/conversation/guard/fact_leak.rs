@@ -166,6 +166,9 @@ fn by_shape(fact: &TextView<'_>) -> u32 {
     if digits >= 7 {
         all |= kinds("telephone");
     }
+    if digits > 0 && (joins('-') || joins('/') || joins(':') || joins('.')) {
+        all |= kinds("date");
+    }
     if digits >= 3 {
         all |= kinds("code");
     } else if digits > 0 {

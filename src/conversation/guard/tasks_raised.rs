@@ -37,9 +37,8 @@ pub(super) fn surely_raises(text: &TextView<'_>, words: &[Content<'_>]) -> bool 
 
 /// Whether tasks and conversation are in one script and share any words, so that missing words mean something.
 pub(super) fn is_comparable(scene: &Scene<'_>, text: &TextView<'_>) -> bool {
-    let language = |text: &TextView<'_>| super::wrong_language::language(text);
     let script = |text: &TextView<'_>| super::wrong_language::script(text);
     scene.tasks.iter().all(|task| {
-        script(task) == script(text) && language(task).zip(language(text)).is_none_or(|(one, other)| one == other)
+        script(task) == script(text) && task.language().zip(text.language()).is_none_or(|(one, other)| one == other)
     })
 }

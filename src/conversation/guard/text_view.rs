@@ -12,6 +12,8 @@ pub(super) struct TextView<'a> {
     plain: OnceCell<String>,
     words: OnceCell<Vec<Word>>,
     hits: OnceCell<Vec<Hit>>,
+    content: OnceCell<Vec<(Word, u128, Option<u64>)>>,
+    language: OnceCell<Option<usize>>,
 }
 
 /// A word that says something.
@@ -38,7 +40,14 @@ impl Content<'_> {
 
 impl<'a> TextView<'a> {
     pub(super) fn new(raw: &'a str) -> TextView<'a> {
-        TextView { raw, plain: OnceCell::new(), words: OnceCell::new(), hits: OnceCell::new() }
+        TextView {
+            raw,
+            plain: OnceCell::new(),
+            words: OnceCell::new(),
+            hits: OnceCell::new(),
+            content: OnceCell::new(),
+            language: OnceCell::new(),
+        }
     }
 
     pub(super) fn plain(&self) -> &str {
@@ -67,20 +76,33 @@ impl<'a> TextView<'a> {
 
     /// The words that say something: no function words, nothing short.
     pub(super) fn content(&self) -> impl Iterator<Item = Content<'_>> {
-        self.places().iter().filter_map(|word| {
-            let text = &self.plain()[word.start..word.end];
-            let is_long = match word.script {
-                Script::Latin | Script::Cyrillic | Script::Greek => text.chars().count() >= 3,
-                Script::Digit => true,
-                _ => text.chars().nth(1).is_some(),
-            };
-            if !is_long || PHRASES.functions.contains_key(text) && !PHRASES.numbers.contains_key(text) {
-                return None;
-            }
-            let number = PHRASES.numbers.get(text).copied().filter(|number| *number > 1).or_else(|| text.parse().ok());
-            let synonyms = PHRASES.synonyms.get(text).copied().unwrap_or_default();
-            Some(Content { text, synonyms, number, script: word.script })
+        let words =
+            self.content.get_or_init(|| self.places().iter().filter_map(|word| self.says_something(word)).collect());
+        words.iter().map(|(word, synonyms, number)| Content {
+            text: &self.plain()[word.start..word.end],
+            synonyms: *synonyms,
+            number: *number,
+            script: word.script,
         })
+    }
+
+    fn says_something(&self, word: &Word) -> Option<(Word, u128, Option<u64>)> {
+        let text = &self.plain()[word.start..word.end];
+        let is_long = match word.script {
+            Script::Latin | Script::Cyrillic | Script::Greek => text.chars().count() >= 3,
+            Script::Digit => true,
+            _ => text.chars().nth(1).is_some(),
+        };
+        if !is_long || PHRASES.functions.contains_key(text) && !PHRASES.numbers.contains_key(text) {
+            return None;
+        }
+        let number = PHRASES.numbers.get(text).copied().filter(|number| *number > 1).or_else(|| text.parse().ok());
+        Some((*word, PHRASES.synonyms.get(text).copied().unwrap_or_default(), number))
+    }
+
+    /// The language, where its function words leave no doubt.
+    pub(super) fn language(&self) -> Option<usize> {
+        *self.language.get_or_init(|| super::wrong_language::language(self))
     }
 
     /// Whether it has a word that says the same.

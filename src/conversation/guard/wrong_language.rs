@@ -29,16 +29,16 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if !scripts.contains(&script_of_turn) {
         // A few Latin words may be a name.
-        let is_name = script_of_turn == Script::Latin && language(turn).is_none() && turn.places().len() < 8;
+        let is_name = script_of_turn == Script::Latin && turn.language().is_none() && turn.places().len() < 8;
         return if is_name { None } else { fault(why, turn.raw) };
     }
-    let spoken = language(turn)?;
+    let spoken = turn.language()?;
     let languages: Vec<usize> =
-        allowed.iter().filter(|text| script(text) == Some(script_of_turn)).filter_map(|text| language(text)).collect();
+        allowed.iter().filter(|text| script(text) == Some(script_of_turn)).filter_map(|text| text.language()).collect();
     // Each text of another script is in another language, and one that is not clear may be in this one.
     if languages.is_empty()
         || languages.contains(&spoken)
-        || allowed.iter().any(|text| language(text).is_none() && score(text, spoken) >= 2)
+        || allowed.iter().any(|text| text.language().is_none() && score(text, spoken) >= 2)
     {
         return None;
     }
@@ -75,12 +75,12 @@ fn score(text: &TextView<'_>, language: usize) -> u32 {
 /// The language of a text in Latin or Cyrillic letters, where its function words leave no doubt.
 pub(super) fn language(text: &TextView<'_>) -> Option<usize> {
     let mut scores = [0u32; 32];
-    let mut words = 0;
+    let (mut words, mut from, mut is_quoted) = (0, 0, false);
     let plain = text.plain();
     for place in text.places() {
-        if !matches!(place.script, Script::Latin | Script::Cyrillic)
-            || plain[..place.start].matches('"').count() % 2 == 1
-        {
+        is_quoted ^= plain[from..place.start].matches('"').count() % 2 == 1;
+        from = place.start;
+        if is_quoted || !matches!(place.script, Script::Latin | Script::Cyrillic) {
             continue;
         }
         words += 1;
