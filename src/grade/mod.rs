@@ -120,8 +120,9 @@ pub fn questions(job: &Job, input: &MetricInput<'_>, templates: &Templates) -> R
         for question in metric.questions(input, templates)? {
             if !questions.iter().any(|known| known.key() == question.key()) {
                 // Several metrics together ask no more about texts than one.
-                pairs += usize::from(question.metric == "trajectory");
-                if question.metric != "trajectory" || pairs <= metric::trajectory::MOST_PAIRS {
+                let is_about_pair = metric::trajectory::is_about_pair(&question);
+                pairs += usize::from(is_about_pair);
+                if !is_about_pair || pairs <= metric::trajectory::MOST_PAIRS {
                     questions.push(question);
                 }
             }

@@ -26,7 +26,13 @@ impl Job {
     }
 
     fn asks_judge(&self) -> bool {
-        self.metrics.iter().any(|metric| metric.kind().asks_judge())
+        self.metrics.iter().any(|metric| metric.kind().asks_judge() || self.asks_reader(metric))
+    }
+
+    /// Whether a metric asks a judge which goals were reached.
+    fn asks_reader(&self, entry: &MetricEntry) -> bool {
+        let MetricConfig::Trajectory(check) = &entry.metric else { return false };
+        self.cases.iter().filter_map(|case| case.expected.as_ref()).any(|expected| check.config().asks_reader(expected))
     }
 
     /// Whether a model judges: one that is named, or that a metric asks.

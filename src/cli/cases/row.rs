@@ -83,7 +83,7 @@ impl Row {
     /// Of another system's case.
     fn of_data(case: &DatasetCase) -> Row {
         let mut expected = Expected::default();
-        expected.add(&case.expected.to_expectation().0);
+        expected.add(&case.expected.to_expectation());
         let (kind, turns) = match &case.user {
             CaseUser::Lines(lines) => {
                 lines.iter().for_each(|line| expected.add(&line.expected.to_expectation()));

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
-use crate::dataset::{CaseUser, DatasetCase, GoalKind, JudgedScope, Scenario, ScenarioDriver, UserLine};
+use crate::dataset::{CaseUser, DatasetCase, JudgedScope, Scenario, ScenarioDriver, UserLine};
 use crate::metric::Rubric;
-use crate::metric::trajectory::Expectation;
+use crate::metric::trajectory::{ASSERTIONS, Expectation};
 
 /// The most messages of a simulated user where its file has no limit.
 const NO_LIMIT: u32 = 100;
@@ -53,10 +53,9 @@ pub(super) fn lower_case(
         text: check.check.clone(),
         description: (check.scope == JudgedScope::Response).then(|| "of each reply".to_owned()),
         rubric_type: Some(check.kind.clone()),
-        metric: Some("AssertLLM".to_owned()),
+        metric: Some(ASSERTIONS.to_owned()),
         weight: None,
     }));
-    rubrics.extend(text_goals(case));
     match &case.user {
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.recorded.is_none() && !case.expected_runner;
@@ -71,9 +70,11 @@ pub(super) fn lower_case(
             lower_scenario(scenario, (&mut lowered, &mut rubrics), &mut warn);
         }
     }
-    let (mut expected, left_out) = case.expected.to_expectation();
-    for goal in left_out {
-        warn(&format!("the goal {goal} is neither a tool call nor a message: it is left out of the graph"));
+    let mut expected = case.expected.to_expectation();
+    for goal in &expected.unseen {
+        warn(&format!(
+            "the goal {goal} is neither a tool call nor a message: whether it is reached is not known, so the journey's success is missing"
+        ));
     }
     expected.rubrics = rubrics;
     if expected != Expectation::default() {
@@ -193,23 +194,6 @@ fn mocks(line: &UserLine, warn: &mut impl FnMut(&str)) -> Vec<Value> {
         }
     }
     lowered
-}
-
-/// What watsonx's metric TextMatch asks a judge: whether one message says what a goal wants, with its keywords.
-fn text_goals(case: &DatasetCase) -> impl Iterator<Item = Rubric> + '_ {
-    let nodes = case.expected.goals.iter().flat_map(|goals| &goals.nodes);
-    nodes.filter_map(|goal| {
-        let GoalKind::Text { response, keywords, .. } = &goal.kind else { return None };
-        let says = response.as_ref().map(|response| format!("says the same as: {response}"));
-        let has = (!keywords.is_empty()).then(|| format!("names all of these: {}", keywords.join(", ")));
-        let parts: Vec<String> = says.into_iter().chain(has).collect();
-        (!parts.is_empty()).then(|| Rubric {
-            id: goal.name.clone(),
-            text: format!("One single message of the assistant {}", parts.join(", and ")),
-            metric: Some("TextMatch".to_owned()),
-            ..Rubric::default()
-        })
-    })
 }
 
 /// A simulated user: the persona of the job plays it.

@@ -63,10 +63,10 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         }
         (System::Watsonx, "KnowledgeBaseFaithfulness") => plain("hallucination"),
         (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => plain("turnRelevancy"),
-        (System::Watsonx, "DocumentRetrievalQuality") => {
+        (System::Watsonx, "DocumentRetrievalQuality" | "RetrievalConfidence") => {
             Err("it is the confidence of the vendor's own search, which no agent reports".to_owned())
         }
-        (System::Watsonx, "AssertLLM" | "TextMatch") => rubric("conversation", None),
+        (System::Watsonx, "AssertLLM") => rubric("conversation", None),
         (System::Redhat, _) => super::quickstart::options(metric, strict),
         _ => Err("nothing here means the same".to_owned()),
     }

@@ -17,7 +17,7 @@ pub(super) fn lower(
     (strict, tells_difference): (bool, bool),
     warnings: &mut super::Warnings,
 ) -> Vec<Value> {
-    let mut entries = Vec::new();
+    let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
         match options(system, metric, strict) {
@@ -36,7 +36,7 @@ pub(super) fn lower(
                 entries.push(entry);
             }
             Err(why) => {
-                warnings.about_metric(&metric.name, &why);
+                unavailable.push((metric, why.clone()));
                 entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why })));
             }
         }
@@ -46,8 +46,12 @@ pub(super) fn lower(
         entries.push(entry("final_session_state", Some(1.0), "state", json!({})));
     }
     let is_shown_only = |entry: &Value| entry.get("weight").is_some();
-    if entries.iter().all(is_shown_only) {
-        // None counts: then what can't be computed does, and is missing in every score.
+    let none_counts = entries.iter().all(is_shown_only);
+    for (metric, why) in unavailable {
+        warnings.about_metric(&metric.name, &why, none_counts || metric.threshold.is_some());
+    }
+    if none_counts {
+        // Then what can't be computed does, and is missing in every score.
         let unavailable = entries.iter_mut().filter(|entry| entry.get("unavailable").is_some());
         unavailable
             .filter_map(Value::as_object_mut)
@@ -109,6 +113,7 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Optio
         }),
         (MeasureKind::Journey, _) => of_watsonx(match metric.evaluator.as_str() {
             "JourneyCompletion" => TrajectoryFigure::JourneyCompletion,
+            "TextMatch" => TrajectoryFigure::TextMatch,
             _ => TrajectoryFigure::JourneySuccess,
         }),
         (MeasureKind::Routing, _) => of_watsonx(TrajectoryFigure::RoutingF1),

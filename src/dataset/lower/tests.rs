@@ -151,3 +151,29 @@ fn parts_of_a_criterion_are_one_metric_whatever_the_threshold() {
     assert_eq!(of(0.5), (1, json!(0.5), "text xml".to_owned()));
     assert_eq!(of(1.0), (1, json!(1.0), "text xml".to_owned()));
 }
+
+#[test]
+fn goals_of_watsonx_that_nobody_sees_stay_in_the_graph() {
+    let text = json!({
+        "agent": "a", "story": "s", "starting_sentence": "Hi", "goals": {"t": ["look"], "look": []},
+        "goal_details": [
+            {"type": "tool_call", "name": "t", "tool_name": "get", "args": {}},
+            {"type": "conversational_search", "name": "look", "knowledge_base": "kb"},
+        ],
+    });
+    let (document, warnings) = lowered("c.json", &text, &options());
+    let expected = &document["cases"][0]["expected"];
+    assert_eq!((&expected["unseen"], &expected["goals"]["t"]), (&json!(["look"]), &json!(["look"])));
+    let sentence = warnings.iter().find(|it| it.contains("the goal look is neither")).unwrap();
+    assert!(sentence.ends_with("so the journey's success is missing"), "{sentence}");
+    // A metric that informs says what it lacks, and that the run does not rest on it.
+    let metrics = document["metrics"].as_array().unwrap();
+    let confidence = metrics.iter().find(|metric| metric["name"] == "RetrievalConfidence").unwrap();
+    assert!(confidence["unavailable"]["why"].as_str().unwrap().contains("the vendor's own search"), "{confidence}");
+    assert!(
+        warnings
+            .iter()
+            .any(|it| it.contains("RetrievalConfidence") && it.ends_with("missing, which decides nothing here")),
+        "{warnings:?}"
+    );
+}

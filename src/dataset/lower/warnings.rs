@@ -8,8 +8,8 @@ const NAMED: usize = 3;
 pub(super) struct Warnings {
     /// Each with its cases; none where it is about the whole file.
     sentences: Vec<(String, Vec<String>)>,
-    /// Why metrics can't be computed, each with those metrics.
-    metrics: Vec<(String, Vec<String>)>,
+    /// Why metrics can't be computed, and whether the run rests on them, each with those metrics.
+    metrics: Vec<(String, bool, Vec<String>)>,
 }
 
 impl Warnings {
@@ -30,19 +30,20 @@ impl Warnings {
         }
     }
 
-    /// That a metric can't be computed.
-    pub(super) fn about_metric(&mut self, metric: &str, why: &str) {
-        match self.metrics.iter_mut().find(|(known, _)| known == why) {
-            Some((_, metrics)) => metrics.push(metric.to_owned()),
-            None => self.metrics.push((why.to_owned(), vec![metric.to_owned()])),
+    /// That a metric can't be computed, and whether the run rests on it.
+    pub(super) fn about_metric(&mut self, metric: &str, why: &str, decides: bool) {
+        match self.metrics.iter_mut().find(|(known, as_well, _)| known == why && *as_well == decides) {
+            Some((.., metrics)) => metrics.push(metric.to_owned()),
+            None => self.metrics.push((why.to_owned(), decides, vec![metric.to_owned()])),
         }
     }
 
     /// Each in a sentence that begins with its cases.
     pub(super) fn into_sentences(self) -> Vec<String> {
-        let of_metric = |(why, metrics): (String, Vec<String>)| {
+        let of_metric = |(why, decides, metrics): (String, bool, Vec<String>)| {
             let noun = if metrics.len() == 1 { "metric" } else { "metrics" };
-            format!("{noun} {}: {why}; missing, so that the run is incomplete", metrics.join(", "))
+            let so = if decides { "so that the run is incomplete" } else { "which decides nothing here" };
+            format!("{noun} {}: {why}; missing, {so}", metrics.join(", "))
         };
         let sentence = |(what, cases): (String, Vec<String>)| match cases.as_slice() {
             [] => what,
@@ -69,5 +70,18 @@ mod tests {
         warnings.about_file("all");
         warnings.about_file("all");
         assert_eq!(warnings.into_sentences(), ["cases a, b, c and 2 more: no", "cases a and b: neither", "all"]);
+    }
+
+    #[test]
+    fn a_metric_that_can_t_be_computed_makes_a_run_incomplete_only_where_it_decides() {
+        let mut warnings = Warnings::default();
+        for (metric, decides) in [("a", true), ("b", false), ("c", true)] {
+            warnings.about_metric(metric, "no", decides);
+        }
+        let sentences = [
+            "metrics a, c: no; missing, so that the run is incomplete",
+            "metric b: no; missing, which decides nothing here",
+        ];
+        assert_eq!(warnings.into_sentences(), sentences);
     }
 }

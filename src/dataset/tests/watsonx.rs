@@ -28,7 +28,7 @@ fn a_dataset_is_read_whole() {
     let deciding: Vec<&str> =
         dataset.metrics.iter().filter(|metric| metric.threshold.is_some()).map(|metric| metric.name.as_str()).collect();
     assert_eq!(deciding, ["JourneySuccessMetric"]);
-    assert!(dataset.metrics.iter().any(|metric| metric.name == "TextMatch" && metric.kind == MeasureKind::Judge));
+    assert!(dataset.metrics.iter().any(|metric| metric.name == "TextMatch" && metric.kind == MeasureKind::Journey));
 }
 
 fn case_with(goals: &str, details: &str, more: &str) -> String {

@@ -13,9 +13,9 @@ pub(super) const METRICS: [(&str, MeasureKind); 13] = [
     ("KnowledgeBaseAnswerRelevancy", MeasureKind::Judge),
     ("DocumentRetrievalQuality", MeasureKind::Judge),
     ("KnowledgeBaseFaithfulness", MeasureKind::Judge),
-    ("RetrievalConfidence", MeasureKind::Figure),
+    ("RetrievalConfidence", MeasureKind::Judge),
     ("ToolParameterF1", MeasureKind::ToolParameters),
-    ("TextMatch", MeasureKind::Judge),
+    ("TextMatch", MeasureKind::Journey),
     ("AssertLLM", MeasureKind::Judge),
 ];
 
@@ -28,9 +28,10 @@ pub(in crate::dataset) fn metrics_for(asked: Option<&[String]>, cases: &[Dataset
     let applies = |name: &str| match name {
         "TextMatch" => has_text,
         "AssertLLM" => has_checks,
-        "KnowledgeBaseAnswerRelevancy" | "DocumentRetrievalQuality" | "KnowledgeBaseFaithfulness" => {
-            asked.is_some() || has_search
-        }
+        "KnowledgeBaseAnswerRelevancy"
+        | "DocumentRetrievalQuality"
+        | "KnowledgeBaseFaithfulness"
+        | "RetrievalConfidence" => asked.is_some() || has_search,
         _ => true,
     };
     // What goals need is measured whether it was asked for or not.

@@ -27,8 +27,8 @@ pub struct TrajectoryInput<'a> {
     pub goals: Option<&'a GoalGraph>,
     /// The goals that are messages, and when they were reached.
     pub messages: &'a [MessageGoal],
-    /// How many further goals there are, neither calls nor messages, and how many of them were reached.
-    pub others: (usize, usize),
+    /// What must hold of the conversation beside its goals.
+    pub assertions: &'a [Assertion],
     /// Until when the scripts of `compare` may run, all together; without it none is run.
     pub deadline: Option<Deadline>,
 }
@@ -38,8 +38,17 @@ pub struct TrajectoryInput<'a> {
 pub struct MessageGoal {
     /// The goal's name.
     pub name: String,
-    /// After how many calls each message came that reaches it; empty where none did, `None` where it is not known.
-    pub reached: Option<Vec<usize>>,
+    /// After how many calls each message came that reaches it; empty where none did. Why it is not known, where it is not.
+    pub reached: Result<Vec<usize>, String>,
+}
+
+/// Something that must hold of a conversation for its journey to succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assertion {
+    /// What must hold.
+    pub text: String,
+    /// Whether it does; why it is not known, where it is not.
+    pub holds: Result<bool, String>,
 }
 
 /// The result of a comparison.
@@ -51,6 +60,8 @@ pub struct Trajectory {
     pub missing: Option<String>,
     /// The first thing that is not known: the calls may differ all the same, but what is counted is uncertain.
     pub doubt: Option<String>,
+    /// The first goal or assertion of which it is not known whether it was reached, and why.
+    pub unknown_goal: Option<String>,
     /// For each expected call the actual one that it was found in.
     pub pairs: Vec<Option<usize>>,
     /// Everything that is counted.
@@ -198,16 +209,31 @@ impl Session<'_> {
         let decisions =
             decided.flat_map(|(wanted, made)| self.comparer.decisions(&self.wanted[wanted], &self.input.actual[made]));
         let doubt = self.comparer.doubt.take();
-        Trajectory { is_match, missing, doubt, decisions: decisions.collect(), pairs: same, figures, explanation }
+        let unknown_goal = self.unknown_goal();
+        Trajectory {
+            is_match,
+            missing,
+            doubt,
+            unknown_goal,
+            decisions: decisions.collect(),
+            pairs: same,
+            figures,
+            explanation,
+        }
     }
 
     fn why_missing(&self) -> String {
-        let message = self.input.messages.iter().find(|message| message.reached.is_none());
-        if let Some(message) = message {
-            return format!("whether a message reaches the goal {} is not known", message.name);
+        let message = self.input.messages.iter().find_map(|message| message.reached.as_ref().err());
+        if let Some(why) = message {
+            return why.clone();
         }
         let doubt = self.comparer.doubt.borrow().clone();
         doubt.unwrap_or_else(|| "whether two texts mean the same is not known".to_owned())
+    }
+
+    fn unknown_goal(&self) -> Option<String> {
+        let message = self.input.messages.iter().find_map(|message| message.reached.as_ref().err());
+        message.or_else(|| self.input.assertions.iter().find_map(|it| it.holds.as_ref().err())).cloned()
     }
 
     /// Of pairs those that are the same.
@@ -234,6 +260,7 @@ impl Session<'_> {
     fn headline(&self, same: &Pairs) -> String {
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         let found = same.iter().flatten().count();
+        let is_absent = |message: &MessageGoal| message.reached.as_ref().is_ok_and(Vec::is_empty);
         match self.matcher.count {
             CallCount::Equal if expected != actual => {
                 format!("the number of calls differs: {actual} made, {expected} expected; {found} of them as expected")
@@ -241,6 +268,10 @@ impl Session<'_> {
             _ if expected > actual && self.matcher.order != CallOrder::Goals => {
                 format!("too few calls: {actual} made, {expected} expected; {found} of them as expected")
             }
+            _ if found == expected && self.input.messages.iter().any(is_absent) => match expected {
+                0 => "a message that is a goal was not sent".to_owned(),
+                _ => "all expected calls were made, but a message that is a goal was not sent".to_owned(),
+            },
             _ if found == expected && expected > 0 => {
                 "all expected calls were made, but not in the expected order".to_owned()
             }
@@ -266,9 +297,9 @@ impl Session<'_> {
         };
         let first = |node: usize| match node < calls {
             true => same[node].map(|made| 2 * made + 1),
-            false => self.input.messages[node - calls].reached.as_ref()?.iter().max().map(|after| 2 * after),
+            false => self.input.messages[node - calls].reached.as_ref().ok()?.iter().max().map(|after| 2 * after),
         };
-        let absent = self.input.messages.iter().filter(|it| it.reached.as_ref().is_some_and(Vec::is_empty));
+        let absent = self.input.messages.iter().filter(|it| it.reached.as_ref().is_ok_and(Vec::is_empty));
         let mut notes: Vec<String> = absent.map(|it| format!("no message reaches the goal {}", it.name)).collect();
         for (before, after) in self.edges() {
             if let (Some(a), Some(b)) = (first(before), first(after))

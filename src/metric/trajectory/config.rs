@@ -173,6 +173,8 @@ pub enum TrajectoryFigure {
     JourneySuccess,
     /// The part of the goals that was reached.
     JourneyCompletion,
+    /// 1 where every message that is a goal was sent, or else 0.
+    TextMatch,
 }
 
 /// How the calls of a tool are compared. What is not given is compared as the metric's options say.

@@ -81,6 +81,9 @@ pub struct Expectation {
     /// Messages that are goals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<ExpectedMessage>,
+    /// Goals of which nobody reports whether they were reached, by their names: what rests on them is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
     /// The expected reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
@@ -125,7 +128,8 @@ impl Expectation {
         let Some(goals) = &self.goals else { return problems };
         let calls = calls.iter().map(|call| (call.name.as_deref(), call.tool.as_str()));
         let messages = self.messages.iter().map(|message| (Some(message.name.as_str()), ""));
-        let names: Vec<_> = calls.chain(messages).collect();
+        let unseen = self.unseen.iter().map(|name| (Some(name.as_str()), ""));
+        let names: Vec<_> = calls.chain(messages).chain(unseen).collect();
         let wrong = check_goals(goals, &names).err().unwrap_or_default();
         problems.extend(wrong.iter().map(|error| ExpectationProblem {
             call: None,

@@ -52,6 +52,8 @@ pub struct TrajectoryFigures {
     pub journey_success: Option<f64>,
     /// The part of the goals that was reached.
     pub journey_completion: Option<f64>,
+    /// Whether every message that is a goal was sent: 1 or 0.
+    pub text_match: Option<f64>,
 }
 
 impl TrajectoryFigures {
@@ -68,6 +70,7 @@ impl TrajectoryFigures {
             TrajectoryFigure::RoutingF1 => self.routing_f1,
             TrajectoryFigure::JourneySuccess => self.journey_success,
             TrajectoryFigure::JourneyCompletion => self.journey_completion,
+            TrajectoryFigure::TextMatch => self.text_match,
         }
     }
 }
@@ -101,13 +104,26 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
     };
     let f1 = precision.zip(recall).map(|(precision, recall)| harmonic(precision, recall));
     let one = |holds: bool| f64::from(u8::from(holds));
-    let reached_messages =
-        input.messages.iter().filter(|it| it.reached.as_ref().is_some_and(|times| !times.is_empty()));
-    let knows_messages = input.messages.iter().all(|it| it.reached.is_some());
-    let (others, reached_others) = input.others;
-    let goals = expected + input.messages.len() + others;
-    let reached = correct + reached_messages.count() + reached_others;
     let has_goals = input.goals.is_some() || session.matcher.order == CallOrder::Goals;
+    let reached_messages =
+        input.messages.iter().filter(|it| it.reached.as_ref().is_ok_and(|times| !times.is_empty())).count();
+    let holding = input.assertions.iter().filter(|it| it.holds == Ok(true)).count();
+    let knows_goals =
+        input.messages.iter().all(|it| it.reached.is_ok()) && input.assertions.iter().all(|it| it.holds.is_ok());
+    let goals = expected + input.messages.len() + input.assertions.len();
+    let reached = correct + reached_messages + holding;
+    let journey_success = match () {
+        () if !has_goals => None,
+        () if input.assertions.iter().any(|it| it.holds == Ok(false)) => Some(false),
+        () if input.assertions.iter().any(|it| it.holds.is_err()) => is_match.filter(|holds| !holds),
+        () => is_match,
+    };
+    let absent = input.messages.iter().any(|it| it.reached.as_ref().is_ok_and(Vec::is_empty));
+    let text_match = match input.messages.len() {
+        0 => None,
+        _ if absent => Some(false),
+        all => (reached_messages == all).then_some(true),
+    };
     let completion = if goals == 0 { 1.0 } else { reached as f64 / goals as f64 };
     let completion = match config.strict {
         true => watsonx::rounded(completion, 2),
@@ -134,8 +150,9 @@ pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_mat
         },
         parameter_f1: if is_watsonx { watsonx::parameter_f1(session) } else { parameter_f1(session, pairs, same) },
         routing_f1: routing_f1(session),
-        journey_success: (has_goals).then_some(is_match).flatten().map(|holds| one(holds && reached_others == others)),
-        journey_completion: knows_messages.then_some(completion),
+        journey_success: journey_success.map(one),
+        journey_completion: knows_goals.then_some(completion),
+        text_match: text_match.map(one),
     }
 }
 

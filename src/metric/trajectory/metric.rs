@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::questions::{self, PairAnswers};
 use super::{
-    CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS, MessageGoal, Trajectory,
-    TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
+    Assertion, CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS, MessageGoal,
+    Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
 };
 use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
@@ -113,14 +113,21 @@ impl Metric for TrajectoryMetric {
         "trajectory"
     }
 
-    fn questions(&self, input: &MetricInput<'_>, _templates: &Templates) -> Result<Vec<Question>, PromptError> {
-        let Some(to) = self.asked(input) else { return Ok(Vec::new()) };
+    fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        let mut questions = self.check.config().goal_questions(input, templates)?;
+        let Some(to) = self.asked(input) else { return Ok(questions) };
         let pairs = self.pairs(input).into_iter().take(MOST_PAIRS);
-        Ok(pairs.map(|pair| questions::question(&pair, to, &input.judge)).collect())
+        questions.extend(pairs.map(|pair| questions::question(&pair, to, &input.judge)));
+        Ok(questions)
     }
 
-    fn read(&self, _input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
-        questions::read(question.to, raw).map(drop)
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        match self.check.config().read_goals(input, question, raw) {
+            Some(read) => read,
+            None if questions::is_about_pair(question) => questions::read(question.to, raw).map(drop),
+            // Another trajectory's.
+            None => Ok(()),
+        }
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
@@ -130,14 +137,17 @@ impl Metric for TrajectoryMetric {
         let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, (calls.of(turn.number), &[]), answers, deadline))
+            Some(self.compare(expected, calls.of(turn.number), (&[], &[]), answers, deadline))
         };
         let in_all = |expected: &Expectation| {
-            if expected.calls.is_none() && expected.goals.is_none() {
+            let config = self.check.config();
+            if !config.compares_all(expected) {
                 return None;
             }
-            let messages = message_goals(expected, input.transcript);
-            Some(self.compare(expected, (&input.transcript.tool_uses(), &messages), answers, deadline))
+            let messages = config.message_goals(expected, input, judgements);
+            let assertions = config.asserted(expected, input, judgements);
+            let made = input.transcript.tool_uses();
+            Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
     }
@@ -186,7 +196,8 @@ impl TrajectoryMetric {
     fn compare(
         &self,
         expected: &Expectation,
-        (actual, messages): (&[ToolUse], &[MessageGoal]),
+        actual: &[ToolUse],
+        (messages, assertions): (&[MessageGoal], &[Assertion]),
         answers: &dyn FuzzyAnswers,
         deadline: Deadline,
     ) -> Component {
@@ -199,36 +210,50 @@ impl TrajectoryMetric {
             actual,
             goals: expected.goals.as_ref(),
             messages,
-            others: (0, 0),
+            assertions,
             deadline: Some(deadline),
         };
         match matcher.compare(input, answers) {
-            Ok(trajectory) => component(trajectory, matcher),
+            Ok(trajectory) => component(trajectory, matcher, assertions),
             Err(error) => Component::missing(error.to_string()),
         }
     }
 }
 
-fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher) -> Component {
-    if let Some(why) = &trajectory.missing {
-        return Component::missing(why.clone());
-    }
+fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, assertions: &[Assertion]) -> Component {
+    use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, TextMatch};
     let figure = matcher.config().score;
-    let rests_on_all = !matches!(figure, TrajectoryFigure::Match | TrajectoryFigure::JourneySuccess);
-    if let Some(doubt) = trajectory.doubt.as_ref().filter(|_| rests_on_all) {
-        return Component::missing(doubt.clone());
+    let figures = &trajectory.figures;
+    let unknown = match figure {
+        Match => trajectory.missing.as_ref(),
+        JourneySuccess if figures.journey_success.is_some() => None,
+        JourneySuccess => trajectory.missing.as_ref().or(trajectory.unknown_goal.as_ref()),
+        TextMatch if figures.text_match.is_some() => None,
+        TextMatch => trajectory.unknown_goal.as_ref(),
+        JourneyCompletion => trajectory.doubt.as_ref().or(trajectory.unknown_goal.as_ref()),
+        _ => trajectory.doubt.as_ref(),
+    };
+    if let Some(why) = unknown {
+        return Component::missing(why.clone());
     }
     let Some(score) = trajectory.figures.get(figure).and_then(Score::new) else {
         return Component::not_applicable("nothing is expected that this figure counts");
     };
+    let failed = assertions.iter().filter(|it| it.holds == Ok(false)).map(|it| it.text.as_str()).collect::<Vec<_>>();
+    let is_about_all = figure == Match || figure.rests_on_assertions();
     let why = match &trajectory.explanation {
-        Some(explanation) => explanation.clone(),
-        None if trajectory.figures.expected == 0 => "no call was expected, and none was made".to_owned(),
-        None if trajectory.figures.expected == 1 => "the expected call was made".to_owned(),
-        None => format!("all {} expected calls were made", trajectory.figures.expected),
+        _ if figure == TextMatch && score == Score::ONE => "every message that is a goal was sent".to_owned(),
+        // What else is wrong with the journey is none of this figure's business.
+        Some(explanation) if is_about_all || score != Score::ONE => explanation.clone(),
+        None if !failed.is_empty() => "the goals were reached, but an assertion does not hold".to_owned(),
+        None if trajectory.figures.expected == 0 && !assertions.is_empty() => "all assertions hold".to_owned(),
+        _ if trajectory.figures.expected == 0 => "no call was expected, and none was made".to_owned(),
+        _ if trajectory.figures.expected == 1 => "the expected call was made".to_owned(),
+        _ => format!("all {} expected calls were made", trajectory.figures.expected),
     };
+    let failed = failed.iter().map(|text| format!("\n  does not hold: {text}"));
     let decisions = trajectory.decisions.iter().map(|decision| format!("\n{decision}"));
-    Component::scored(score, std::iter::once(why).chain(decisions).collect::<String>())
+    Component::scored(score, std::iter::once(why).chain(failed).chain(decisions).collect::<String>())
 }
 
 /// When each message that is a goal was sent: by its keywords. What needs a reader is not known.
@@ -245,7 +270,8 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
             }
         }
         let is_known = message.reply.is_none() || reached.is_empty();
-        MessageGoal { name: message.name.clone(), reached: is_known.then_some(reached) }
+        let unknown = || format!("whether a message reaches the goal {} is not known", message.name);
+        MessageGoal { name: message.name.clone(), reached: is_known.then_some(reached).ok_or_else(unknown) }
     };
     expected.messages.iter().map(goal).collect()
 }

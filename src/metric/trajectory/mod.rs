@@ -19,6 +19,7 @@ mod explain;
 mod figures;
 mod fuzzy;
 mod goals;
+mod judged_goals;
 mod matcher;
 mod metric;
 mod normal;
@@ -31,7 +32,7 @@ mod value;
 pub mod watsonx;
 mod wratio;
 
-pub use compare::{FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
+pub use compare::{Assertion, FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use criterion::CriterionError;
 pub use date::Moment;
@@ -39,8 +40,10 @@ pub use expected::{Expectation, ExpectationProblem, ExpectedCall, ExpectedMessag
 pub use figures::TrajectoryFigures;
 pub use fuzzy::{FuzzyAnswer, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
 pub use goals::{GoalError, GoalGraph, check_goals, is_topological_order};
+pub use judged_goals::ASSERTIONS;
 pub use matcher::{TrajectoryConfigError, TrajectoryMatcher};
 pub use metric::{TrajectoryCheck, TrajectoryMetric};
+pub use questions::is_about_pair;
 pub use rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
 pub use value::Difference;
 pub use wratio::wratio;

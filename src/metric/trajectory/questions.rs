@@ -51,6 +51,11 @@ fn id(pair: &FuzzyPair, to: QuestionTo) -> String {
     }
 }
 
+/// Whether a question is about a pair.
+pub fn is_about_pair(question: &Question) -> bool {
+    question.id.starts_with("same-") || question.id.starts_with("cosine-")
+}
+
 /// The answer to a question about a pair.
 ///
 /// # Errors

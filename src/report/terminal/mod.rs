@@ -151,7 +151,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
 fn model_words(model: &str) -> String {
     match model {
         "scripted" => "scripted rules, not a language model".to_owned(),
-        "none" => "not asked: no metric of the job needs one".to_owned(),
+        "none" => "not asked".to_owned(),
         "script" => "fixed messages, no language model".to_owned(),
         model => model.to_owned(),
     }

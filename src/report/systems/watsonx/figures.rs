@@ -60,7 +60,8 @@ impl Figures {
             expected,
             correct,
             relevant: relevant.len(),
-            incorrect: count(|finding| matches!(finding, CallFinding::Differs(_))),
+            // Once a goal is met, another call of its tool meets none.
+            incorrect: relevant.len().saturating_sub(correct),
             missed: tools.iter().filter(|tool| !relevant.contains(tool)).count(),
             recall,
             precision,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::result::{CaseResult, call_id};
-use crate::evidence::{CallFinding, ValueDifference};
+use crate::evidence::{CallFinding, ReviewedCall, ToolUse, ValueDifference};
 
 /// `*.messages.json`: what both sides said, the calls and their results. A call or a result is a text of JSON.
 pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
@@ -42,13 +42,16 @@ fn message(role: &str, content: String, kind: &str, latency_ms: Option<f64>) -> 
 
 /// `*.messages.analyze.json`: the messages, each with what was wrong with it, and behind them what is missing.
 pub(super) fn analyzed(result: &CaseResult<'_>, messages: &[Value]) -> Vec<Value> {
-    let mut made = result.review.made.iter();
+    let review = result.review;
+    let wanted: Vec<&ToolUse> =
+        review.turns.iter().filter_map(|turn| turn.calls.as_ref()).chain(&review.calls).flatten().collect();
+    let mut made = review.made.iter();
     let mut is_error = false;
     let with_reason = |message: &Value| {
         let reason = match message["type"].as_str() {
             Some("tool_call") => made.next().and_then(|call| {
                 is_error = call.error().is_some();
-                reason(&call.finding)
+                reason(call, &wanted)
             }),
             Some("tool_response") if is_error => Some(json!({ "reason": "runtime error" })),
             _ => None,
@@ -65,10 +68,23 @@ pub(super) fn analyzed(result: &CaseResult<'_>, messages: &[Value]) -> Vec<Value
     analyzed
 }
 
-fn reason(finding: &CallFinding) -> Option<Value> {
-    match finding {
-        CallFinding::Unjudged | CallFinding::AsExpected => None,
-        CallFinding::NotExpected => Some(json!({ "reason": "irrelevant tool call" })),
+/// Why a call meets no goal. Those beside the goals, which are no fault of a journey, have a reason there as well.
+fn reason(made: &ReviewedCall, wanted: &[&ToolUse]) -> Option<Value> {
+    match &made.finding {
+        CallFinding::AsExpected => None,
+        CallFinding::Unjudged if wanted.is_empty() => None,
+        CallFinding::Unjudged | CallFinding::NotExpected => {
+            let goal = wanted.iter().find(|goal| goal.tool == made.call.tool);
+            let Some(goal) = goal else { return Some(json!({ "reason": "irrelevant tool call" })) };
+            let differs = |(name, expected): (&String, &Value)| {
+                let actual = made.call.args.get(name);
+                let difference =
+                    ValueDifference { path: name.clone(), expected: Some(expected.clone()), actual: actual.cloned() };
+                (actual != Some(expected)).then(|| parameter(&difference))
+            };
+            let parameters: Vec<Value> = goal.args.as_object().into_iter().flatten().filter_map(differs).collect();
+            Some(json!({ "reason": "incorrect parameters", "parameters": parameters }))
+        }
         CallFinding::OutOfOrder => Some(json!({ "reason": "incorrect order" })),
         CallFinding::Differs(differences) => {
             let parameters: Vec<Value> = differences.iter().map(parameter).collect();
@@ -85,4 +101,26 @@ fn parameter(difference: &ValueDifference) -> Value {
         "match_type": "strict",
         "matched": false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_meets_no_goal_has_a_reason() {
+        let goal = ToolUse::new("get", json!({"u": "x"}));
+        let of = |tool: &str, args: Value, wanted: &[&ToolUse]| {
+            let call = ToolUse::new(tool, args);
+            reason(&ReviewedCall { turn: 1, call, finding: CallFinding::Unjudged }, wanted)
+        };
+        let wrong = of("get", json!({"u": "wrong"}), &[&goal]).unwrap();
+        assert_eq!(
+            (&wrong["reason"], wrong["parameters"].as_array().unwrap().len()),
+            (&json!("incorrect parameters"), 1)
+        );
+        assert_eq!(wrong["parameters"][0]["actual"], "wrong");
+        assert_eq!(of("other", json!({}), &[&goal]).unwrap(), json!({"reason": "irrelevant tool call"}));
+        assert_eq!(of("other", json!({}), &[]), None, "nothing is expected");
+    }
 }

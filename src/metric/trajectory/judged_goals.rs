@@ -1,0 +1,188 @@
+//! Goals on which a judge decides: messages that say something in other words, and assertions about the conversation.
+
+use super::{
+    Assertion, Expectation, ExpectedMessage, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
+};
+use crate::evidence::{Judgement, Question};
+use crate::metric::judged::{JudgeItems, JudgeMeasure, JudgeOptions, JudgedMetric};
+use crate::metric::rubric::{Rubric, RubricConfig, RubricScope};
+use crate::metric::{Metric, MetricInput, ReplyError};
+use crate::prompt::{PromptError, Templates};
+use crate::score::{Component, Score, Weight};
+
+/// The metric of watsonx Orchestrate whose rubrics are assertions: a journey succeeds only where they hold.
+pub const ASSERTIONS: &str = "AssertLLM";
+
+type Judged = JudgedMetric<RubricConfig>;
+
+impl TrajectoryFigure {
+    /// Whether it rests on goals that are messages.
+    fn rests_on_messages(self) -> bool {
+        use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, TextMatch};
+        matches!(self, Match | JourneySuccess | JourneyCompletion | TextMatch)
+    }
+
+    /// Whether it rests on assertions.
+    pub(super) fn rests_on_assertions(self) -> bool {
+        matches!(self, TrajectoryFigure::JourneySuccess | TrajectoryFigure::JourneyCompletion)
+    }
+}
+
+impl TrajectoryConfig {
+    /// Whether a judge must read the conversation to know which goals were reached.
+    pub fn asks_reader(&self, expected: &Expectation) -> bool {
+        let is_asked = expected.messages.iter().any(|message| self.is_judged(message));
+        (is_asked && self.score.rests_on_messages()) || self.assertions(expected).is_some()
+    }
+
+    /// Whether a judge decides who said it. Keywords alone are looked up, except in watsonx Orchestrate's goals.
+    fn is_judged(&self, message: &ExpectedMessage) -> bool {
+        message.reply.is_some() || (self.dialect == TrajectoryDialect::Watsonx && !message.keywords.is_empty())
+    }
+
+    /// What is asked about messages.
+    fn messages(&self, expected: &Expectation) -> Option<Judged> {
+        let rubric = |message: &ExpectedMessage| {
+            let says = message.reply.as_ref().map(|reply| format!("says the same as: {reply}"));
+            let names = message.keywords.join(", ");
+            let has = (!names.is_empty()).then(|| format!("mentions all of these, in whatever spelling: {names}"));
+            let parts: Vec<String> = says.into_iter().chain(has).collect();
+            let text = format!("The agent's message of this turn, by itself, {}", parts.join(", and "));
+            Rubric { id: message.name.clone(), text, ..Rubric::default() }
+        };
+        let rubrics: Vec<Rubric> = expected.messages.iter().filter(|it| self.is_judged(it)).map(rubric).collect();
+        let measure = RubricConfig { rubrics, scope: RubricScope::Turns, ..RubricConfig::default() };
+        (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })
+    }
+
+    /// What is asked about assertions: the same as by the metric that shows them.
+    fn assertions(&self, expected: &Expectation) -> Option<Judged> {
+        let is_one = |rubric: &Rubric| rubric.metric.as_deref() == Some(ASSERTIONS);
+        let has_some = self.dialect == TrajectoryDialect::Watsonx
+            && self.score.rests_on_assertions()
+            && expected.rubrics.iter().any(is_one);
+        let judging = JudgeOptions { samples: Some(1), strict: self.strict, ..JudgeOptions::default() };
+        let measure = RubricConfig { label: ASSERTIONS.to_owned(), judging, ..RubricConfig::default() };
+        has_some.then_some(Judged { weight: Weight::ONE, measure })
+    }
+
+    /// Whether the whole conversation is compared with it.
+    pub(super) fn compares_all(&self, expected: &Expectation) -> bool {
+        expected.calls.is_some() || expected.goals.is_some() || self.assertions(expected).is_some()
+    }
+
+    /// The questions to the judge.
+    pub(super) fn goal_questions(
+        &self,
+        input: &MetricInput<'_>,
+        templates: &Templates,
+    ) -> Result<Vec<Question>, PromptError> {
+        let Some(expected) = input.expected.filter(|expected| self.asks_reader(expected)) else {
+            return Ok(Vec::new());
+        };
+        let mut questions = Vec::new();
+        if let Some(messages) = self.messages(expected).filter(|_| self.score.rests_on_messages()) {
+            let own = |question| Question { metric: "trajectory".to_owned(), ..question };
+            questions.extend(messages.questions(input, templates)?.into_iter().map(own));
+        }
+        if let Some(assertions) = self.assertions(expected) {
+            questions.extend(assertions.questions(input, templates)?);
+        }
+        Ok(questions)
+    }
+
+    /// Whether a reply about goals can be used; `None` for a question about something else.
+    pub(super) fn read_goals(
+        &self,
+        input: &MetricInput<'_>,
+        question: &Question,
+        raw: &str,
+    ) -> Option<Result<(), ReplyError>> {
+        let messages = self.messages(input.expected?)?;
+        messages.reads(question).then(|| messages.read(input, question, raw))
+    }
+
+    /// When each message that is a goal was sent. What nobody decided is not known.
+    pub(super) fn message_goals(
+        &self,
+        expected: &Expectation,
+        input: &MetricInput<'_>,
+        judgements: &[Judgement],
+    ) -> Vec<MessageGoal> {
+        let mut goals = super::metric::message_goals(expected, input.transcript);
+        if let Some(judged) = self.messages(expected) {
+            let verdicts = verdicts(&judged, input, judgements);
+            for (goal, message) in goals.iter_mut().zip(&expected.messages) {
+                if self.is_judged(message) {
+                    goal.reached = reached(&message.name, input, &verdicts);
+                }
+            }
+        }
+        let unseen = expected.unseen.iter().map(|name| MessageGoal {
+            name: name.clone(),
+            reached: Err(format!(
+                "whether the goal {name} was reached is not known: it is neither a call nor a message"
+            )),
+        });
+        goals.into_iter().chain(unseen).collect()
+    }
+
+    /// Which assertions hold.
+    pub(super) fn asserted(
+        &self,
+        expected: &Expectation,
+        input: &MetricInput<'_>,
+        judgements: &[Judgement],
+    ) -> Vec<Assertion> {
+        let Some(judged) = self.assertions(expected) else { return Vec::new() };
+        let assertion = |(_, text, component): (String, String, Component)| Assertion {
+            holds: match component.score() {
+                Some(score) => Ok(is_yes(score)),
+                None => Err(format!("whether it holds that {text:?} is not known: {}", component.why())),
+            },
+            text,
+        };
+        verdicts(&judged, input, judgements).into_iter().map(assertion).collect()
+    }
+}
+
+fn is_yes(score: Score) -> bool {
+    score.get() >= 0.5
+}
+
+/// The id and the text of each item, and what the judge made of it.
+fn verdicts(judged: &Judged, input: &MetricInput<'_>, judgements: &[Judgement]) -> Vec<(String, String, Component)> {
+    let JudgeItems::Given(items) = judged.measure.items(input) else { return Vec::new() };
+    let dimension = judged.score(input, judgements);
+    let component = |at: usize| match dimension.items.get(at) {
+        Some(item) => item.component.clone(),
+        None => dimension.component.clone(),
+    };
+    items.into_iter().enumerate().map(|(at, item)| (item.id, item.text, component(at))).collect()
+}
+
+/// After how many calls each message came that reaches a goal.
+fn reached(
+    name: &str,
+    input: &MetricInput<'_>,
+    verdicts: &[(String, String, Component)],
+) -> Result<Vec<usize>, String> {
+    let mut reached = Vec::new();
+    let mut calls = 0;
+    for turn in &input.transcript.turns {
+        calls += turn.call_count();
+        let id = format!("{name}@{}", turn.number);
+        let Some((_, _, verdict)) = verdicts.iter().find(|(own, ..)| *own == id) else { continue };
+        match verdict.score() {
+            Some(score) => reached.extend(is_yes(score).then_some(calls)),
+            None if verdict.is_missing() => {
+                return Err(format!("whether a message reaches the goal {name} is not known: {}", verdict.why()));
+            }
+            None => {}
+        }
+    }
+    Ok(reached)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::evidence::{Event, Observed, Turn};
+use crate::metric::TrajectoryMetric;
+use crate::metric::input::Example;
+
+/// A figure of watsonx Orchestrate's of a conversation with one call of `get` and one reply. `says` is the verdict on each item
+/// by its id; `None` where no model judges.
+fn of(score: &str, expected: &Value, strict: bool, says: Option<&dyn Fn(&str) -> &'static str>) -> Component {
+    let expected: Expectation = serde_json::from_value(expected.clone()).unwrap();
+    assert_eq!(expected.problems(), []);
+    let mut example = Example::new(0);
+    let events = vec![Event::call("get", json!({"u": "x"}), json!({}))];
+    example.transcript.turns = vec![
+        Turn::answered(1, "Hi", "Open your eyes"),
+        Turn { events, ..Turn::answered(2, "And?", "Five days remain") },
+    ];
+    let mut input = MetricInput { expected: Some(&expected), ..example.input() };
+    input.judge.is_there = says.is_some();
+    let check = serde_json::from_value(json!({"dialect": "watsonx", "strict": strict, "score": score})).unwrap();
+    let metric = TrajectoryMetric { weight: Weight::ONE, check };
+    let questions = metric.questions(&input, &Templates::embedded()).unwrap();
+    let answer = |question: &Question| {
+        let ids: Vec<String> = ["end@1", "end@2", "check 1"]
+            .into_iter()
+            .filter(|id| question.prompt.contains(&format!("id=\"{id}\"")))
+            .map(str::to_owned)
+            .collect();
+        assert!(!ids.is_empty(), "{}", question.prompt);
+        let verdict = |id: &String| {
+            let (turn, text) = if id == "end@1" { (1, "Open your eyes") } else { (2, "Five days remain") };
+            json!({"id": id, "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [1, 2],
+                   "verdict": says.map_or("no", |says| says(id))})
+        };
+        let raw = json!({ "verdicts": ids.iter().map(verdict).collect::<Vec<_>>() }).to_string();
+        metric.read(&input, question, &raw).unwrap();
+        Judgement {
+            question: question.id.clone(),
+            judge: "m".to_owned(),
+            sample: 1,
+            reply: Observed::Seen(raw),
+            rejected: Vec::new(),
+            alternatives: Vec::new(),
+            usage: Default::default(),
+            notes: Vec::new(),
+        }
+    };
+    let judgements: Vec<Judgement> = questions.iter().map(answer).collect();
+    metric.score(&input, &judgements).component
+}
+
+fn goals() -> Value {
+    json!({
+        "calls": [{"name": "t", "tool": "get", "args": {"u": "x"}}],
+        "messages": [{"name": "end", "reply": "You have 5 days left", "keywords": ["5"]}],
+        "goals": {"t": ["end"], "end": []},
+    })
+}
+
+#[test]
+fn the_judge_decides_whether_a_message_reaches_a_goal() {
+    let at_the_end: &dyn Fn(&str) -> &'static str = &|id| if id == "end@2" { "yes" } else { "no" };
+    let early: &dyn Fn(&str) -> &'static str = &|id| if id == "end@1" { "yes" } else { "no" };
+    let never: &dyn Fn(&str) -> &'static str = &|_| "no";
+    for strict in [false, true] {
+        for figure in ["journeySuccess", "textMatch", "journeyCompletion", "match"] {
+            assert_eq!(of(figure, &goals(), strict, Some(at_the_end)).score(), Some(Score::ONE), "{figure}");
+            assert!(of(figure, &goals(), strict, None).is_missing(), "{figure}: nobody was asked");
+        }
+        assert_eq!(of("textMatch", &goals(), strict, Some(never)).score(), Some(Score::ZERO));
+        // Their own order has every message behind the calls.
+        let order = if strict { Score::ONE } else { Score::ZERO };
+        assert_eq!(of("journeySuccess", &goals(), strict, Some(early)).score(), Some(order));
+        // What the calls come to does not depend on messages.
+        for figure in ["recall", "parameterF1"] {
+            assert_eq!(of(figure, &goals(), strict, None).score(), Some(Score::ONE), "{figure}");
+        }
+    }
+    let failed = of("journeySuccess", &goals(), false, Some(never));
+    assert_eq!(failed.score(), Some(Score::ZERO));
+    assert!(
+        failed.why().starts_with("all expected calls were made, but a message that is a goal was not sent"),
+        "{}",
+        failed.why()
+    );
+    // A keyword within another word is no keyword.
+    let mut keyword = goals();
+    keyword["messages"] = json!([{"name": "end", "keywords": ["yes"]}]);
+    assert_eq!(of("journeySuccess", &keyword, false, Some(never)).score(), Some(Score::ZERO));
+    assert!(of("journeySuccess", &keyword, false, None).is_missing());
+}
+
+#[test]
+fn a_journey_succeeds_only_where_its_assertions_hold() {
+    let rubric = json!([{"id": "check 1", "text": "The agent never lies", "type": "policy", "metric": ASSERTIONS}]);
+    let with = |strict: bool, expected: Value, verdict: Option<&'static str>| {
+        let says = move |_: &str| verdict.unwrap_or_default();
+        let says: Option<&dyn Fn(&str) -> &'static str> = verdict.is_some().then_some(&says);
+        ["journeySuccess", "journeyCompletion"].map(|figure| of(figure, &expected, strict, says))
+    };
+    let calls = json!({"calls": [{"name": "t", "tool": "get"}], "goals": {"t": []}, "rubrics": rubric});
+    for strict in [false, true] {
+        let [success, completion] = with(strict, calls.clone(), Some("yes"));
+        assert_eq!((success.score(), completion.score()), (Some(Score::ONE), Some(Score::ONE)));
+        let [success, completion] = with(strict, calls.clone(), Some("no"));
+        assert_eq!((success.score(), completion.score()), (Some(Score::ZERO), Score::new(0.5)));
+        assert!(success.why().contains("does not hold: The agent never lies"), "{}", success.why());
+        let [success, completion] = with(strict, calls.clone(), None);
+        assert!(success.is_missing() && completion.is_missing(), "{success:?} {completion:?}");
+        // Nothing but assertions.
+        for (verdict, score) in [("yes", Score::ONE), ("no", Score::ZERO)] {
+            let [success, completion] = with(strict, json!({ "rubrics": rubric }), Some(verdict));
+            assert_eq!((success.score(), completion.score()), (Some(score), Some(score)));
+        }
+        assert!(with(strict, json!({ "rubrics": rubric }), None)[0].is_missing());
+    }
+    // What failed already fails, whoever was asked.
+    let mut other = calls;
+    other["calls"][0]["tool"] = "other".into();
+    assert_eq!(with(false, other, None)[0].score(), Some(Score::ZERO));
+}
+
+#[test]
+fn a_goal_that_nobody_sees_leaves_the_journey_unknown() {
+    let expected =
+        json!({"calls": [{"name": "t", "tool": "get"}], "unseen": ["look"], "goals": {"t": ["look"], "look": []}});
+    for strict in [false, true] {
+        for figure in ["journeySuccess", "journeyCompletion"] {
+            let component = of(figure, &expected, strict, Some(&|_| "yes"));
+            assert!(component.is_missing() && component.why().contains("the goal look"), "{figure}: {component:?}");
+        }
+        assert_eq!(of("recall", &expected, strict, None).score(), Some(Score::ONE));
+    }
+}
