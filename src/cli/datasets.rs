@@ -141,7 +141,11 @@ pub(super) struct Imported {
 
 /// What stands beside a data file, as it was named.
 pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
-    OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() }
+    OpenOptions {
+        config: args.config_file_path.clone(),
+        session: args.session_file.clone(),
+        metric_set: args.metric_set.into(),
+    }
 }
 
 /// The datasets at a path, `FILE`, `FILE:case1,case2` or a folder.

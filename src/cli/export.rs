@@ -153,7 +153,11 @@ fn datasets(file: &str, args: &ExportArgs, context: &Context) -> Result<(Vec<Dat
             return Ok((sets, warnings.concat()));
         }
     }
-    let options = OpenOptions { config: args.config_file_path.clone(), session: args.session_file.clone() };
+    let options = OpenOptions {
+        config: args.config_file_path.clone(),
+        session: args.session_file.clone(),
+        ..OpenOptions::default()
+    };
     let datasets =
         dataset::open(file, &options, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let of_reading = |set: &Dataset| {

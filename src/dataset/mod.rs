@@ -46,4 +46,5 @@ pub use open::{LargeDataset, OpenOptions, are_no_cases, open};
 pub use raise::from_job;
 pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};
+pub use redhat::metrics::MetricSet;
 pub use write::{WrittenDataset, WrittenFile, write, written_case};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 
 use super::values::{parse_dollars, whole_number};
-use super::{FileArgs, RunsArgs};
+use super::{FileArgs, MetricSetArg, RunsArgs};
 use crate::job::Panel;
 use crate::money::Dollars;
 
@@ -42,6 +42,10 @@ pub(in crate::cli) struct CheckArgs {
     /// Decide as Red Hat's quickstart does: one bad conversation that fails is enough
     #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) dialect_strict: bool,
+
+    /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
+    #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
+    pub(in crate::cli) metric_set: MetricSetArg,
 
     #[command(flatten)]
     pub(in crate::cli) files: FileArgs,

@@ -18,6 +18,7 @@ use clap::{Parser, Subcommand};
 
 use super::datasets::TargetArg;
 use super::init::InitTarget;
+use crate::dataset::MetricSet;
 use crate::graph::embedded::Megabytes;
 use crate::job::{ModelName, Panel};
 use crate::money::Dollars;
@@ -271,7 +272,7 @@ pub(super) struct DataArgs {
 }
 
 /// What stands beside other systems' evaluation files, and how they are scored.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct ReadingArgs {
     /// The test_config.json or the metrics file, instead of the one beside the cases
     #[arg(long, env = "EVAL_JOB_CONFIG_FILE_PATH", value_name = "FILE")]
@@ -284,6 +285,29 @@ pub(super) struct ReadingArgs {
     /// Score as the other system does, also where that is unsound
     #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
     pub(super) dialect_strict: bool,
+
+    /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
+    #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
+    pub(super) metric_set: MetricSetArg,
+}
+
+/// A generation of the Red Hat quickstart's metrics.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum MetricSetArg {
+    #[default]
+    #[value(name = "quickstart-15")]
+    Quickstart15,
+    #[value(name = "quickstart-13")]
+    Quickstart13,
+}
+
+impl From<MetricSetArg> for MetricSet {
+    fn from(set: MetricSetArg) -> MetricSet {
+        match set {
+            MetricSetArg::Quickstart15 => MetricSet::Quickstart15,
+            MetricSetArg::Quickstart13 => MetricSet::Quickstart13,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -117,7 +117,7 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
             return all.map(|(place, id)| Ok((id, of_job(place)?))).collect();
         }
     }
-    let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
+    let reading = ReadingArgs::default();
     let mut added = Vec::new();
     let text = DiskFiles.read(Path::new(path)).unwrap_or_default();
     let whole = CaseFile::of_data(path, &text).ok();

@@ -45,7 +45,7 @@ impl Cases {
         if path.is_file() && !is_data(typed, &fs::read_to_string(path).unwrap_or_default()) || is_missing(typed) {
             return Ok(Cases { list: of_jobs(&[path.to_path_buf()], argument, context)?, is_folder });
         }
-        let reading = ReadingArgs { config_file_path: None, session_file: None, dialect_strict: false };
+        let reading = ReadingArgs::default();
         let sets = datasets::open(typed, &reading);
         let jobs = if is_folder { job_files(&[path.to_path_buf()], argument) } else { Ok(JobFiles::default()) };
         let (jobs, sets) = match (jobs, sets) {

@@ -125,12 +125,47 @@ const QUESTIONS: [(&str, &str, &[&str]); 12] = [
     ),
 ];
 
+/// Those of today's fifteen that the older generation left to DeepEval's own metrics.
+const FIRST: [(&str, &str, &[&str]); 3] = [
+    (
+        "Turn Relevancy",
+        "Each reply of the assistant is relevant to what the user said.",
+        &[
+            "Take the assistant's replies one by one, each with what the user had said by then.",
+            "Take points off for each reply that passes over what the user said or is beside the point.",
+        ],
+    ),
+    (
+        "Role Adherence",
+        "The assistant keeps to its role: an IT self-service assistant that helps employees of a company.",
+        &[
+            "Find out what such an assistant is there for, and how it speaks.",
+            "Take points off for each reply in which it leaves that role.",
+        ],
+    ),
+    (
+        "Conversation Completeness",
+        "The assistant met everything that the user wanted.",
+        &[
+            "List what the user wanted in the course of the conversation.",
+            "Check for each whether the assistant met it, or said rightly why it could not.",
+            "Take points off for what was left open.",
+        ],
+    ),
+];
+
 /// The metric of ours that a question means.
 pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static str, Value), String> {
     let mut judging = judging(1, strict);
     judging["until"] = END.into();
     let name = metric.name.trim_end_matches(" [Conversational GEval]");
+    // The questions of today's first three mean what the native metrics decide reply by reply, with evidence for each.
+    let is_native = !strict || metric.evaluator != "ConversationalGEval";
     Ok(match name {
+        name if !is_native && FIRST.iter().any(|(known, ..)| *known == name) => {
+            let (_, criteria, steps) = FIRST.iter().find(|(known, ..)| *known == name).ok_or("it is not known")?;
+            ("geval", json!({ "criteria": criteria, "steps": steps, "weighted": false, "judging": judging }))
+        }
         "Turn Relevancy" => ("turnRelevancy", json!({ "judging": judging })),
         "Role Adherence" => ("roleAdherence", json!({ "role": ROLE, "judging": judging })),
         "Conversation Completeness" => ("completeness", json!({ "judging": judging })),
@@ -151,18 +186,23 @@ pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static 
 mod tests {
     use super::*;
     use crate::dataset::DatasetMetric;
+    use crate::dataset::redhat::metrics::{MetricSet, metrics};
 
     #[test]
     fn each_of_the_fifteen_is_asked() {
-        let metrics: Vec<DatasetMetric> = crate::dataset::redhat::metrics::metrics();
+        let metrics: Vec<DatasetMetric> = metrics(MetricSet::default());
         let lowered: Vec<&str> = metrics.iter().map(|metric| options(metric, false).unwrap().0).collect();
         assert_eq!(lowered.len(), 15);
         assert_eq!(lowered.iter().filter(|key| **key == "geval").count(), 12);
+        let strict = metrics.iter().filter(|metric| options(metric, true).unwrap().0 == "geval");
+        assert_eq!(strict.count(), 15, "as the original asks today");
+        let old = self::metrics(MetricSet::Quickstart13);
+        assert_eq!(old.iter().filter(|metric| options(metric, true).unwrap().0 == "geval").count(), 10);
     }
 
     #[test]
     fn the_second_try_is_the_originals_alone() {
-        let metrics = crate::dataset::redhat::metrics::metrics();
+        let metrics = metrics(MetricSet::default());
         let of = |strict: bool| {
             let second =
                 metrics.iter().filter_map(|metric| options(metric, strict).unwrap().1.get("secondBelow").cloned());

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::findings::about_file;
 use super::load::single;
-use super::{Dataset, Files, Kind, load, recognise};
+use super::redhat;
+use super::redhat::metrics::MetricSet;
+use super::{Dataset, Files, Kind, System, load, recognise};
 use crate::job::{Problem, Problems};
 
 pub use folder::are_no_cases;
@@ -22,6 +24,8 @@ pub struct OpenOptions {
     pub config: Option<PathBuf>,
     /// ADK's initial session.
     pub session: Option<PathBuf>,
+    /// The generation of the Red Hat quickstart's metrics.
+    pub metric_set: MetricSet,
 }
 
 /// Reads what stands at a path: `FILE`, `FILE:case1,case2` or a folder. trpc-agent-go's eval sets may be named without
@@ -40,6 +44,9 @@ pub fn open(typed: &str, options: &OpenOptions, files: &dyn Files) -> Result<Vec
         let path = if !files.is_file(path) && files.is_file(&ending) { ending } else { path.to_path_buf() };
         open_file(&path, options, files)?
     };
+    for dataset in datasets.iter_mut().filter(|dataset| dataset.kind.system() == System::Redhat) {
+        dataset.metrics = redhat::metrics::metrics(options.metric_set);
+    }
     if !wanted.is_empty() {
         keep_wanted(typed, &mut datasets, &wanted)?;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::metrics::metrics;
+use super::metrics::{MetricSet, metrics};
 use crate::dataset::Kind;
 use crate::dataset::cursor::{Cursor, Spelling, UnknownKeys};
 use crate::dataset::model::{
@@ -45,7 +45,7 @@ pub(in crate::dataset) fn read_conversation(value: Cursor<'_>, name: &str, known
     }
     dataset.extra = fields.rest(UnknownKeys::Kept);
     dataset.cases = vec![case];
-    dataset.metrics = metrics();
+    dataset.metrics = metrics(MetricSet::default());
     dataset
 }
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::args::{
-    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, ReadingArgs, RecordedArgs, RunArgs, RunsArgs, SelectionArgs,
+    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, MetricSetArg, ReadingArgs, RecordedArgs, RunArgs, RunsArgs,
+    SelectionArgs,
 };
 use super::super::context::Context;
 use super::super::error::{CliError, FileArgument};
@@ -124,6 +125,7 @@ pub(in crate::cli) fn canaries(
         cost_limit: loaded.job.limits.cost,
         token_limit: loaded.job.limits.tokens,
         dialect_strict: false,
+        metric_set: MetricSetArg::default(),
         files: FileArgs {
             prices: args.plan.files.prices.clone(),
             prompts: args.plan.files.prompts.clone(),
@@ -331,7 +333,11 @@ fn grade_args(args: &CheckArgs) -> GradeArgs {
             actual: Vec::new(),
             min_score: None,
             selection: SelectionArgs::default(),
-            reading: ReadingArgs { config_file_path: None, session_file: None, dialect_strict: args.dialect_strict },
+            reading: ReadingArgs {
+                metric_set: args.metric_set,
+                dialect_strict: args.dialect_strict,
+                ..ReadingArgs::default()
+            },
         },
         runs_dir: RunsArgs { runs_dir: checks(args) },
         job: None,

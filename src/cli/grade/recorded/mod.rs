@@ -10,7 +10,7 @@ mod trials;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::args::{GradeArgs, RecordedArgs};
+use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::held::Held;
@@ -94,6 +94,7 @@ pub(super) fn note_unused(args: &RecordedArgs, printer: &Printer) {
         (reading.config_file_path.is_some(), "--config-file-path"),
         (reading.session_file.is_some(), "--session-file"),
         (reading.dialect_strict, "--dialect-strict"),
+        (reading.metric_set != MetricSetArg::default(), "--metric-set"),
     ];
     let names: Vec<&str> = used.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
     if !names.is_empty() {
