@@ -17,7 +17,10 @@ const CRITERIA_OF_VERIFIER: &str = "The better one does more of what the user as
 /// What a metric that asks a judge means here, or why nothing does.
 pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> Lowered {
     let samples = samples(system, metric);
-    let judging = judging(samples, strict);
+    let mut judging = judging(samples, strict);
+    if let (System::Trpc, true, Some(threshold)) = (system, strict, metric.threshold) {
+        judging["sampleFrom"] = threshold.clamp(0.0, 1.0).into();
+    }
     let rubric = |scope: &str, of_type: Option<&str>| {
         let mut options = json!({ "scope": scope, "judging": judging });
         if !metric.rubrics.is_empty() {

@@ -31,7 +31,7 @@ use super::tasks::GOOD_ABOVE;
 use super::{Metric, MetricInput, ReplyError, Vote};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Transcript, Turn};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
-use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
+use crate::score::{Component, Dimension, Item, Score, Weight, majority, weighted_mean};
 use crate::text::DenseText;
 pub(super) use quotes::{Shown, is_quoted_from};
 use reply::read_verdicts;
@@ -347,6 +347,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let how = (self.measure.scale(), self.measure.second_below());
         let (scored, component) = match all.is_empty() {
             true => self.of_found(&samples, how),
+            false if options.strict && options.sample_from.is_some() => {
+                let line = options.sample_from.unwrap_or(Score::ONE);
+                self.of_whole_samples(&samples, (&all, input), (how, line))
+            }
             false => {
                 let item = |item: &JudgeItem| match self.measure.known(input, item) {
                     Some(component) => samples::item(item, component),
@@ -374,6 +378,36 @@ fn weighted(verdict: Verdict, alternatives: &[ScoreAlternative]) -> Verdict {
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {
+    /// The score where whole samples vote, turn by turn: the verdicts of the first sample of the side that wins.
+    fn of_whole_samples(
+        &self,
+        samples: &Samples,
+        (all, input): (&[JudgeItem], &MetricInput<'_>),
+        (how, line): ((Scale, Option<Score>), Score),
+    ) -> (Vec<Item>, Component) {
+        let each: Vec<Samples> = samples.each().collect();
+        let item = |samples: &Samples, item: &JudgeItem| match self.measure.known(input, item) {
+            Some(component) => samples::item(item, component),
+            None => samples.item(item, how, self.measure.judging()),
+        };
+        let of_turn = |turn: &[JudgeItem]| -> Vec<Item> {
+            let of_sample = |sample: &Samples| turn.iter().map(|it| item(sample, it)).collect::<Vec<Item>>();
+            let scored: Vec<(Vec<Item>, Score)> = each
+                .iter()
+                .map(of_sample)
+                .filter_map(|items| self.mean(&items).score().map(|score| (items, score)))
+                .collect();
+            let scores: Vec<Score> = scored.iter().map(|(_, score)| *score).collect();
+            match majority(&scores, line) {
+                Some(found) => scored[found.representative].0.clone(),
+                None => turn.iter().map(|it| item(samples, it)).collect(),
+            }
+        };
+        let items: Vec<Item> = all.chunk_by(|a, b| a.turn == b.turn).flat_map(of_turn).collect();
+        let component = self.mean(&items);
+        (items, component)
+    }
+
     /// The score where the judge finds the items itself: each sample finds others, so each has a score of its own, and their mean
     /// counts. The items that are shown are those of the sample that is nearest to it.
     fn of_found(&self, samples: &Samples, how: (Scale, Option<Score>)) -> (Vec<Item>, Component) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::Transcript;
 use crate::metric::MetricInput;
+use crate::score::Score;
 
 /// What becomes of a verdict that is none of those that were asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +21,7 @@ pub enum UnknownVerdict {
 }
 
 /// How judges are asked, for one metric.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "judging")]
 pub struct JudgeOptions {
@@ -34,6 +35,11 @@ pub struct JudgeOptions {
     /// What becomes of a verdict that is none of those that were asked for. Default: `missing`, and `leftOut` where it is strict
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownVerdict>,
+    /// Where it is strict: a sample whose verdicts on a turn have a mean of at least this score is for the agent there, and the
+    /// majority of whole samples decides, as trpc-agent-go does it. Default: each item is decided by the majority of its own verdicts
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub sample_from: Option<Score>,
     /// The user's message with which the conversation is over for this metric: neither it nor what follows it is judged. Default: the
     /// whole conversation is judged
     #[serde(skip_serializing_if = "Option::is_none")]

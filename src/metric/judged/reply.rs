@@ -220,8 +220,10 @@ mod tests {
 
     use super::*;
 
-    const STRICT: JudgeOptions = JudgeOptions { samples: None, strict: true, unknown: None, until: None };
-    const NATIVE: JudgeOptions = JudgeOptions { samples: None, strict: false, unknown: None, until: None };
+    const STRICT: JudgeOptions =
+        JudgeOptions { samples: None, strict: true, unknown: None, sample_from: None, until: None };
+    const NATIVE: JudgeOptions =
+        JudgeOptions { samples: None, strict: false, unknown: None, sample_from: None, until: None };
 
     fn items() -> Vec<JudgeItem> {
         vec![JudgeItem::new("a", "It is polite.", None), JudgeItem::new("b", "It is short.", Some(2))]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::evidence::{Observed, Usage};
+use crate::metric::Rubric;
 use crate::metric::completeness::CompletenessConfig;
 use crate::metric::final_response::FinalResponseConfig;
 use crate::metric::geval::GevalConfig;
@@ -275,4 +276,25 @@ fn nothing_is_absent_from_a_turn_that_was_not_shown_whole() {
         "{dimension:?}"
     );
     assert_eq!(dimension.items[1].component.score(), Some(Score::ONE));
+}
+
+#[test]
+fn whole_samples_vote_where_the_original_has_them_vote() {
+    let example = Example::new(0);
+    let rubrics =
+        ["a", "b", "c"].map(|id| Rubric { id: id.to_owned(), text: format!("It does {id}."), ..Rubric::default() });
+    let judging = |sample_from: Option<Score>| JudgeOptions {
+        strict: sample_from.is_some(),
+        sample_from,
+        ..JudgeOptions::default()
+    };
+    let of = |sample_from| {
+        let measure =
+            RubricConfig { rubrics: rubrics.to_vec(), judging: judging(sample_from), ..RubricConfig::default() };
+        let one_no = |no: &str| ["a", "b", "c"].map(|id| verdict(id, if id == no { "no" } else { "yes" })).to_vec();
+        let samples = ["a", "b", "c"].map(|no| json!(one_no(no)));
+        score(measure, &input(&example), &samples).component.score().unwrap().get()
+    };
+    assert!((of(None) - 1.0).abs() < 1e-9, "each rubric has two votes of three");
+    assert!((of(Score::new(0.9)) - 2.0 / 3.0).abs() < 1e-9, "no sample reaches 0.9");
 }
