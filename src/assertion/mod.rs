@@ -93,7 +93,7 @@ impl AssertionCheck {
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match component {
-            Component::Scored { score, why } if score < Score::ONE && self.may_be_doubled(id, evidence) => {
+            Component::Scored { score, why, .. } if score < Score::ONE && self.may_be_doubled(id, evidence) => {
                 Component::missing(format!(
                     "{why}; but a message was sent again that the agent may have received before, so that what it did may be doubled"
                 ))

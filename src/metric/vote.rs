@@ -100,12 +100,14 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
             let failed: Vec<&str> =
                 verdicts.iter().filter(|(_, it)| it.is_missing()).map(|(judge, _)| *judge).collect();
             match component {
-                Component::Scored { score, why } if !failed.is_empty() => Component::scored(
+                Component::Scored { score, why, unstable } if !failed.is_empty() => Component::scored(
                     score,
                     format!("{why} (without {}, who gave no usable verdict)", failed.join(", ")),
-                ),
+                )
+                .unstable_if(unstable),
                 component => component,
             }
+            .unstable_if(usable.iter().any(|(_, component)| component.is_unstable()))
         }
     }
 }
@@ -125,7 +127,7 @@ fn decided(scored: &[(&str, Score, &str)], line: Score) -> Component {
             format!("unstable: {} of {all} judges agree; {} {verb}", all - against, others.join(", "))
         }
     };
-    Component::scored(score, noted(why, &note))
+    Component::scored(score, noted(why, &note)).unstable_if(!others.is_empty())
 }
 
 fn averaged(scored: &[(&str, Score, &str)]) -> Component {
@@ -142,7 +144,7 @@ fn averaged(scored: &[(&str, Score, &str)]) -> Component {
         _ if highest - lowest > SPREAD => format!("unstable: {}", each.join(", ")),
         _ => each.join(", "),
     };
-    Component::scored(Score::clamped(mean), noted(why, &note))
+    Component::scored(Score::clamped(mean), noted(why, &note)).unstable_if(highest - lowest > SPREAD)
 }
 
 fn noted(why: &str, note: &str) -> String {

@@ -30,6 +30,8 @@ pub struct Gathered {
     pub(super) open: u32,
     /// The dimensions that have parts, in the order of the scorecards.
     pub(super) measured: Vec<Measured>,
+    /// How many verdicts there are that several judges, or several samples of one, disagree on.
+    pub(super) unstable: usize,
     /// By case and dimension.
     parts: BTreeMap<(String, String), Vec<Part>>,
     /// The cases of which a conversation was in trouble.
@@ -229,6 +231,9 @@ impl Gathered {
             self.notes.add(group, trial, format!("The {who}'s model: {note}"));
         }
         for dimension in trial.scorecard.iter().flat_map(|card| &card.dimensions) {
+            let of_parts = dimension.items.iter().filter(|item| item.component.is_unstable()).count();
+            let of_whole = usize::from(dimension.items.is_empty() && dimension.component.is_unstable());
+            self.unstable += of_parts + of_whole;
             if dimension.items.is_empty() {
                 continue;
             }

@@ -39,7 +39,7 @@ fn name(dimension: &Dimension) -> String {
 
 fn line(page: &mut Page, name: &str, component: &Component, paint: Paint) {
     let (figure, why, paint) = match component {
-        Component::Scored { score, why } => (two_decimals(score.get()), why, paint),
+        Component::Scored { score, why, .. } => (two_decimals(score.get()), why, paint),
         Component::NotApplicable { why } => ("–".to_owned(), why, Ink::dim as Paint),
         Component::Missing { error } => ("?".to_owned(), error, Ink::unsure as Paint),
     };

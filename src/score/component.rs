@@ -62,7 +62,7 @@ pub enum OutOfRange {
     #[error("{0} is not a score: it must be from 0 to 1")]
     Score(f64),
     /// It is no weight.
-    #[error("{0} is not a weight: it must be 0 or more")]
+    #[error("{0} is not a weight: it must be from 0 to 1000000")]
     Weight(f64),
 }
 
@@ -115,6 +115,9 @@ pub enum Component {
         score: Score,
         /// The reason, in a sentence.
         why: String,
+        /// Whether those who decided it disagree: several judges, or several samples of one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unstable: bool,
     },
     /// The job does not use it: it leaves the weighting.
     NotApplicable {
@@ -131,7 +134,20 @@ pub enum Component {
 impl Component {
     /// A measured part.
     pub fn scored(score: Score, why: impl Into<String>) -> Component {
-        Component::Scored { score, why: why.into() }
+        Component::Scored { score, why: why.into(), unstable: false }
+    }
+
+    /// The same, marked as one that those who decided it disagree on, where they do.
+    pub fn unstable_if(mut self, disagree: bool) -> Component {
+        if let Component::Scored { unstable, .. } = &mut self {
+            *unstable |= disagree;
+        }
+        self
+    }
+
+    /// Whether those who decided it disagree.
+    pub fn is_unstable(&self) -> bool {
+        matches!(self, Component::Scored { unstable: true, .. })
     }
 
     /// A part that the job does not use.

@@ -107,6 +107,8 @@ fn the_majority_of_a_panel_decides_and_scores_are_averaged() {
     let (why, score) = first_part(&record, "tasks");
     assert_eq!(why, "0.9 (unstable: openai/kind 0.90, openai/strict 0.20, openai/gentle 0.90)");
     assert!((score - 2.0 / 3.0).abs() < 1e-9, "{score}");
+    assert!(words(&output).contains("· 2 verdicts are unstable"), "{}", words(&output));
+    assert_eq!(record["trials"][0]["scorecard"]["dimensions"][0]["items"][0]["component"]["unstable"], true);
     assert_eq!(desk.asked(), 6, "each judge is asked each question once");
     assert!(words(&output).contains("openai/kind, openai/strict, openai/gentle"), "{}", words(&output));
 

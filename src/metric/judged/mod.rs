@@ -36,7 +36,7 @@ use crate::text::DenseText;
 pub(super) use quotes::{Shown, is_quoted_from};
 use reply::read_verdicts;
 use samples::Samples;
-pub(super) use samples::{SPREAD, few, reasons};
+pub(super) use samples::{SPREAD, few, reasons, spread};
 
 /// How many problems of one reply are named.
 const MOST_PROBLEMS: usize = 3;

@@ -138,7 +138,8 @@ pub(super) fn mean_of_samples(
     let distance = |component: &Component| component.score().map_or(f64::INFINITY, |it| (it.get() - mean).abs());
     each.sort_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
     let (items, nearest) = each.remove(0);
-    (items, Component::scored(Score::clamped(mean), format!("{}{}", nearest.why(), note_on(&scores))))
+    let component = Component::scored(Score::clamped(mean), format!("{}{}", nearest.why(), note_on(&scores)));
+    (items, component.unstable_if(spread(&scores) > SPREAD))
 }
 
 /// Reasons, each once.
@@ -157,7 +158,14 @@ pub(in crate::metric) fn reasons(why: &[String]) -> String {
     all.into_iter().map(times).collect::<Vec<_>>().join("; ")
 }
 
-/// How far the scores of several samples lie apart.
+/// How far scores lie apart.
+pub(in crate::metric) fn spread(scores: &[f64]) -> f64 {
+    let lowest = scores.iter().copied().fold(1.0, f64::min);
+    let highest = scores.iter().copied().fold(0.0, f64::max);
+    (highest - lowest).max(0.0)
+}
+
+/// How far the scores of several samples lie apart, in words.
 fn note_on(scores: &[f64]) -> String {
     let lowest = scores.iter().copied().fold(1.0, f64::min);
     let highest = scores.iter().copied().fold(0.0, f64::max);
@@ -191,6 +199,7 @@ fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), O
         let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
         let note = note_on(&numbers);
         Component::scored(Score::clamped(mean), format!("{}{note}", first.reason))
+            .unstable_if(spread(&numbers) > SPREAD)
     } else {
         let half = Score::clamped(0.5);
         let wins = majority(&scores, half).is_some_and(|majority| majority.is_positive);
@@ -202,7 +211,7 @@ fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), O
             (all, alike) if all == alike => format!(" (all {all} verdicts)"),
             (all, alike) => format!(" (unstable: {alike} of {all} verdicts)"),
         };
-        Component::scored(Score::from_bool(wins), format!("{}{note}", winner.reason))
+        Component::scored(Score::from_bool(wins), format!("{}{note}", winner.reason)).unstable_if(alike < usable.len())
     };
     Ok((component, usable.len()))
 }
@@ -235,11 +244,11 @@ mod tests {
         assert_eq!(yes_no(&[Ok(Some(1.0))]), Component::scored(Score::ONE, "a"));
         assert_eq!(
             yes_no(&[Ok(Some(0.0)), Ok(Some(1.0)), Ok(Some(1.0))]),
-            Component::scored(Score::ONE, "b (unstable: 2 of 3 verdicts)")
+            Component::scored(Score::ONE, "b (unstable: 2 of 3 verdicts)").unstable_if(true)
         );
         assert_eq!(
             yes_no(&[Ok(Some(1.0)), Ok(Some(0.0))]),
-            Component::scored(Score::ZERO, "b (unstable: 1 of 2 verdicts)")
+            Component::scored(Score::ZERO, "b (unstable: 1 of 2 verdicts)").unstable_if(true)
         );
         assert_eq!(yes_no(&[Ok(Some(1.0)), Ok(Some(1.0))]), Component::scored(Score::ONE, "a (all 2 verdicts)"));
         assert_eq!(yes_no(&[Ok(None), Ok(None), Ok(Some(0.0))]), Component::not_applicable("a"));

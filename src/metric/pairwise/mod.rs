@@ -183,11 +183,13 @@ impl Metric for PairwiseMetric {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
             let (forth, reason) = self.of_order(Order::AgentFirst, judgements, (&own, &other))?;
             let (back, _) = self.of_order(Order::OtherFirst, judgements, (&other, &own))?;
-            let note = match (forth - back).abs() > SPREAD {
+            let is_unstable = (forth - back).abs() > SPREAD;
+            let note = match is_unstable {
                 true => format!(" (unstable: {forth:.2} where it is read first, {back:.2} where it is read second)"),
                 false => " (in both orders)".to_owned(),
             };
-            Ok(Component::scored(Score::clamped((forth + back) / 2.0), format!("{reason}{note}")))
+            let score = Score::clamped((forth + back) / 2.0);
+            Ok(Component::scored(score, format!("{reason}{note}")).unstable_if(is_unstable))
         };
         let component = match self.pair(input) {
             Ok(pair) => of_pair(pair).unwrap_or_else(|why: String| Component::missing(why)),

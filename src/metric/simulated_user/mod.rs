@@ -74,7 +74,9 @@ impl JudgeMeasure for SimulatedUserConfig {
             && (end.component.score() == Some(Score::ZERO) || (end.component.is_missing() && !self.judging.strict))
         {
             last.component = match end.component {
-                Component::Scored { score, why } => Component::scored(score, format!("the end: {why}")),
+                Component::Scored { score, why, unstable } => {
+                    Component::scored(score, format!("the end: {why}")).unstable_if(unstable)
+                }
                 other => other,
             };
         }

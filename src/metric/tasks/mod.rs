@@ -2,7 +2,7 @@
 
 mod verdict;
 
-use super::judged::{EvidenceRule, Shown};
+use super::judged::{EvidenceRule, SPREAD, Shown, spread};
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Condition, Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{JudgeView, JudgedTask, PromptError, Templates};
@@ -240,7 +240,8 @@ fn rated<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r String>>) -> C
     match enough(usable.len(), &why) {
         Ok(()) => {
             let rating = Rating::mean(&usable);
-            Component::scored(rating.score, rating.reason)
+            let scores: Vec<f64> = usable.iter().map(|rating| rating.score.get()).collect();
+            Component::scored(rating.score, rating.reason).unstable_if(spread(&scores) > SPREAD)
         }
         Err(error) => Component::missing(error),
     }

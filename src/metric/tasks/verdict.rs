@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::evidence::ReplySchema;
-use crate::metric::judged::{Citations, citations_schema};
+use crate::metric::judged::{Citations, SPREAD, citations_schema};
 use crate::metric::{EntryError, RatingError, ReplyError};
 use crate::score::Score;
 use crate::text::{contradiction, visible};
@@ -104,9 +104,6 @@ fn schema(tasks: usize, needs_evidence: bool) -> Value {
         "additionalProperties": false,
     })
 }
-
-/// Scores of one thing that differ by more than this are a disagreement.
-const SPREAD: f64 = 0.2;
 
 impl JudgeVerdict {
     /// Reads a verdict on this many tasks.

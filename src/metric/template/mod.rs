@@ -104,7 +104,7 @@ impl TemplateMetric {
                     (all, alike) if all == alike => format!(" (all {all} verdicts)"),
                     (all, alike) => format!(" (unstable: {alike} of {all} verdicts)"),
                 };
-                Component::scored(reading.score, format!("{}{note}", reading.reason))
+                Component::scored(reading.score, format!("{}{note}", reading.reason)).unstable_if(alike < scores.len())
             }
             Some(_) => Component::missing(few(readings.len(), own.len(), why.as_slice())),
             None => Component::missing(why.unwrap_or_else(|| "the judge was not asked".to_owned())),

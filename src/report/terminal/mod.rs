@@ -126,7 +126,12 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     };
     line("agent", &format!("{}{model}", provenance.agent));
     line("persona", &format!("{} · {}", provenance.persona, model_words(&provenance.persona_model)));
-    line("judge", &model_words(&provenance.judge_model));
+    let unstable = match run.gathered.unstable {
+        0 => String::new(),
+        1 => " · 1 verdict is unstable".to_owned(),
+        many => format!(" · {many} verdicts are unstable"),
+    };
+    line("judge", &format!("{}{unstable}", model_words(&provenance.judge_model)));
     if let Some(steps) = &provenance.steps {
         line("steps", &format!("the judge {}", steps_words(steps)));
     }

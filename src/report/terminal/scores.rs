@@ -38,7 +38,7 @@ pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
     }
     reasons(page, run, first);
     if let [figure] = run.overview.summary.figures.as_slice()
-        && let Component::Scored { score, why } = &figure.figure
+        && let Component::Scored { score, why, .. } = &figure.figure
     {
         let score = format!("Score {}", decimals(score.get(), digits(&run.overview.summary)));
         page.lead((0, 2), (Ink::bold, &score), (Ink::dim, &format!("({why})")));
