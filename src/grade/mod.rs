@@ -215,8 +215,8 @@ fn about_user(entry: &MetricEntry, dimension: Dimension) -> Dimension {
     match (dimension.component.score(), entry.threshold) {
         (Some(score), Some(threshold)) if score.is_below(threshold) && !options.judging.strict => {
             let why = format!(
-                "the simulated user kept to its part in {:.2} of its messages, less than {}: what it got the agent to do says \
-                 little of the agent",
+                "the simulated user kept to its part in {:.2} of its messages, less than {}: the conversation does not \
+                 show what the agent can do",
                 score.get(),
                 threshold.get()
             );

@@ -95,21 +95,26 @@ async fn ask_about<E: From<std::io::Error>>(
     }
     let last_failure = LastFailure::default();
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
-    let judgements = match ask_all(engine, trial, (&input, questions.clone()), &last_failure).await {
-        Ok(judgements) => judgements,
+    let mut kept = Vec::with_capacity(questions.len());
+    match ask_all(engine, trial, (&input, questions.clone()), (&last_failure, &mut kept)).await {
+        Ok(()) => {}
         Err(Stop::Sink(error)) => return Err(error.into()),
         Err(Stop::Outcome(outcome)) => {
             let error = outcome.error().unwrap_or_default();
-            questions.iter().map(|question| no_reply(engine, question, error)).collect()
+            // They are kept in the order of the questions.
+            for question in &questions[kept.len()..] {
+                let (question, judgement) = no_reply(engine, question, error);
+                let question = Some(Box::new(question));
+                engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone() })?;
+                kept.push(judgement);
+            }
         }
-    };
-    let mut why = String::new();
-    for (question, judgement) in judgements {
-        if let Observed::Failed(error) = &judgement.reply {
-            why.clone_from(error);
-        }
-        engine.sink.append(Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
     }
+    let of_failure = |judgement: &Judgement| match &judgement.reply {
+        Observed::Failed(error) => Some(error.clone()),
+        Observed::Seen(_) => None,
+    };
+    let why = kept.iter().rev().find_map(of_failure).unwrap_or_default();
     engine.sink.kept(Durability::Machine).await?;
     engine.budget.trial_ended(trial);
     Ok(last_failure.is_for_all().then_some(AskingStopped::Refused(why)))

@@ -16,6 +16,7 @@ use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
 use crate::metric::judged::score_alternatives;
 use crate::metric::{MetricInput, ReplyError};
 use crate::plan::Trial;
+use crate::record::Entry;
 
 /// The most times that the judge is asked one question.
 const TRIES: usize = 3;
@@ -28,12 +29,8 @@ const KEPT_OF_REPLY: usize = 4 << 10;
 /// How many questions of one trial are asked at once.
 const AT_ONCE: usize = 8;
 
-/// Asks the judge everything that the metrics want to know.
-pub(super) async fn judge(
-    engine: &Engine,
-    trial: &Trial,
-    evidence: &Arc<Evidence>,
-) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
+/// Asks the judge everything that the metrics want to know. The judgements are appended to the sink.
+pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
     let (job, case) = (&engine.plan.job, &trial.case);
     let questions = if engine.templates.is_quick(&job.judge.prompt) {
         grade::questions(job, &grade::metric_input(job, case, evidence, engine.clock), &engine.templates)
@@ -45,20 +42,29 @@ pub(super) async fn judge(
     };
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence, engine.clock);
-    ask_all(engine, trial.id.number, (&input, questions), &LastFailure::default()).await
+    let mut judgements = Vec::with_capacity(questions.len());
+    ask_all(engine, trial.id.number, (&input, questions), (&LastFailure::default(), &mut judgements)).await?;
+    Ok(judgements)
 }
 
-/// Asks the judge these questions about a conversation, within `limits.trial`.
+/// Asks the judge these questions about a conversation, within `limits.trial`. Each judgement is appended to the sink in the order
+/// of the questions as soon as it is there, and added to `kept`.
 pub(super) async fn ask_all(
     engine: &Engine,
     trial: u32,
     (input, questions): (&MetricInput<'_>, Vec<Question>),
-    last_failure: &LastFailure,
-) -> Result<Vec<(AskedQuestion, Judgement)>, Stop> {
+    (last_failure, kept): (&LastFailure, &mut Vec<Judgement>),
+) -> Result<(), Stop> {
     let limit = engine.clock.deadline(Duration::from_secs_f64(engine.plan.job.limits.trial_seconds));
     let asking = questions.into_iter().map(|question| ask_one(engine, trial, (input, question), (limit, last_failure)));
-    let asked: Vec<_> = stream::iter(asking).buffered(AT_ONCE).collect().await;
-    asked.into_iter().collect()
+    let mut asked = std::pin::pin!(stream::iter(asking).buffered(AT_ONCE));
+    while let Some(answered) = asked.next().await {
+        let (question, judgement) = answered?;
+        let question = Some(Box::new(question));
+        engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone() })?;
+        kept.push(judgement);
+    }
+    Ok(())
 }
 
 /// Asks one question.

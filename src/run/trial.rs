@@ -12,7 +12,7 @@ use super::watch::Watch;
 use super::{Engine, audit, evaluate, judge, observe};
 use crate::agent::managed::Listener;
 use crate::descriptors;
-use crate::evidence::{Ending, Evidence, Judgement, Transcript};
+use crate::evidence::{Ending, Evidence, Transcript};
 use crate::grade::{self, GradeInput};
 use crate::job::{Isolation, ReferencePart};
 use crate::plan::Trial;
@@ -124,11 +124,6 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         true => Vec::new(),
         false => judge::judge(engine, trial, &evidence).await?,
     };
-    for (question, judgement) in judgements.iter().cloned() {
-        let question = Some(Box::new(question));
-        engine.sink.append(Entry::Judged { trial: id.number, question, judgement })?;
-    }
-    let judgements: Vec<Judgement> = judgements.into_iter().map(|(_, judgement)| judgement).collect();
     let outcome = grade::outcome(&evidence.ending, &judgements);
     let (job, case, clock) = (engine.plan.job.clone(), trial.case.clone(), engine.clock);
     let graded = move || {

@@ -260,3 +260,28 @@ fn a_grading_of_which_nothing_could_be_written_leaves_no_file() {
     let output = eval_job(folder.path()).arg("grade").output().unwrap();
     assert!(output.status.code() == Some(0), "{}", words(&output));
 }
+
+#[test]
+fn conversations_that_were_over_when_judging_was_interrupted_can_be_judged_later() {
+    let folder = kept();
+    let journal = run_folder(folder.path()).join("journal.ndjson");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let is_kept = |line: &&str| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        !["judged", "trialFinished", "runFinished"].contains(&entry["kind"].as_str().unwrap())
+    };
+    let lines: Vec<&str> = text.lines().filter(is_kept).collect();
+    std::fs::write(&journal, lines.join("\n") + "\n").unwrap();
+    let _ = std::fs::remove_file(run_folder(folder.path()).join("summary.json"));
+    let judge = judge(|_| verdict(0.75));
+    let (_, words) = grade(folder.path(), &judge, &["-o", "again.json"]);
+    assert_eq!(
+        judge.requests().iter().filter(|request| request.path.ends_with("/chat/completions")).count(),
+        2,
+        "{words}"
+    );
+    let again = record(folder.path(), "again.json");
+    let outcomes: Vec<&Value> =
+        again["trials"].as_array().unwrap().iter().map(|trial| &trial["outcome"]["kind"]).collect();
+    assert_eq!(outcomes, ["graded", "graded"], "{words}");
+}

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::context::Context;
 use super::super::jobs::Loaded;
-use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
+use crate::evidence::{AskedQuestion, Ending, Evidence, Judgement, Observed, Question, Usage};
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Job, Panel};
 use crate::prompt::Templates;
@@ -281,11 +281,14 @@ impl<'a> Again<'a> {
     }
 }
 
-/// Whether a judge can be asked about a conversation: it says something of the agent, or would have if a judge had not
-/// failed.
+/// Whether a judge can be asked about a conversation: it says something of the agent, or would have if a judge had not failed, or
+/// if judging had not been interrupted.
 pub(super) fn can_be_judged(trial: &TrialRecord) -> bool {
-    let is_one = |outcome: &Outcome| outcome.counts() || matches!(outcome, Outcome::JudgeFailed { .. });
-    trial.evidence.is_some() && trial.outcome.as_ref().is_some_and(is_one)
+    let Some(evidence) = &trial.evidence else { return false };
+    match &trial.outcome {
+        Some(outcome) => outcome.counts() || matches!(outcome, Outcome::JudgeFailed { .. }),
+        None => evidence.ending != Ending::CutOff,
+    }
 }
 
 /// The case of this id. Where job and run have one each it is that, whatever their files are called.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::dataset::{Dataset, DatasetMetric, MeasureKind, System};
+use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, System};
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
@@ -20,7 +20,7 @@ pub(super) fn lower(
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
-        match options(system, metric, strict) {
+        match options(system, metric, strict).and_then(|found| with_rubrics(dataset, found)) {
             // What is shown anyway is no metric here.
             Ok(None) => {}
             Ok(Some((key, lowered))) => {
@@ -65,6 +65,25 @@ pub(super) fn lower(
         entries.push(json!({ "trajectory": {}, "threshold": 1.0 }));
     }
     entries
+}
+
+/// A metric that judges by rubrics needs some: ADK and trpc-agent-go refuse one that has none, and without them it would measure
+/// nothing and say nothing.
+fn with_rubrics(
+    dataset: &Dataset,
+    found: Option<(&'static str, Value)>,
+) -> Result<Option<(&'static str, Value)>, String> {
+    let is_wanting = found.as_ref().is_some_and(|(key, options)| *key == "rubric" && options.get("rubrics").is_none());
+    let of_line = |case: &DatasetCase| match &case.user {
+        CaseUser::Lines(lines) => lines.iter().any(|line| !line.expected.rubrics.is_empty()),
+        _ => false,
+    };
+    let has_some = || dataset.cases.iter().any(|case| !case.rubrics.is_empty() || of_line(case));
+    let system = dataset.kind.system();
+    if is_wanting && [System::Adk, System::Trpc].contains(&system) && !has_some() {
+        return Err("it judges by rubrics, and neither the metric nor a case has any".to_owned());
+    }
+    Ok(found)
 }
 
 /// An entry with its name; what has no threshold informs and does not count.

@@ -177,3 +177,31 @@ fn goals_of_watsonx_that_nobody_sees_stay_in_the_graph() {
         "{warnings:?}"
     );
 }
+
+#[test]
+fn a_metric_of_rubrics_without_any_is_missing_and_never_left_out() {
+    let set = |rubrics: Value| {
+        json!({
+            "eval_set_id": "s",
+            "eval_cases": [{
+                "eval_id": "c",
+                "rubrics": rubrics,
+                "conversation": [{"user_content": {"parts": [{"text": "Hi"}], "role": "user"}}],
+            }],
+        })
+    };
+    let config = json!({"criteria": {
+        "tool_trajectory_avg_score": 1.0,
+        "rubric_based_final_response_quality_v1": {"threshold": 0.8, "judge_model_options": {"num_samples": 1}},
+    }});
+    let metrics = |rubrics: Value| {
+        let config = crate::dataset::NamedText { name: "test_config.json".to_owned(), text: config.to_string() };
+        let beside = crate::dataset::Beside { config: Some(config), ..crate::dataset::Beside::default() };
+        let dataset = crate::dataset::load("s.evalset.json", &set(rubrics).to_string(), &beside).unwrap();
+        lower(&dataset, &options()).document["metrics"].clone()
+    };
+    let none = metrics(json!([]));
+    assert!(none[1].get("unavailable").is_some(), "{none}");
+    let some = metrics(json!([{"rubric_id": "r", "rubric_content": {"text_property": "It is kind."}}]));
+    assert!(some[1].get("rubric").is_some(), "{some}");
+}

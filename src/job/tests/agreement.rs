@@ -55,6 +55,7 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
         }
         "items" => value.as_array().is_none_or(|items| items.iter().all(|item| valid(root, rule, item))),
         "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+        "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
         "pattern" if rule == r"\S" => value.as_str().is_none_or(|text| !text.trim().is_empty()),
         "pattern" => {
             value.as_str().is_none_or(|text| regex::Regex::new(rule.as_str().unwrap()).unwrap().is_match(text))
@@ -91,7 +92,7 @@ fn found(schema: &Value, job: &Value) -> String {
 
 /// The schema without the rules that only concern values and the keys of kinds: what is left is what `serde` knows.
 fn shape(schema: &Value) -> Value {
-    const BEYOND: [&str; 10] = [
+    const BEYOND: [&str; 11] = [
         "if",
         "then",
         "minimum",
@@ -99,6 +100,7 @@ fn shape(schema: &Value) -> Value {
         "exclusiveMinimum",
         "pattern",
         "minItems",
+        "maxItems",
         "allOf",
         "dependentRequired",
         "not",

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::judged::{Citations, SPREAD, citations_schema};
 use crate::evidence::ReplySchema;
-use crate::metric::judged::{Citations, SPREAD, citations_schema};
 use crate::metric::{EntryError, RatingError, ReplyError};
 use crate::score::Score;
 use crate::text::{contradiction, visible};
