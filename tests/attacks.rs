@@ -130,8 +130,8 @@ fn what_the_judge_is_sent_is_one_message_whatever_the_agent_says() {
         )
     });
     let judge = Server::start(|_| {
-        let verdict = json!({"verdicts": [{"id": "done", "reason": "nothing was done", "quotes": [],
-            "turnsRead": (1..=400).collect::<Vec<_>>(), "verdict": "no"}]});
+        let verdict = json!({"verdicts": [{"id": "done", "reason": "nothing was done",
+            "quotes": [{"turn": 1, "text": "message 1"}], "turnsRead": [], "verdict": "no"}]});
         Reply::Json(
             200,
             json!({"choices": [{"index": 0, "finish_reason": "stop",
