@@ -42,7 +42,6 @@ const COPULAS: [&str; 44] = [
     "prefers",
     "likes",
     "wants",
-    "lives",
     "works",
     "needs",
     "budget",

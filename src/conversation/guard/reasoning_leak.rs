@@ -26,7 +26,7 @@ const FORMS: [(&str, &str); 9] = [
     ),
     (r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
     (
-        r"(?i)[\[<(](insert|your|my|user'?s?|enter|full|first|last|phone|email|date|name|address|order|customer|account|company|city|placeholder|ihr|ihre|dein|votre|nom|su|tu|nombre|nome|seu|uw|naam|imi[eę]|ваше?|имя|名前|氏名|姓名|您的|이름|الاسم|नाम|ชื่อ)( ?[\p{L}\p{M}_/ -]{0,30})[\]>]",
+        r"(?i)[\[<(](insert|your|my|user'?s?|enter|full|first|last|ph(?:one)|email|date|name|address|order|customer|account|company|city|placeholder|ihr|ihre|dein|votre|nom|su|tu|nombre|nome|seu|uw|naam|imi[eę]|ваше?|имя|名前|氏名|姓名|您的|이름|الاسم|नाम|ชื่อ)( ?[\p{L}\p{M}_/ -]{0,30})[\]>]",
         "template text",
     ),
     (r"(?m)^\s*```|```", "a code fence"),

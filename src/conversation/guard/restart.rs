@@ -1,4 +1,4 @@
-//! A turn that begins the conversation anew.
+//! A turn that begins the conversation again.
 
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
@@ -8,7 +8,7 @@ use super::{Fault, fault};
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let first = scene.users().next()?;
-    let why = "it begins the conversation anew; go on from the last reply";
+    let why = "it begins the conversation again; go on from the last reply";
     if let Some(hit) = turn.of(List::StartOver).find(|hit| !turn.is_quoted(hit.start))
         && !scene.tasks.iter().any(|task| task.has(List::StartOver))
         && !scene.last_agent().is_some_and(|agent| agent.has(List::StartOver))

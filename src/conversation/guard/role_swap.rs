@@ -38,7 +38,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         let sentence = turn.sentence(hit.start);
         let is_question = sentence.ends_with(['?', '؟']);
         let before = &turn.plain()[..hit.start];
-        let clause = &before[before.rfind(super::phrases::is_sentence_end).map_or(0, |at| at + 1)..];
+        let clause = before.rsplit(super::phrases::is_sentence_end).next().unwrap_or(before);
         let is_turned_round = TURNED_ROUND
             .iter()
             .any(|part| clause.contains(part) || is_question && sentence.starts_with(part) && clause.contains(part));

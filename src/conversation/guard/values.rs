@@ -38,7 +38,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         (?P<email> [a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,} )
         | (?P<iso> [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} | [0-9]{1,2}[./][0-9]{1,2}[./](?:[0-9]{4}|[0-9]{2}) | [0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2} )
         | (?P<time> [0-9]{1,2}(?::[0-9]{2})?\ ?(?:a\.m\.|p\.m\.|am\b|pm\b) | [0-9]{1,2}:[0-9]{2} | [0-9]{1,2}(?:\.[0-9]{2})?\ ?uhr\b | [0-9]{1,2}\ ?h(?:[0-9]{2})?\b | [0-9]{1,2}\ ?[時时点點시](?:[0-9]{1,2}\ ?[分분])? )
-        | (?P<phone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
+        | (?P<telephone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
         | (?P<id> [a-z]{1,6}[-_/]?[0-9][a-z0-9_/-]*[a-z0-9]|[0-9]+[a-z]+[0-9][a-z0-9-]*|[0-9]{2,}-[a-z]{2,}[a-z0-9-]*|[0-9]{1,}-[a-z0-9]+-[a-z0-9-]+ )
         | (?P<number> [0-9]+(?:[.,'\ ][0-9]{3})+(?:[.,][0-9]{1,2})?\b | [0-9]+(?:[.,][0-9]+)?k?\b | [0-9]+ )
         ",
@@ -65,13 +65,13 @@ pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
                 if let Some(kind) = time(text) {
                     push(kind);
                 }
-            } else if found.name("phone").is_some() && digits(text).len() >= 7 {
+            } else if found.name("telephone").is_some() && digits(text).len() >= 7 {
                 push(Kind::Id(digits(text)));
             } else if found.name("id").is_some() {
                 push(Kind::Id(text.chars().filter(|c| c.is_ascii_alphanumeric()).collect()));
             } else if text.chars().all(|c| c.is_ascii_digit()) && text.len() >= 6 {
                 push(Kind::Id(text.to_owned()));
-            } else if found.name("phone").is_some() {
+            } else if found.name("telephone").is_some() {
                 text.split(|c: char| !c.is_ascii_digit())
                     .filter_map(|part| part.parse().ok())
                     .for_each(|part: f64| push(Kind::Number(part)));
