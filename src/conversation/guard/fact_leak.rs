@@ -8,7 +8,7 @@ use super::words::Script;
 use super::{Fault, fault};
 
 /// What stands between what a fact is about and what it says of it.
-const COPULAS: [&str; 44] = [
+const COPULAS: [&str; 43] = [
     "is",
     "are",
     "was",
