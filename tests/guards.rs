@@ -1,5 +1,7 @@
 //! What the guards find among turns that are labelled: recall and false alarms of each.
 
+#![expect(clippy::print_stdout, reason = "the test prints the figures of each guard")]
+
 use std::path::PathBuf;
 
 use eval_job::conversation::guard::{Guard, GuardInput, check};

@@ -227,7 +227,7 @@ pub(super) fn is_sentence_end(c: char) -> bool {
 }
 
 fn begins_clause(plain: &str, start: usize) -> bool {
-    let before = plain[..start].trim_end_matches(|c: char| matches!(c, ' ' | '"' | '\'' | '*' | '(' | '¡' | '¿' | '_'));
+    let before = plain[..start].trim_end_matches([' ', '"', '\'', '*', '(', '¡', '¿', '_']);
     match before.chars().next_back() {
         None => true,
         Some(c) => !is_of_word(c) || Script::of(c) == Script::Thai && before.len() < start,
@@ -235,7 +235,7 @@ fn begins_clause(plain: &str, start: usize) -> bool {
 }
 
 fn ends_clause(plain: &str, end: usize) -> bool {
-    let after = plain[end..].trim_start_matches(|c: char| matches!(c, ' ' | '"' | '\'' | '*' | ')' | '_'));
+    let after = plain[end..].trim_start_matches([' ', '"', '\'', '*', ')', '_']);
     after.chars().next().is_none_or(|c| !is_of_word(c))
 }
 

@@ -170,7 +170,7 @@ impl<'a> TextView<'a> {
             is_sentence_end(*c)
                 && plain[place + c.len_utf8()..].chars().next().is_none_or(|next| !next.is_ascii_alphanumeric())
         };
-        let start = plain[..at].char_indices().filter(ends).last().map_or(0, |(place, c)| place + c.len_utf8());
+        let start = plain[..at].char_indices().rfind(ends).map_or(0, |(place, c)| place + c.len_utf8());
         let end = plain[at..]
             .char_indices()
             .map(|(place, c)| (at + place, c))

@@ -195,7 +195,7 @@ fn the_mean_over_replies_gives_a_short_reply_the_weight_of_a_long_one() {
     ]);
     let share = |mean_over| {
         let measure = HallucinationConfig { mean_over, ..HallucinationConfig::default() };
-        score(measure, &input(&example), &[verdicts.clone()]).component.score().unwrap().get()
+        score(measure, &input(&example), std::slice::from_ref(&verdicts)).component.score().unwrap().get()
     };
     assert!((share(MeanOver::Sentences) - 0.8).abs() < 1e-9);
     assert!((share(MeanOver::Replies) - 0.5).abs() < 1e-9);
