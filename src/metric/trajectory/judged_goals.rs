@@ -1,11 +1,11 @@
 //! Goals on which a judge decides: messages that say something in other words, and assertions about the conversation.
 
+use super::super::rubric::{Rubric, RubricConfig, RubricScope};
 use super::{
     Assertion, Expectation, ExpectedMessage, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
 };
 use crate::evidence::{Judgement, Question};
 use crate::metric::judged::{JudgeItems, JudgeMeasure, JudgeOptions, JudgedMetric};
-use crate::metric::rubric::{Rubric, RubricConfig, RubricScope};
 use crate::metric::{Metric, MetricInput, ReplyError};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Score, Weight};
