@@ -43,8 +43,8 @@ fn check(trial: &TrialRecord) {
     let outcome = trial.outcome.as_ref().unwrap();
     assert!(!matches!(outcome, Outcome::AgentFailed { .. } | Outcome::Broken { .. }), "{outcome:?}");
     for call in &trial.calls {
-        // A line, and a verdict on one task and on the tone.
-        let most = if call.asker == Asker::Persona { 400 } else { 600 };
+        // A line; a verdict on one task and on the tone, with what each rests on.
+        let most = if call.asker == Asker::Persona { 400 } else { 900 };
         let tokens = call.usage.output_tokens.unwrap();
         assert!(tokens <= most * call.usage.calls, "{call:?}");
     }
