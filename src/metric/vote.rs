@@ -167,9 +167,10 @@ mod tests {
     fn the_majority_of_judges_decides_and_names_the_others() {
         let half = Vote::Majority(Score::clamped(0.5));
         let found = vote(&[("a", score(1.0)), ("b", score(0.0)), ("c", score(1.0))], half);
-        assert_eq!(found, Component::scored(Score::ONE, "says 1 (unstable: 2 of 3 judges agree; b disagrees)"));
+        let unstable = |score, why: &str| Component::scored(score, why).unstable_if(true);
+        assert_eq!(found, unstable(Score::ONE, "says 1 (unstable: 2 of 3 judges agree; b disagrees)"));
         let tie = vote(&[("a", score(1.0)), ("b", score(0.0))], half);
-        assert_eq!(tie, Component::scored(Score::ZERO, "says 0 (unstable: 1 of 2 judges agree; a disagrees)"));
+        assert_eq!(tie, unstable(Score::ZERO, "says 0 (unstable: 1 of 2 judges agree; a disagrees)"));
         let alike = vote(&[("a", score(1.0)), ("b", score(1.0))], half);
         assert_eq!(alike, Component::scored(Score::ONE, "says 1 (all 2 judges)"));
     }

@@ -162,8 +162,8 @@ fn members_of_an_edge_do_not_know_each_other() {
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             // No members: the reading of Cypher text and the looking at graphs that all backends share; the functions of
             // bare models, the templates and picks of agents without a protocol, and conversations over HTTP, that several
-            // transports share.
-            .filter(|name| !["cypher", "snapshot", "tools", "freeform", "rest"].contains(&name.as_str()))
+            // transports share; what all questions to judges have in common.
+            .filter(|name| !["cypher", "snapshot", "tools", "freeform", "rest", "judged"].contains(&name.as_str()))
             .collect();
         for member in &members {
             // Tests may set one beside another.
