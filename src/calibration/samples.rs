@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judged_parts;
-use crate::score::{Item, PassLine, Scorecard};
+use crate::score::{Component, Dimension, Item, PassLine, Scorecard};
 use crate::statistics::{Estimate, Share, rate};
 
 /// The verdicts of several samples of one judge on the same conversations.
@@ -13,6 +13,8 @@ use crate::statistics::{Estimate, Share, rate};
 pub struct Rejudged {
     cases: BTreeMap<String, usize>,
     metrics: BTreeMap<String, Vec<Repeated>>,
+    /// Why verdicts can't be used, by metric, and how often.
+    reasons: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
 /// One part that was judged several times.
@@ -21,7 +23,15 @@ struct Repeated {
     case: usize,
     /// Each sample's score, and whether it passes.
     scores: Vec<(f64, bool)>,
+    /// How many samples say that it does not apply.
+    not_applicable: usize,
     missing: usize,
+}
+
+impl Repeated {
+    fn of(case: usize) -> Repeated {
+        Repeated { case, scores: Vec::new(), not_applicable: 0, missing: 0 }
+    }
 }
 
 /// How often a judge's verdicts flip.
@@ -34,6 +44,9 @@ pub struct Flips {
     pub parts: usize,
     /// How many verdicts could not be used.
     pub missing: usize,
+    /// Why, for most of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// How many verdicts there could have been.
     pub asked: usize,
     /// How likely two samples come to different verdicts on the same part; `None` where no part has two.
@@ -48,40 +61,59 @@ impl Rejudged {
         let next = self.cases.len();
         let case = *self.cases.entry(case.to_owned()).or_insert(next);
         let mut parts: BTreeMap<(String, String, Option<u32>), Repeated> = BTreeMap::new();
-        for card in samples {
-            for dimension in card.dimensions.iter().filter(|dimension| is_judged(dimension.metric())) {
-                let line: PassLine = dimension.pass_line();
-                let mut part = |key: &str, turn| {
-                    let key = (dimension.name.clone(), key.to_owned(), turn);
-                    parts.entry(key).or_insert_with(|| Repeated { case, scores: Vec::new(), missing: 0 });
-                };
-                for item in &dimension.items {
-                    part(item.key(), item.turn);
-                }
-                for (item, score) in judged_parts(dimension) {
-                    let key = (
-                        dimension.name.clone(),
-                        item.map(Item::key).unwrap_or_default().to_owned(),
-                        item.and_then(|item| item.turn),
-                    );
-                    let part = parts.entry(key).or_insert_with(|| Repeated { case, scores: Vec::new(), missing: 0 });
-                    part.scores.push((score.get(), line.is_met(score)));
-                }
+        let dimensions = samples.iter().flat_map(|card| &card.dimensions);
+        let dimensions: Vec<&Dimension> = dimensions.filter(|dimension| is_judged(dimension.metric())).collect();
+        for dimension in &dimensions {
+            let line: PassLine = dimension.pass_line();
+            let key = |item: Option<&Item>| {
+                let name = item.map(Item::key).unwrap_or_default().to_owned();
+                (dimension.name.clone(), name, item.and_then(|item| item.turn))
+            };
+            for item in &dimension.items {
+                let part = parts.entry(key(Some(item))).or_insert_with(|| Repeated::of(case));
+                part.not_applicable += usize::from(matches!(item.component, Component::NotApplicable { .. }));
+            }
+            for (item, score) in judged_parts(dimension) {
+                let part = parts.entry(key(item)).or_insert_with(|| Repeated::of(case));
+                part.scores.push((score.get(), line.is_met(score)));
+            }
+            let components = dimension.items.iter().map(|item| &item.component);
+            let whole = Some(&dimension.component).filter(|_| dimension.items.is_empty());
+            for component in components.chain(whole).filter(|component| component.is_missing()) {
+                let reasons = self.reasons.entry(dimension.name.clone()).or_default();
+                *reasons.entry(component.why().to_owned()).or_default() += 1;
+            }
+        }
+        // One of which no sample has a part was judged as a whole, or not at all.
+        for dimension in dimensions.iter().filter(|dimension| dimension.component.is_missing()) {
+            if !parts.keys().any(|(name, ..)| *name == dimension.name) {
+                parts.insert((dimension.name.clone(), String::new(), None), Repeated::of(case));
             }
         }
         for ((metric, ..), mut part) in parts {
-            part.missing = samples.len() - part.scores.len().min(samples.len());
+            part.missing = samples.len().saturating_sub(part.scores.len() + part.not_applicable);
             self.metrics.entry(metric).or_default().push(part);
         }
     }
 
     /// The figures of each metric, by name.
     pub fn flips(&self) -> Vec<Flips> {
-        self.metrics.iter().map(|(metric, parts)| flips(metric, parts)).collect()
+        let most = |metric: &String| {
+            let (why, _) = self.reasons.get(metric)?.iter().max_by_key(|(_, count)| **count)?;
+            Some(why.clone())
+        };
+        self.metrics.iter().map(|(metric, parts)| flips((metric, most(metric)), parts)).collect()
     }
 }
 
-fn flips(metric: &str, parts: &[Repeated]) -> Flips {
+impl Flips {
+    /// Whether not one verdict could be used.
+    pub fn is_unusable(&self) -> bool {
+        self.missing > 0 && self.missing == self.asked
+    }
+}
+
+fn flips((metric, why): (&str, Option<String>), parts: &[Repeated]) -> Flips {
     let repeated: Vec<&Repeated> = parts.iter().filter(|part| part.scores.len() > 1).collect();
     let flip = |part: &&Repeated| {
         let (all, passed) = (part.scores.len() as f64, part.scores.iter().filter(|(_, passes)| *passes).count() as f64);
@@ -97,6 +129,7 @@ fn flips(metric: &str, parts: &[Repeated]) -> Flips {
         metric: metric.to_owned(),
         parts: repeated.len(),
         missing,
+        why,
         asked: missing + parts.iter().map(|part| part.scores.len()).sum::<usize>(),
         flip_rate: rate(&repeated.iter().map(flip).collect::<Vec<_>>()),
         spread: (!repeated.is_empty()).then(|| repeated.iter().map(spread).sum::<f64>() / repeated.len() as f64),
@@ -106,7 +139,7 @@ fn flips(metric: &str, parts: &[Repeated]) -> Flips {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::{Component, Dimension, Score, Weight};
+    use crate::score::{Score, Weight};
 
     fn card(score: Option<f64>) -> Scorecard {
         let component =
@@ -138,6 +171,22 @@ mod tests {
         rejudged.add("a", &[card(None), card(None), card(None)], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing, flips.asked, flips.spread), (0, 3, 3, None));
-        assert!(flips.flip_rate.is_none());
+        assert!(flips.flip_rate.is_none() && flips.is_unusable());
+        assert_eq!(flips.why.as_deref(), Some("no verdict"));
+        // Also where it is the metric as a whole.
+        let whole = |component: Component| {
+            let dimension = Dimension::new("geval", Weight::ONE, component.clone());
+            Scorecard { dimensions: vec![dimension], failure_count: 0, penalty: 0.0, composite: component }
+        };
+        let mut rejudged = Rejudged::default();
+        rejudged.add("a", &[whole(Component::missing("401")), whole(Component::missing("401"))], |_| true);
+        let flips = rejudged.flips().remove(0);
+        assert_eq!((flips.missing, flips.asked, flips.why.as_deref()), (2, 2, Some("401")));
+        // What does not apply is a verdict.
+        let mut rejudged = Rejudged::default();
+        let mut applies_not = card(Some(0.5));
+        applies_not.dimensions[0].items = vec![Item::new("a", Component::not_applicable("never spoken of"))];
+        rejudged.add("a", &[applies_not, card(Some(0.5))], |_| true);
+        assert_eq!(rejudged.flips().remove(0).missing, 0);
     }
 }

@@ -11,21 +11,21 @@ use super::error::CliError;
 use super::grade::rejudge;
 use super::label::is_judged;
 use super::printer::Printer;
-use crate::calibration::{Calibration, Rejudged};
+use crate::calibration::{Calibration, Flips, Rejudged};
 use crate::record::Verdict;
 use crate::report::{self, terminal_json};
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoredRun};
 
 /// Shows how far the judge of some runs can be believed. It is a look, so the status is 0 whatever is found; 102 where a judge was
-/// to be asked again and not all of it could be.
+/// to be asked again and not all of it could be, or nothing that it said of a metric can be used.
 pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
     let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
-    for id in ids {
+    for (place, id) in ids.into_iter().enumerate() {
         let mut run = store.open(id)?.with_redactor(context.redactor().clone());
         let name = run.path().to_path_buf();
         if !known.insert(name) {
@@ -38,8 +38,9 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         }
         checks.push(overview.summary);
         if let Some(times) = args.repeat {
-            let verdict =
-                rejudge((args, context, printer), run, (times, &mut rejudged))?.unwrap_or(Verdict::Interrupted);
+            let left = args.runs.get(place + 1..).unwrap_or_default();
+            let verdict = rejudge((args, context, printer), (run, left), (times, &mut rejudged))?;
+            let verdict = verdict.unwrap_or(Verdict::Interrupted);
             worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
             if verdict == Verdict::Interrupted {
                 break;
@@ -47,6 +48,9 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         }
     }
     let (metrics, flips) = (calibration.figures(), rejudged.flips());
+    if worst == Verdict::Passed && flips.iter().any(Flips::is_unusable) {
+        worst = Verdict::Incomplete;
+    }
     if args.json {
         let facts: Vec<_> = checks.iter().flat_map(|summary| &summary.judge_checks).collect();
         let json = serde_json::to_string_pretty(&json!({ "metrics": metrics, "facts": facts, "again": flips }))
@@ -54,7 +58,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         printer.data(&format!("{}\n", terminal_json(&json)))?;
         return Ok(worst.exit_status());
     }
-    if metrics.is_empty() {
+    if metrics.is_empty() && flips.is_empty() {
         return Err(CliError::NothingJudged);
     }
     let screen = context.screen(false);

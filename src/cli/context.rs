@@ -1,5 +1,6 @@
 //! The process's environment, terminal, clock and randomness, read here and nowhere else.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use super::args::ColorArg;
@@ -11,6 +12,8 @@ use crate::secret::{Redactor, Secret, Variables};
 
 /// The process's context.
 pub(super) struct Context {
+    /// The command line.
+    pub(super) typed: Vec<OsString>,
     /// Keys, passwords and addresses.
     pub(super) credentials: Credentials,
     /// The clock.
@@ -29,7 +32,7 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the context of this process. The file sets the variables that the environment does not set.
-    pub(super) fn from_process(file: &EnvFile, color: ColorArg) -> Context {
+    pub(super) fn from_process(typed: Vec<OsString>, file: &EnvFile, color: ColorArg) -> Context {
         let variables = variables(file);
         let env = |name: &str| variables.text(name).map(str::to_owned);
         let is_dumb = env("TERM").as_deref() == Some("dumb");
@@ -37,6 +40,7 @@ impl Context {
         let width = width(env("COLUMNS"));
         let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none() && !is_dumb;
         Context {
+            typed,
             credentials: Credentials {
                 variables: variables.clone(),
                 agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::RunArgs;
+use super::args::{RunArgs, quoted, runs_dir_flag};
 use super::context::Context;
 use super::detailed;
 use super::error::CliError;
@@ -154,7 +154,7 @@ pub(super) fn kept_at_once(
         true => Default::default(),
         false => {
             let names = paths.join(", ");
-            let flags: String = paths.iter().map(|path| format!(" -o {path}")).collect();
+            let flags: String = paths.iter().map(|path| format!(" -o {}", quoted(path))).collect();
             let command = match earlier.is_empty() {
                 true => format!("; {}{flags}", show_words(id, "they are written by", args)),
                 false => String::new(),
@@ -205,8 +205,7 @@ fn as_typed<'a>(path: &'a Path, args: &'a RunArgs) -> &'a Path {
 
 /// The command that shows a run again, and writes it to these files.
 pub(super) fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> String {
-    let elsewhere = args.runs.runs_dir.as_os_str() != "runs";
-    let runs_dir = if elsewhere { format!(" --runs-dir {}", args.runs.runs_dir.display()) } else { String::new() };
-    let outputs: String = outputs.iter().map(|path| format!(" -o {}", path.display())).collect();
+    let runs_dir = runs_dir_flag(&args.runs.runs_dir);
+    let outputs: String = outputs.iter().map(|path| format!(" -o {}", quoted(&path.to_string_lossy()))).collect();
     format!("eval-job show {id}{runs_dir}{outputs}")
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::BufRead;
-use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::args::LabelArgs;
+use super::args::{LabelArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
@@ -94,11 +93,6 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
     let way = format!("eval-job calibrate {}{}", overview.summary.id, runs_dir_flag(&args.runs.runs_dir));
     printer.note(&format!("{} kept; what they say of the judge: {way}", count(answered, "answer")));
     Ok(0)
-}
-
-/// ` --runs-dir DIR`, where it is not the usual one.
-pub(super) fn runs_dir_flag(folder: &Path) -> String {
-    if folder == Path::new("runs") { String::new() } else { format!(" --runs-dir {}", folder.display()) }
 }
 
 /// The dimensions of a trial that a judge scored.

@@ -85,7 +85,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(_) => args,
     };
-    let context = Context::from_process(file.as_ref().unwrap_or(&EnvFile::new()), args.color);
+    let context = Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), args.color);
     let printer = std::sync::Arc::new(Printer::new(&context));
     panics::report_to(printer.clone());
     if let Err(error) = file {

@@ -181,8 +181,11 @@ impl Jobs<'_> {
         };
         drop(drawing);
         finished.map_err(|source| {
-            let show = Some(ended::show_command(&id, args, &[]));
-            CliError::Journal { folder: folder.clone(), source, show }
+            let next = match RunsFolder::delete_unbegun(&folder) {
+                true => "nothing was kept".to_owned(),
+                false => format!("what was kept: {}", ended::show_command(&id, args, &[])),
+            };
+            CliError::Journal { folder: folder.clone(), source, next: Some(next) }
         })?;
 
         // The journal is the truth: nothing of the conversations was held in memory while they went on.

@@ -1,11 +1,14 @@
 //! How far a judge can be believed, as a page.
 
-use super::{Ink, Page, Paint, Screen, count, plain, two_decimals};
+use super::{Ink, Page, Paint, Screen, count, one_line, plain, two_decimals};
 use crate::calibration::{Flips, MetricCalibration};
 use crate::statistics::Estimate;
 
 /// With fewer labels a threshold fits these labels alone.
 const FEW: usize = 30;
+
+/// The most columns of a reason.
+const REASON: usize = 400;
 
 /// The judge beside people, metric by metric, and beside itself where it was asked again.
 pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Screen) -> String {
@@ -34,7 +37,8 @@ pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Scree
             page.paragraph(2, Ink::unsure, &format!("{metric}: no part has two verdicts that can be used"));
         }
         if flip.missing > 0 {
-            let words = format!("{metric}: {} of {} can't be used", flip.missing, count(flip.asked, "verdict"));
+            let why = flip.why.as_ref().map(|why| format!(": {}", one_line(why, REASON))).unwrap_or_default();
+            let words = format!("{metric}: {} of {} can't be used{why}", flip.missing, count(flip.asked, "verdict"));
             page.paragraph(2, Ink::unsure, &words);
         }
     }

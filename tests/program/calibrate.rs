@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::eval_job;
+use super::{eval_job, interrupted, pasted};
 use crate::servers::http::{Reply, Server};
 
 fn says(content: &str) -> Reply {
@@ -34,7 +34,11 @@ struct Desk(tempfile::TempDir, Server);
 
 impl Desk {
     fn new() -> Desk {
-        let (agent, judge) = (Server::start(|_| says("Your table is booked.")), judge());
+        Desk::with(judge())
+    }
+
+    fn with(judge: Server) -> Desk {
+        let agent = Server::start(|_| says("Your table is booked."));
         let folder = tempfile::tempdir().unwrap();
         let cases: Vec<Value> = (1..=12).map(|number| json!({"id": format!("case {number}")})).collect();
         let job = json!({
@@ -163,4 +167,54 @@ fn what_no_judge_scored_cannot_be_labelled() {
     let (status, words) = desk.typed(&["calibrate", "nosuch"], "");
     assert_eq!(status, Some(2));
     assert!(words.contains("there is no run `nosuch`"), "{words}");
+}
+
+fn yes() -> Reply {
+    let verdict = |id: &str| json!({"id": id, "reason": "so", "quotes": [{"turn": 1, "text": "your table"}], "turnsRead": [], "verdict": "yes"});
+    says(&json!({"verdicts": [verdict("booked"), verdict("polite")]}).to_string())
+}
+
+#[cfg(unix)]
+#[test]
+fn judging_again_that_was_interrupted_goes_on_when_its_command_is_pasted() {
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let (asked, sent) = (AtomicUsize::new(0), std::sync::Mutex::new(sent));
+    let desk = Desk::with(Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        // Of the second conversation.
+        if asked.fetch_add(1, Ordering::SeqCst) == 15 {
+            let _ = sent.lock().unwrap().send(());
+            return Reply::Silence;
+        }
+        yes()
+    }));
+    let asked = || desk.1.requests().iter().filter(|it| it.path.ends_with("/chat/completions")).count();
+    assert_eq!(asked(), 12);
+    let mut calibrate = eval_job(desk.path());
+    calibrate.args(["calibrate", "--repeat", "2", "-j", "1"]);
+    let (status, words) = interrupted(calibrate, &arrived);
+    assert_eq!(status, Some(130), "{words}");
+    let before = asked();
+    let (status, again) = pasted(desk.path(), &words);
+    assert_eq!(status, Some(0), "{words}{again}");
+    let kept = 24 - (asked() - before);
+    assert!((2..=3).contains(&kept), "{kept} answers were kept: {again}");
+    assert!(again.contains("Judged again"), "{again}");
+}
+
+#[test]
+fn a_judge_of_whom_nothing_can_be_used_is_named_with_the_reason() {
+    let asked = AtomicUsize::new(0);
+    let desk = Desk::with(Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        if asked.fetch_add(1, Ordering::SeqCst) < 12 { yes() } else { says("All is well.") }
+    }));
+    let (status, words) = desk.typed(&["calibrate", "--repeat", "2"], "");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("48 of 48 verdicts can't be used: no usable verdict in 3 tries"), "{words}");
 }

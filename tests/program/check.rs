@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::eval_job;
+use super::{eval_job, interrupted, pasted};
 use crate::servers::all_turns;
 use crate::servers::http::{Reply, Server};
 
@@ -285,4 +285,78 @@ fn red_hats_layout_brings_its_own_metrics() {
     assert_eq!(output.status.code(), Some(0), "{words}");
     assert!(words.contains("refuses · known bad · fails: ") && words.contains("Policy Compliance"), "{words}");
     assert!(words.contains("None is known to be good"), "{words}");
+}
+
+/// A judge that tells them apart, and is silent once: at its second question.
+fn judge_that_is_silent_once(sent: std::sync::mpsc::Sender<()>) -> Server {
+    let (asked, sent) = (std::sync::atomic::AtomicUsize::new(0), std::sync::Mutex::new(sent));
+    Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        if asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 1 {
+            let _ = sent.lock().unwrap().send(());
+            return Reply::Silence;
+        }
+        let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
+        let score = if conversation.contains("is booked") { 0.9 } else { 0.1 };
+        says(
+            &json!({"tasks": [{"index": 1, "reason": "so", "turnsRead": all_turns(), "score": score}], "tone": {"reason": "so", "turnsRead": all_turns(), "score": 1}})
+                .to_string(),
+        )
+    })
+}
+
+fn questions(judge: &Server) -> usize {
+    judge.requests().iter().filter(|request| request.path.ends_with("/chat/completions")).count()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_check_that_was_interrupted_goes_on_when_its_command_is_pasted() {
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let judge = judge_that_is_silent_once(sent);
+    let desk = desk(&judge, &json!({}));
+    fs::rename(desk.path().join("known"), desk.path().join("my known")).unwrap();
+    let mut check = eval_job(desk.path());
+    check.args(["check", "my known", "--job", "job.yml", "--runs-dir", "my runs", "-j", "1"]);
+    let (status, words) = interrupted(check, &arrived);
+    assert_eq!(status, Some(130), "{words}");
+    let (status, again) = pasted(desk.path(), &words);
+    assert_eq!((status, questions(&judge)), (Some(0), 3), "{words}{again}");
+    assert!(again.contains("asking openai/judge about 1 of 2 conversations; answered before: 1 question"), "{again}");
+    assert!(again.contains("1 of 1 known-bad and 1 of 1 known-good conversations recognised"), "{again}");
+    // One that was not stopped is no reason to ask less.
+    let (status, again) = pasted(desk.path(), &words);
+    assert_eq!((status, questions(&judge)), (Some(0), 5), "{again}");
+}
+
+#[cfg(unix)]
+#[test]
+fn canaries_that_were_interrupted_go_on_when_their_command_is_pasted() {
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let judge = judge_that_is_silent_once(sent);
+    let desk = desk(&judge, &json!({"canaries": "known"}));
+    let mut run = eval_job(desk.path());
+    run.args(["run", "job.yml", "--model", "m", "-j", "1", "--no-progress"]);
+    let (status, words) = interrupted(run, &arrived);
+    assert_eq!(status, Some(130), "{words}");
+    let (_, again) = pasted(desk.path(), &words);
+    assert!(again.contains("the judge tells 2 known conversations apart"), "{words}{again}");
+    assert_eq!(questions(&judge), 3, "{again}");
+}
+
+/// As on a full disk: nothing can be written to any file.
+#[cfg(unix)]
+#[test]
+fn a_check_of_which_nothing_could_be_kept_says_so() {
+    let judge = judge(0.9, 0.1);
+    let desk = desk(&judge, &json!({}));
+    let program = env!("CARGO_BIN_EXE_eval-job");
+    let line = format!("trap '' XFSZ; ulimit -f 0; exec {program} check known --job job.yml");
+    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
+    let words = super::words(&output);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(words.contains("; nothing was kept") && !words.contains("eval-job show"), "{words}");
+    assert_eq!(fs::read_dir(desk.path().join("runs/checks")).unwrap().count(), 0, "{words}");
 }

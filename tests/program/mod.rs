@@ -54,6 +54,38 @@ pub fn eval_job(folder: &Path) -> Command {
     command
 }
 
+/// Interrupts a command as soon as this arrives; its status, and all that it printed.
+#[cfg(unix)]
+pub fn interrupted(mut command: Command, arrived: &std::sync::mpsc::Receiver<()>) -> (Option<i32>, String) {
+    use std::process::Stdio;
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    arrived.recv().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), words(&output))
+}
+
+/// What a command printed, to both streams.
+pub fn words(output: &std::process::Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Pastes the command that these words offer for the rest into a shell; its status, and all that it printed.
+pub fn pasted(folder: &Path, offered: &str) -> (Option<i32>, String) {
+    let line =
+        offered.lines().find_map(|line| line.split_once("ask for the rest: ")).unwrap_or_else(|| panic!("{offered}"));
+    let programs = Path::new(env!("CARGO_BIN_EXE_eval-job")).parent().unwrap();
+    let path = std::env::join_paths(
+        [programs.to_path_buf()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let mut shell = Command::new("sh");
+    let output =
+        shell.args(["-c", line.1]).current_dir(folder).env_clear().env("PATH", path.unwrap()).output().unwrap();
+    (output.status.code(), words(&output))
+}
+
 /// A path on which `python3` finds the packages of this folder. A started agent has no `PYTHONPATH` unless its job says so.
 pub fn path_with_driver(folder: &Path, driver: &Path) -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -236,9 +236,14 @@ fn an_interrupted_grading_keeps_what_was_paid_and_goes_on_there() {
     assert!(told.iter().any(|line| line.contains("interrupted: 1 answer of openai/other kept in")), "{told:?}");
     assert!(told.iter().any(|line| line.contains("openai/other took 2 calls")), "{told:?}");
     assert!(!run_folder(folder.path()).join("grade-1.json").exists(), "there is no verdict yet");
+    assert!(
+        told.iter().any(|line| line.starts_with("ask for the rest: eval-job grade --scorer-model openai/other")),
+        "{told:?}"
+    );
     let before = judge.requests().len();
     let (status, words) = grade(folder.path(), &judge, &[]);
     assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("asking openai/other about 1 of 2 conversations; answered before: 1 question"), "{words}");
     assert_eq!(judge.requests().len() - before, 1, "what was answered is not asked again");
     assert!(run_folder(folder.path()).join("grade-2.json").exists());
 }
@@ -284,4 +289,43 @@ fn conversations_that_were_over_when_judging_was_interrupted_can_be_judged_later
     let outcomes: Vec<&Value> =
         again["trials"].as_array().unwrap().iter().map(|trial| &trial["outcome"]["kind"]).collect();
     assert_eq!(outcomes, ["graded", "graded"], "{words}");
+}
+
+#[test]
+fn a_judge_that_failed_in_part_is_asked_only_for_the_rest() {
+    let folder = kept();
+    let judge = judge(|nth| match nth {
+        1 => Reply::Json(404, json!({"error": {"message": "no such model"}})),
+        _ => verdict(0.5),
+    });
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
+    assert_eq!((status, judge.requests().len()), (Some(102), 2), "{words}");
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
+    assert_eq!((status, judge.requests().len()), (Some(0), 3), "{words}");
+    assert!(words.contains("about 1 of 2 conversations"), "{words}");
+    // Now it answered everything: asked again, it gives another opinion.
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
+    assert_eq!((status, judge.requests().len()), (Some(0), 5), "{words}");
+}
+
+#[test]
+fn the_runs_own_judge_that_failed_in_part_is_asked_only_for_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("job.yml"),
+        JOB.replace("scorer: {model: scripted}", "scorer: {model: openai/other}"),
+    )
+    .unwrap();
+    let judge = judge(|nth| match nth {
+        1 => Reply::Json(404, json!({"error": {"message": "no such model"}})),
+        _ => verdict(0.5),
+    });
+    let mut run = eval_job(folder.path());
+    run.env("OPENAI_BASE_URL", format!("{}/v1", judge.address)).env("OPENAI_API_KEY", "sk-hush");
+    let output = run.args(["run", "job.yml", "-j", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(102), "{}", words(&output));
+    let questions = || judge.requests().iter().filter(|request| request.path.ends_with("/chat/completions")).count();
+    let before = questions();
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
+    assert_eq!((status, questions() - before), (Some(0), 1), "{words}");
 }

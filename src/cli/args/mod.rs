@@ -8,6 +8,7 @@ mod export;
 mod grade;
 mod label;
 mod parse;
+mod retyped;
 mod selection;
 mod values;
 
@@ -31,6 +32,7 @@ pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
+pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_score, parse_seconds, whole_number};

@@ -22,14 +22,18 @@ impl Args {
     /// # Errors
     /// clap's words, which are help, the version or what is wrong.
     pub(in crate::cli) fn typed(typed: &[OsString], file: &EnvFile) -> Result<Args, clap::Error> {
-        let twin = |arg: Arg| of_file(unset_where_empty(negative_as_value(arg)), file);
-        let command = Args::command()
-            .mut_subcommands(|command| command.mut_args(twin).mut_subcommands(|inner| inner.mut_args(twin)));
+        let command = Args::command_of(file);
         let outer = typed.iter().skip(1).find_map(|word| command.find_subcommand(word));
         let outer = outer.filter(|inner| inner.has_subcommands()).unwrap_or(&command);
         let subcommands: Vec<String> = outer.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
         let matches = command.try_get_matches_from(typed).map_err(|error| with_subcommands(error, &subcommands))?;
         Args::from_arg_matches(&matches)
+    }
+
+    /// The command line, with what a file of variables says.
+    pub(super) fn command_of(file: &EnvFile) -> clap::Command {
+        let twin = |arg: Arg| of_file(unset_where_empty(negative_as_value(arg)), file);
+        Args::command().mut_subcommands(|command| command.mut_args(twin).mut_subcommands(|inner| inner.mut_args(twin)))
     }
 
     /// A sentence about each of these variables that looks like one of ours and is none.

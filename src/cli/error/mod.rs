@@ -124,8 +124,8 @@ pub(super) enum CliError {
     Database(GraphError),
     /// No server can listen at this address.
     Unservable { address: SocketAddr, source: io::Error },
-    /// The journal could not be written in mid-run.
-    Journal { folder: PathBuf, source: io::Error, show: Option<String> },
+    /// The journal could not be written in mid-run; `next` is what there is to do about it.
+    Journal { folder: PathBuf, source: io::Error, next: Option<String> },
     /// stdout could not be written.
     Stdout(io::Error),
     /// Something that can't happen did.

@@ -179,10 +179,10 @@ impl CliError {
                     "{error} nothing can listen at {address}: {source}\n  try: another port with --port PORT, 0 for a free one"
                 )
             }
-            CliError::Journal { folder, source, show } => format!(
+            CliError::Journal { folder, source, next } => format!(
                 "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept{}{}",
                 folder.display(),
-                show.as_ref().map_or_else(String::new, |show| format!("; what was kept: {show}")),
+                next.as_ref().map_or_else(String::new, |next| format!("; {next}")),
                 if is_full(source) { "\n  try: free some space there" } else { "" },
             ),
             CliError::Stdout(source) => format!("{error} stdout can't be written: {source}"),

@@ -115,6 +115,11 @@ impl<'a> Again<'a> {
         Some(StoredConversation { trial: trial.trial.number, case, evidence: trial.evidence?, questions })
     }
 
+    /// The answers of the run's own judge about a trial, each with its question as it was asked.
+    pub(super) fn first_answers(&self, trial: &TrialRecord) -> Vec<(AskedQuestion, Judgement)> {
+        trial.evidence.as_ref().map(|evidence| self.first_judgements(trial, evidence)).unwrap_or_default()
+    }
+
     /// The judgements on which the new scorecard rests. The trial is left with those that there are; in place of the others
     /// the scorecard gets the reason why there is none.
     fn judgements(

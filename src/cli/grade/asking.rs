@@ -12,20 +12,21 @@ use tokio::runtime::Runtime;
 use super::super::args::GradeArgs;
 use super::super::context::Context;
 use super::super::error::{CliError, RefusedJob};
-use super::super::label::runs_dir_flag;
 use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
 use super::super::signals::{Kept, Signals};
 use super::super::steps;
 use super::again::Again;
+use super::earlier::{Earlier, GoesOn, Left, Rest};
+use super::words;
 use crate::evidence::{Observed, Usage};
 use crate::job::{Job, Panel, RunLimits};
-use crate::money::{Cost, Dollars, Price, SpendLimits};
+use crate::money::{Cost, Price, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
-use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview, Spender, total};
-use crate::report::{count, thousands};
+use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview};
+use crate::report::count;
 use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
@@ -33,10 +34,9 @@ use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 /// What is typed about asking a judge.
 #[derive(Debug, Clone)]
 pub(super) struct AskArgs {
-    /// The command that asks, as it is typed again for the rest.
-    pub(super) command: &'static str,
+    /// Which answers of the same judge are taken over.
+    pub(super) goes_on: GoesOn,
     pub(super) job: Option<PathBuf>,
-    pub(super) runs_dir: PathBuf,
     pub(super) max_concurrency: u16,
     pub(super) spend: SpendLimits,
     pub(super) prices: Option<PathBuf>,
@@ -45,9 +45,8 @@ pub(super) struct AskArgs {
 impl From<&GradeArgs> for AskArgs {
     fn from(args: &GradeArgs) -> AskArgs {
         AskArgs {
-            command: "grade",
+            goes_on: GoesOn::WhereMissing,
             job: args.job.clone(),
-            runs_dir: args.runs_dir.runs_dir.clone(),
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             prices: args.files.prices.clone(),
@@ -83,13 +82,14 @@ impl Asking<'_> {
         self.signals.interrupt.is_cancelled()
     }
 
-    /// Asks about all conversations of a run that say something of the agent.
+    /// Asks about the conversations of a run that say something of the agent, but for what the same judge answered before;
+    /// `rest` is the command that asks for the rest.
     pub(super) fn ask(
         &self,
         run: &JournalFile,
         again: &mut Again<'_>,
-        before: &Overview,
-        conversations: usize,
+        (before, elsewhere): (&Overview, Option<Earlier>),
+        rest: &str,
     ) -> Result<JudgeAnswers, CliError> {
         let mut plan = self.plan(run, again)?;
         self.reach(plan.clone())?;
@@ -102,8 +102,12 @@ impl Asking<'_> {
         let names = self.judge.judges().map(|judge| judge.name.to_string());
         let prices: BTreeMap<String, Price> =
             names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect();
-        let earlier = run.last_grading().filter(|grading| !grading.is_whole && grading.judge == judge);
-        self.printer.note(&announcement(&judge, conversations, before, prices.get(&judge).copied()));
+        let earlier = match elsewhere {
+            Some(earlier) => earlier,
+            None => Earlier::of(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
+        };
+        let left = Left::of(run, again, &earlier)?;
+        self.printer.note(&words::announcement(&judge, left, before, prices.get(&judge).copied()));
         let NewGrading { number, path, journal } = run.new_grading()?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
@@ -116,13 +120,15 @@ impl Asking<'_> {
         let inside = self.runtime.enter();
         let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone()).map_err(AskError::Cli);
         let stopped = engine.and_then(|engine| {
-            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (earlier, written)))
+            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (&earlier, written)))
         });
         drop(inside);
         let stopped = stopped.map_err(|error| {
             run.delete_empty_grading(&path);
             match error {
-                AskError::Journal(source) => CliError::Journal { folder: path.clone(), source, show: None },
+                AskError::Journal(source) => {
+                    CliError::Journal { folder: path.clone(), source, next: Some(format!("ask for the rest: {rest}")) }
+                }
                 AskError::Cli(error) => error,
             }
         })?;
@@ -132,19 +138,13 @@ impl Asking<'_> {
                 usage = usage.plus(call.usage);
                 cost = cost.plus(prices.get(&call.model).map_or(Cost::Unknown, |price| price.cost(&call.usage)));
             }
-            Entry::Judged { .. } => answered += 1,
+            Entry::Judged { judgement, .. } => answered += usize::from(matches!(judgement.reply, Observed::Seen(_))),
             _ => {}
         })?;
-        self.printer.note(&format!("{judge} took {}", spent(&usage, cost)));
+        self.printer.note(&format!("{judge} took {}", words::spent(&usage, cost)));
         if stopped == Some(AskingStopped::Interrupted) {
             let answers = count(answered, "answer");
-            self.printer.note(&format!(
-                "interrupted: {answers} of {judge} kept in {shown}\nask for the rest: eval-job {} {}{}{} --scorer-model {judge}",
-                self.args.command,
-                before.summary.id,
-                runs_dir_flag(&self.args.runs_dir),
-                self.args.job.as_ref().map(|job| format!(" --job {}", job.display())).unwrap_or_default(),
-            ));
+            self.printer.note(&format!("interrupted: {answers} of {judge} kept in {shown}\nask for the rest: {rest}"));
         }
         Ok(JudgeAnswers { number, grading, stopped, usage, cost, prices })
     }
@@ -230,7 +230,7 @@ impl Asking<'_> {
         engine: &Engine,
         journal: &Journal,
         (run, again): (&JournalFile, &Again<'_>),
-        (earlier, written): (Option<Grading>, Option<WrittenSteps>),
+        (earlier, written): (&Earlier, Option<WrittenSteps>),
     ) -> Result<Option<AskingStopped>, AskError> {
         let clock = self.context.clock;
         journal.append(&Entry::GradingStarted {
@@ -249,10 +249,10 @@ impl Asking<'_> {
             journal.append(&Entry::ModelAsked { trial: 0, call })?;
         }
         let conversations = run.trials().filter_map(|trial| {
-            let conversation =
-                trial.map_err(|error| AskError::Cli(error.into())).map(|trial| again.conversation(trial));
-            conversation.transpose().map(|conversation| without_answered(journal, conversation?, earlier.as_ref()))
+            let rest = trial.and_then(|trial| earlier.rest(again, trial));
+            rest.map_err(|error| AskError::Cli(error.into())).transpose()
         });
+        let conversations = conversations.map(|rest| taken_over(journal, rest?));
         let stopped = run::ask_again(engine, conversations, &self.signals.interrupt).await?;
         if let Some(AskingStopped::Refused(why)) = &stopped {
             self.printer.note(&format!("{why}; nothing more is asked of it"));
@@ -270,63 +270,13 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
     CliError::Refused(vec![RefusedJob::new(file, None, refusals)])
 }
 
-/// The conversation without the questions that the same judge answered in an earlier grading that was stopped: those answers are
-/// copied, and not paid for twice.
-fn without_answered(
-    journal: &Journal,
-    mut conversation: StoredConversation,
-    earlier: Option<&Grading>,
-) -> Result<StoredConversation, AskError> {
-    let Some(earlier) = earlier else { return Ok(conversation) };
-    let trial = conversation.trial;
-    let answered = earlier.regraded(trial).map_err(|error| AskError::Cli(error.into()))?.judgements;
-    let mut unanswered = Vec::new();
-    for question in conversation.questions {
-        let digest = question.digest();
-        match answered.iter().find(|(known, judgement)| {
-            known.key() == question.key() && known.digest == digest && matches!(judgement.reply, Observed::Seen(_))
-        }) {
-            Some((known, judgement)) => {
-                let (question, judgement) = (Some(Box::new(known.clone())), judgement.clone());
-                journal.append(&Entry::Judged { trial, question, judgement })?;
-            }
-            None => unanswered.push(question),
-        }
+/// The conversation with what is left to ask about it; what was answered is kept once more, and not paid for twice.
+fn taken_over(journal: &Journal, rest: Rest) -> Result<StoredConversation, AskError> {
+    let trial = rest.conversation.trial;
+    for (question, judgement) in rest.answered {
+        journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
     }
-    conversation.questions = unanswered;
-    Ok(conversation)
-}
-
-/// The note before asking: the number of conversations, and the first judge's usage for them.
-fn announcement(judge: &str, conversations: usize, before: &Overview, price: Option<Price>) -> String {
-    let (usage, _, _) = total(before.spending.iter().filter(|row| row.spender == Spender::Judge));
-    let took = match usage.total_tokens() {
-        Some(tokens) if usage.calls > 0 => {
-            let cost = match price.map(|price| price.cost(&usage)) {
-                Some(Cost::Exactly(dollars) | Cost::AtLeast(dollars)) => format!(", which cost {dollars} of {judge}"),
-                _ => String::new(),
-            };
-            format!("; the first judge took {} tokens for them{cost}", thousands(tokens))
-        }
-        _ => String::new(),
-    };
-    format!("asking {judge} about {}{took}", count(conversations, "conversation"))
-}
-
-fn spent(usage: &Usage, cost: Cost) -> String {
-    if usage.calls == 0 {
-        return "nothing".to_owned();
-    }
-    let at_least = if usage.unreported_calls > 0 { "at least " } else { "" };
-    let tokens = usage
-        .total_tokens()
-        .map_or("tokens that nobody tells".to_owned(), |tokens| format!("{at_least}{} tokens", thousands(tokens)));
-    let cost = match cost {
-        Cost::Exactly(dollars) => format!(", {dollars}"),
-        Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!(", at least {dollars}"),
-        Cost::AtLeast(_) | Cost::Unknown => ", at a cost that is not known".to_owned(),
-    };
-    format!("{}, {tokens}{cost}", count(usage.calls as usize, "call"))
+    Ok(rest.conversation)
 }
 
 /// Why asking failed.

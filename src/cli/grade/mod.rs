@@ -3,13 +3,15 @@
 mod again;
 mod asking;
 mod check;
+mod earlier;
 mod recorded;
 mod rejudge;
+mod words;
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::args::GradeArgs;
+use super::args::{GradeArgs, Instead, retyped};
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
@@ -64,9 +66,10 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
     let (mut worst, mut to_write) = (Verdict::Passed, Vec::new());
-    for id in ids {
+    for (place, id) in ids.into_iter().enumerate() {
         let run = store.open(id)?.with_redactor(context.redactor().clone());
-        let regraded = grade_run((args, context, printer), run, job.as_ref(), asking.as_ref())?;
+        let left = args.runs.get(place + 1..).unwrap_or_default();
+        let regraded = grade_run((args, context, printer), (run, left), job.as_ref(), asking.as_ref())?;
         let verdict = regraded.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         to_write.extend(regraded.filter(|_| !files.is_empty()));
@@ -108,10 +111,10 @@ fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {
     Signals::listen(printer.clone())
 }
 
-/// Grades a run and shows it; `None` where it was interrupted before it was graded.
+/// Grades a run and shows it; `None` where it was interrupted before it was graded. `left` are the runs that were named after it.
 fn grade_run<'a>(
     (args, context, printer): (&'a GradeArgs, &'a Context, &Arc<Printer>),
-    mut run: JournalFile,
+    (mut run, left): (JournalFile, &[String]),
     corrected: Option<&Loaded>,
     asking: Option<&Asking<'_>>,
 ) -> Result<Option<GradedRun<'a>>, CliError> {
@@ -147,10 +150,9 @@ fn grade_run<'a>(
     provenance.vacuous = gate.vacuous;
     let mut number = run.free_grading();
     if let Some(asking) = asking {
-        let mut to_ask = 0;
-        let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
+        let before = run.read(|_, _| {})?;
         let JudgeAnswers { number: taken, grading, stopped, prices, .. } =
-            asking.ask(&run, &mut again, &before, to_ask)?;
+            asking.ask(&run, &mut again, (&before, None), &rest(args, context, &before.summary.id, left))?;
         if stopped == Some(AskingStopped::Interrupted) {
             return Ok(None);
         }
@@ -181,6 +183,16 @@ fn grade_run<'a>(
     let prompts = StoredPrompts::from_run(&run, context.clock);
     let run = RegradedRun { run, again: RefCell::new(again) };
     Ok(Some(GradedRun { run, prompts, overview }))
+}
+
+/// The command that asks for the rest of this run, and about the runs that were named after it.
+fn rest(args: &GradeArgs, context: &Context, id: &str, left: &[String]) -> String {
+    let runs: Vec<&str> = std::iter::once(id).chain(left.iter().map(String::as_str)).collect();
+    // Recorded conversations are kept as a run by now.
+    let of_data = ["dataset", "actual", "min_score", "tag", "filter", "limit", "config_file_path", "session_file"];
+    let of_data: Vec<&str> = of_data.into_iter().chain(["metric_set", "dialect_strict"]).collect();
+    let without: &[&str] = if args.recorded.dataset.is_some() { &of_data } else { &[] };
+    retyped(&context.typed, Instead { runs: Some(&runs), without })
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.

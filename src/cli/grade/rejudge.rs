@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::args::CalibrateArgs;
+use super::super::args::{CalibrateArgs, Instead, retyped};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::label::is_judged;
@@ -10,6 +10,7 @@ use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::again::{self, Again};
 use super::asking::{AskArgs, Asking};
+use super::earlier::GoesOn;
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::Rejudged;
 use crate::evidence::Judgement;
@@ -22,9 +23,10 @@ use crate::store::StoredRun;
 use crate::store::folder::JournalFile;
 
 /// Has the conversations of a run judged so often again, and takes in what became of them; `None` where it was interrupted.
+/// `left` are the runs that were named after it.
 pub(in crate::cli) fn rejudge(
     (args, context, printer): (&CalibrateArgs, &Context, &Arc<Printer>),
-    mut run: JournalFile,
+    (mut run, left): (JournalFile, &[String]),
     (times, rejudged): (u32, &mut Rejudged),
 ) -> Result<Option<Verdict>, CliError> {
     let planned = run.planned()?;
@@ -45,9 +47,8 @@ pub(in crate::cli) fn rejudge(
         .judged_by(&judge);
     let asking = Asking {
         args: AskArgs {
-            command: "calibrate",
+            goes_on: GoesOn::WhereStopped,
             job: None,
-            runs_dir: args.runs_dir.runs_dir.clone(),
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: None },
             prices: args.prices.clone(),
@@ -58,9 +59,10 @@ pub(in crate::cli) fn rejudge(
         runtime: runtime()?,
         signals: listen(printer)?,
     };
-    let mut to_ask = 0;
-    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-    let answers = asking.ask(&run, &mut again, &before, to_ask)?;
+    let before = run.read(|_, _| {})?;
+    let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();
+    let rest = retyped(&context.typed, Instead { runs: Some(&runs), without: &[] });
+    let answers = asking.ask(&run, &mut again, (&before, None), &rest)?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {
         return Ok(None);

@@ -120,14 +120,15 @@ pub(super) fn mean_of_samples(
     if asked == 1 && each.len() == 1 {
         return each.remove(0);
     }
-    let missing = each.iter().find(|(_, component)| component.is_missing()).map(|(_, it)| it.why().to_owned());
+    let missing = each.iter().filter(|(_, component)| component.is_missing()).map(|(_, it)| it.why().to_owned());
+    let why: Vec<String> = missing.chain(why.iter().cloned()).collect();
     each.retain(|(_, component)| !component.is_missing());
     let usable = each.len();
     if usable == 0 {
-        return (Vec::new(), Component::missing(missing.unwrap_or_else(|| reasons(why))));
+        return (Vec::new(), Component::missing(reasons(&why)));
     }
     if !options.strict && usable * 2 <= asked {
-        return (Vec::new(), Component::missing(few(usable, asked, why)));
+        return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let scores: Vec<f64> = each.iter().filter_map(|(_, component)| Some(component.score()?.get())).collect();
     if scores.len() * 2 < usable || scores.is_empty() {
@@ -279,7 +280,11 @@ mod tests {
         );
         assert_eq!(mean(Vec::new(), &["down", "down", "slow"]).1, Component::missing("down (2 times); slow"));
         let broken = (Vec::new(), Component::missing("no quote"));
-        assert_eq!(mean(vec![broken], &[]).1, Component::missing("no quote"));
+        assert_eq!(mean(vec![broken.clone()], &[]).1, Component::missing("no quote"));
+        assert_eq!(
+            mean(vec![scored(1.0), broken.clone(), broken], &[]).1,
+            Component::missing("only 1 of 3 verdicts can be used: no quote (2 times)")
+        );
     }
 
     #[test]

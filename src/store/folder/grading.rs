@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::entries::{Entries, LineSpan, entry_at};
 use super::journal_file::unreadable;
 use super::{Journal, JournalFile, StoreError};
-use crate::evidence::{AskedQuestion, Judgement};
+use crate::evidence::{AskedQuestion, Judgement, Observed};
 use crate::record::{Entry, ModelCall};
 use crate::secret::Redactor;
 
@@ -34,6 +34,8 @@ pub struct Grading {
     pub judge: String,
     /// Whether everything was asked.
     pub is_whole: bool,
+    /// Whether a question has no usable answer.
+    pub has_failures: bool,
     /// The lines about each trial.
     trials: BTreeMap<u32, Vec<LineSpan>>,
 }
@@ -72,15 +74,15 @@ impl JournalFile {
         (1..).find(is_free).unwrap_or(u32::MAX)
     }
 
-    /// The newest grading for which a judge was asked, if there is one that can be read. One that was ended before its first
+    /// The gradings for which a judge was asked, the newest first: those that can be read. One that was ended before its first
     /// line says nothing.
-    pub fn last_grading(&self) -> Option<Grading> {
+    pub fn gradings(&self) -> impl Iterator<Item = Grading> {
         let read = |number: u32| {
             let path = self.folder.join(format!("grade-{number}.ndjson"));
             let file = File::open(&path).ok()?;
             Grading::read(&path, Arc::new(file), self.redactor.clone(), |_| ()).ok()
         };
-        (1..self.free_grading()).rev().filter_map(read).find(|grading| !grading.judge.is_empty())
+        (1..self.free_grading()).rev().filter_map(read).filter(|grading| !grading.judge.is_empty())
     }
 
     /// Deletes the journal of a grading in which there is not even a line, as on a full disk.
@@ -114,6 +116,7 @@ impl Grading {
             redactor: redactor.clone(),
             judge: String::new(),
             is_whole: false,
+            has_failures: false,
             trials: BTreeMap::new(),
         };
         let mut entries = Entries::new(BufReader::new(&*file));
@@ -122,6 +125,9 @@ impl Grading {
             match &entry {
                 Entry::GradingStarted { judge, .. } => grading.judge.clone_from(judge),
                 Entry::RunFinished { interrupted, .. } => grading.is_whole = !interrupted,
+                Entry::Judged { judgement, .. } => {
+                    grading.has_failures |= matches!(judgement.reply, Observed::Failed(_));
+                }
                 _ => {}
             }
             if let Some(trial) = entry.trial() {

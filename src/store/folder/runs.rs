@@ -45,6 +45,17 @@ impl RunsFolder {
         folder.join(JOURNAL).is_file()
     }
 
+    /// Deletes the folder of a run in whose journal there is not even a line, as on a full disk. Returns whether it was one.
+    pub fn delete_unbegun(folder: &Path) -> bool {
+        let journal = folder.join(JOURNAL);
+        let is_unbegun = fs::read(&journal).is_ok_and(|bytes| !bytes.contains(&b'\n'));
+        if is_unbegun {
+            // Nothing is lost with it, and nobody can do anything about it.
+            drop(fs::remove_file(&journal).and_then(|()| fs::remove_dir(folder)));
+        }
+        is_unbegun
+    }
+
     /// A folder for a new run, named by time, job and id.
     pub(super) fn new_run(&self, job: &str, at: DateTime<Utc>, rng: &mut fastrand::Rng) -> Result<NewRun, StoreError> {
         fs::create_dir_all(&self.path).map_err(|source| self.io("could not create the runs folder", source))?;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::args::{
-    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, MetricSetArg, ReadingArgs, RecordedArgs, RunArgs, RunsArgs,
-    SelectionArgs,
+    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, Instead, MetricSetArg, ReadingArgs, RecordedArgs, RunArgs, RunsArgs,
+    SelectionArgs, retyped,
 };
 use super::super::context::Context;
 use super::super::error::{CliError, FileArgument};
@@ -21,8 +21,9 @@ use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::super::signals::Signals;
-use super::again::{self, Again};
+use super::again::Again;
 use super::asking::{AskArgs, Asking};
+use super::earlier::{Earlier, GoesOn};
 use super::recorded::{Matched, keep, of_data};
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
@@ -37,6 +38,7 @@ use crate::record::{CanaryCheck, Verdict};
 use crate::report::{self, Screen};
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
+use crate::store::folder::RunsFolder;
 use known::KnownConversation;
 
 /// A conversation with what the judge makes of it.
@@ -258,9 +260,8 @@ fn judged(
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = Asking {
         args: AskArgs {
-            command: "check",
+            goes_on: GoesOn::WhereStopped,
             job: args.job.clone(),
-            runs_dir: checks(args),
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             prices: args.files.prices.clone(),
@@ -293,9 +294,10 @@ fn judged(
     let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?
         .judged_by(&asking.judge);
-    let mut to_ask = 0;
-    let before = run.read(|_, trial| to_ask += usize::from(again::can_be_judged(trial)))?;
-    let answers = asking.ask(&run, &mut again, &before, to_ask)?;
+    let before = run.read(|_, _| {})?;
+    let earlier = Earlier::of_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
+    let rest = retyped(&context.typed, Instead::default());
+    let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());
     if answers.stopped == Some(AskingStopped::Interrupted) {

@@ -55,7 +55,7 @@ pub(super) fn grade(
         let verdict = match &asking {
             Some(asking) if !is_interrupted => {
                 let stored = run.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
-                let again = grade_run((args, context, printer), stored, None, Some(asking))?;
+                let again = grade_run((args, context, printer), (stored, &[]), None, Some(asking))?;
                 let verdict = again.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
                 regraded.extend(again);
                 verdict

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::super::args::GradeArgs;
+use super::super::super::args::{GradeArgs, runs_dir_flag};
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
 use super::super::super::held::Held;
@@ -77,7 +77,11 @@ pub(in super::super) fn keep(
     let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
     kept.map_err(|error| match error {
         KeepError::Journal(source) => {
-            CliError::Journal { folder: folder.clone(), source, show: Some(show_command(&id, args)) }
+            let next = match RunsFolder::delete_unbegun(&folder) {
+                true => "nothing was kept".to_owned(),
+                false => format!("what was kept: {}", show_command(&id, args)),
+            };
+            CliError::Journal { folder: folder.clone(), source, next: Some(next) }
         }
         KeepError::Cli(error) => error,
     })?;
@@ -114,8 +118,5 @@ impl RecordedRun {
 }
 
 fn show_command(id: &str, args: &GradeArgs) -> String {
-    let runs = &args.runs_dir.runs_dir;
-    let elsewhere = runs.as_os_str() != "runs";
-    let runs = if elsewhere { format!(" --runs-dir {}", runs.display()) } else { String::new() };
-    format!("eval-job show {id}{runs}")
+    format!("eval-job show {id}{}", runs_dir_flag(&args.runs_dir.runs_dir))
 }

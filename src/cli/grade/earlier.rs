@@ -1,0 +1,136 @@
+//! What a judge answered before it was stopped, or failed: it is not asked that again.
+
+use super::again::{Again, can_be_judged};
+use crate::evidence::{AskedQuestion, Judgement, Observed, Question};
+use crate::record::TrialRecord;
+use crate::run::StoredConversation;
+use crate::store::folder::{Grading, JournalFile, RunsFolder};
+use crate::store::{Store, StoreError, StoredRun};
+
+/// The most checks that are looked through for one that was stopped.
+const CHECKS: usize = 20;
+
+/// Which answers of the same judge are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GoesOn {
+    /// Those from before it was stopped. A judge that is itself in question is not asked again where it failed.
+    WhereStopped,
+    /// Those from before it was stopped, also in the run itself, or beside which it failed.
+    WhereMissing,
+}
+
+/// The answers of a judge about the conversations of a run that are there already.
+#[derive(Debug, Default)]
+pub(super) struct Earlier {
+    /// Gradings of which none is whole, the newest first.
+    gradings: Vec<Grading>,
+    /// Whether those of the run itself count too.
+    of_run: bool,
+    /// Answers about the same conversations, as they were kept with another run.
+    elsewhere: Vec<(AskedQuestion, Judgement)>,
+}
+
+/// A conversation with what is left to ask about it, and what is answered.
+pub(super) struct Rest {
+    pub(super) conversation: StoredConversation,
+    pub(super) answered: Vec<(AskedQuestion, Judgement)>,
+}
+
+/// How much there is to ask.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Left {
+    /// How many conversations there are questions about.
+    pub(super) all: usize,
+    /// About how many of them something is left to ask.
+    pub(super) to_ask: usize,
+    /// How many questions are answered.
+    pub(super) answers: usize,
+}
+
+impl Left {
+    /// What is left to ask about a run.
+    pub(super) fn of(run: &JournalFile, again: &Again<'_>, earlier: &Earlier) -> Result<Left, StoreError> {
+        let mut left = Left::default();
+        for trial in run.trials() {
+            let Some(Rest { conversation, answered }) = earlier.rest(again, trial?)? else { continue };
+            left.all += usize::from(!(conversation.questions.is_empty() && answered.is_empty()));
+            left.to_ask += usize::from(!conversation.questions.is_empty());
+            left.answers += answered.len();
+        }
+        Ok(left)
+    }
+}
+
+impl Earlier {
+    /// The answers of this judge since it last answered everything; `run_judge` is that of the run itself.
+    pub(super) fn of(run: &JournalFile, judge: &str, goes_on: GoesOn, run_judge: &str) -> Result<Earlier, StoreError> {
+        let is_missing = |grading: &Grading| match goes_on {
+            GoesOn::WhereStopped => !grading.is_whole,
+            GoesOn::WhereMissing => !grading.is_whole || grading.has_failures,
+        };
+        let mut earlier = Earlier::default();
+        for grading in run.gradings().filter(|grading| grading.judge == judge) {
+            if !is_missing(&grading) {
+                return Ok(earlier);
+            }
+            earlier.gradings.push(grading);
+        }
+        if goes_on == GoesOn::WhereMissing && run_judge == judge {
+            for trial in run.trials() {
+                let trial = trial?;
+                earlier.of_run |= can_be_judged(&trial) && (trial.outcome.is_none() || has_failed(&trial));
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// The answers of this judge in the newest checks of the same job and conversations, where they were stopped.
+    pub(super) fn of_checks(checks: &RunsFolder, run: &JournalFile, judge: &str) -> Result<Earlier, StoreError> {
+        let mut earlier = Earlier::default();
+        for name in checks.names()?.iter().rev().take(CHECKS) {
+            let Ok(mut other) = checks.open(Some(name)) else { continue };
+            let is_same = other.path() != run.path() && other.planned().is_ok() && other.job == run.job;
+            let Some(grading) = other.gradings().next().filter(|grading| is_same && grading.judge == judge) else {
+                continue;
+            };
+            if grading.is_whole {
+                break;
+            }
+            for trial in other.trials() {
+                let regraded = grading.regraded(trial?.trial.number)?;
+                earlier.elsewhere.extend(regraded.judgements);
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// What is left to ask about a trial; `None` where nothing can be asked about it.
+    pub(super) fn rest(&self, again: &Again<'_>, trial: TrialRecord) -> Result<Option<Rest>, StoreError> {
+        let mut known = Vec::new();
+        for grading in &self.gradings {
+            known.extend(grading.regraded(trial.trial.number)?.judgements);
+        }
+        if self.of_run {
+            known.extend(again.first_answers(&trial));
+        }
+        let Some(mut conversation) = again.conversation(trial) else { return Ok(None) };
+        let (mut answered, mut left) = (Vec::new(), Vec::new());
+        for question in conversation.questions {
+            match known.iter().chain(&self.elsewhere).find(|known| is_answer(known, &question)) {
+                Some(known) => answered.push(known.clone()),
+                None => left.push(question),
+            }
+        }
+        conversation.questions = left;
+        Ok(Some(Rest { conversation, answered }))
+    }
+}
+
+fn has_failed(trial: &TrialRecord) -> bool {
+    trial.judgements.iter().any(|judgement| matches!(judgement.reply, Observed::Failed(_)))
+}
+
+/// Whether this is a usable answer to the very same question.
+fn is_answer((asked, judgement): &(AskedQuestion, Judgement), question: &Question) -> bool {
+    asked.key() == question.key() && matches!(judgement.reply, Observed::Seen(_)) && asked.digest == question.digest()
+}
