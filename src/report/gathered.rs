@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{count, plain};
-use crate::evidence::{Ending, Observed};
+use crate::evidence::{Ending, Evidence, Observed};
 use crate::record::{Tally, TrialRecord};
-use crate::score::{Component, Dimension, Item, PassLine, Score, Vacuity, Weight};
+use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
 
 /// How many different sentences of a kind are kept.
 const MOST: usize = 20;
@@ -32,6 +32,8 @@ pub struct Gathered {
     pub(super) measured: Vec<Measured>,
     /// How many verdicts there are that several judges, or several samples of one, disagree on.
     pub(super) unstable: usize,
+    /// The judges that were asked, each with whether it ever answered.
+    judges: BTreeMap<String, bool>,
     /// By case and dimension.
     parts: BTreeMap<(String, String), Vec<Part>>,
     /// The cases of which a conversation was in trouble.
@@ -225,6 +227,10 @@ impl Gathered {
         if let Some(Observed::Failed(why)) = trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
             self.unwatched.add(group, trial, why.clone());
         }
+        for judgement in &trial.judgements {
+            let is_answer = matches!(judgement.reply, Observed::Seen(_));
+            *self.judges.entry(judgement.judge.clone()).or_default() |= is_answer;
+        }
         let persona = trial.evidence.iter().flat_map(|evidence| &evidence.persona_notes);
         let judge = trial.judgements.iter().flat_map(|judgement| &judgement.notes);
         for (who, note) in persona.map(|note| ("persona", note)).chain(judge.map(|note| ("judge", note))) {
@@ -262,6 +268,13 @@ impl Gathered {
         }
     }
 
+    /// The judges of a panel that gave no verdict at all, where others did: what they would have said is nowhere else to be seen.
+    pub(super) fn silent_judges(&self) -> Vec<&str> {
+        let is_panel = self.judges.values().any(|answered| *answered);
+        let silent = self.judges.iter().filter(|(_, answered)| is_panel && !**answered);
+        silent.map(|(judge, _)| judge.as_str()).collect()
+    }
+
     /// Whether a conversation about this case was in trouble.
     pub(super) fn is_troubled(&self, case: &str) -> bool {
         self.troubled.contains(case)
@@ -289,6 +302,10 @@ fn trouble(trial: &TrialRecord) -> String {
     if trial.outcome.is_none() && trial.started_at.is_some() {
         let pending = if trial.pending.is_some() { ", one message was on its way" } else { "" };
         reasons.push(format!("{} kept{pending}", count(turns, "turn")));
+    }
+    let is_silent = |evidence: &Evidence| !evidence.transcript.turns.is_empty() && !evidence.transcript.has_reply();
+    if trial.outcome == Some(Outcome::Graded) && trial.evidence.as_ref().is_some_and(is_silent) {
+        reasons.push("the agent never replied".to_owned());
     }
     let turns = count(turns, "turn");
     match trial.evidence.as_ref().map(|evidence| &evidence.ending) {

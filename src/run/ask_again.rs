@@ -117,7 +117,9 @@ async fn ask_about<E: From<std::io::Error>>(
     let why = kept.iter().rev().find_map(of_failure).unwrap_or_default();
     engine.sink.kept(Durability::Machine).await?;
     engine.budget.trial_ended(trial);
-    Ok(last_failure.is_for_all().then_some(AskingStopped::Refused(why)))
+    // Of a panel some may refuse for good and others answer.
+    let nobody_answered = kept.iter().all(|judgement| matches!(judgement.reply, Observed::Failed(_)));
+    Ok((last_failure.is_for_all() && nobody_answered).then_some(AskingStopped::Refused(why)))
 }
 
 fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion, Judgement) {

@@ -186,9 +186,11 @@ async fn answer(
         judgement.rejected.push((raw.clone(), why.clone()));
         let why = why.trim_end_matches('.');
         if judgement.rejected.len() == TRIES {
+            // The template of a user's own is that of tasks and tone.
+            let or_prompt =
+                if ["tasks", "tone"].contains(&&*question.metric) { ", or another scorer.prompt" } else { "" };
             judgement.reply = Observed::Failed(format!(
-                "no usable verdict in {TRIES} tries: {}; try another scorer.model, or another scorer.prompt",
-                why
+                "no usable verdict in {TRIES} tries: {why}; try another scorer.model{or_prompt}"
             ));
             return Ok(());
         }

@@ -360,3 +360,13 @@ fn a_check_of_which_nothing_could_be_kept_says_so() {
     assert!(words.contains("; nothing was kept") && !words.contains("eval-job show"), "{words}");
     assert_eq!(fs::read_dir(desk.path().join("runs/checks")).unwrap().count(), 0, "{words}");
 }
+
+#[test]
+fn without_a_bad_conversation_nobody_is_asked() {
+    let judge = judge(0.9, 0.1);
+    let desk = desk(&judge, &json!({}));
+    fs::remove_file(desk.path().join("known/declines.yml")).unwrap();
+    let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!((status, judge.requests().len()), (Some(2), 0), "{words}");
+    assert!(words.contains("no conversation is known to be bad") && words.contains("`known: bad`"), "{words}");
+}

@@ -327,3 +327,22 @@ fn two_conversations_are_compared_in_both_orders() {
     let again = eval_job(folder.path()).args(["grade"]).output().unwrap();
     assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
 }
+
+#[test]
+fn a_conversation_without_a_reply_is_no_passed_case() {
+    let agent = Server::start(|_| says(""));
+    let judge = Server::start(|_| says(r#"{"verdicts": []}"#));
+    let folder = tempfile::tempdir().unwrap();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": ["A table for two"]},
+        "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+        "facts": [],
+        "greetings": [],
+        "metrics": [{"rubric": {"rubrics": [{"id": "kind", "text": "It is kind."}]}}],
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--model", "m", "--no-progress"]).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(!words.contains("Passed: 1 of 1 case"), "{words}");
+}

@@ -138,6 +138,15 @@ fn a_tie_is_against_the_agent_and_most_judges_must_be_usable() {
         ("yes it is (all 2 judges) (without openai/broken, who gave no usable verdict)".to_owned(), 1.0)
     );
 
+    assert!(words(&output).contains("· no verdict of openai/broken"), "{}", words(&output));
+
+    // The third could have turned it.
+    let (desk, output) = Desk::run(&["kind", "broken", "strict"]);
+    assert_eq!(output.status.code(), Some(102), "{}", words(&output));
+    let record = desk.read("run.json");
+    let part = &record["trials"][0]["scorecard"]["dimensions"][0]["items"][0]["component"];
+    assert!(part["error"].as_str().unwrap().contains("the others could have turned the result"), "{part}");
+
     let (desk, output) = Desk::run(&["kind", "broken"]);
     assert_eq!(output.status.code(), Some(102), "{}", words(&output));
     let record = desk.read("run.json");

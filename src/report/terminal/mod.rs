@@ -131,7 +131,11 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         1 => " · 1 verdict is unstable".to_owned(),
         many => format!(" · {many} verdicts are unstable"),
     };
-    line("judge", &format!("{}{unstable}", model_words(&provenance.judge_model)));
+    let silent = match run.gathered.silent_judges().as_slice() {
+        [] => String::new(),
+        silent => format!(" · no verdict of {}", silent.join(", ")),
+    };
+    line("judge", &format!("{}{unstable}{silent}", model_words(&provenance.judge_model)));
     if let Some(steps) = &provenance.steps {
         line("steps", &format!("the judge {}", steps_words(steps)));
     }

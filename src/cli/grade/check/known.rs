@@ -177,10 +177,14 @@ fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError
     let recordings = Recordings::open(file, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let metadata = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let metadata = metadata.map(|value| value["metadata"].clone()).unwrap_or_default();
-    let is_in_good = file.components().any(|part| {
-        let part = part.as_os_str().to_string_lossy().to_lowercase();
-        part.starts_with("known_good") || part.starts_with("known-good") || part == "good"
-    });
+    // The nearest folder that says so counts.
+    let says = |part: &str, word: &str| {
+        part.starts_with(&format!("known_{word}")) || part.starts_with(&format!("known-{word}")) || part == word
+    };
+    let folders = file.parent().into_iter().flat_map(Path::components);
+    let folders = folders.map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect::<Vec<_>>();
+    let nearest = folders.iter().rev().find(|part| says(part, "good") || says(part, "bad"));
+    let is_in_good = nearest.is_some_and(|part| says(part, "good"));
     let about = |why: String| refused(file, &format!("in its metadata, {why}"), "known: bad or good; fails: [tasks]");
     let of_folder = if is_in_good { Known::Good } else { Known::Bad };
     let known = known(&metadata["known"]).map_err(about)?.unwrap_or(of_folder);

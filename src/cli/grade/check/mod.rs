@@ -60,6 +60,12 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
             "a folder of .yml or .json files with known conversations",
         )));
     }
+    // The original decides by whether one bad conversation fails, and takes what there is.
+    if !args.dialect_strict && !conversations.iter().any(|it| it.known == Known::Bad) {
+        let what = "no conversation is known to be bad: nothing can show that the judge finds fault".to_owned();
+        let help = "one that the judge must find fault with: `known: bad`";
+        return Err(CliError::Unprepared(Refusal::new(what, help)));
+    }
     let loaded = load(args, &conversations, context)?;
     let signals = listen(printer)?;
     let Some(Judged { checked, .. }) = judged((args, context, printer), (loaded, conversations), signals)? else {
