@@ -254,7 +254,7 @@ fn mistakes_say_where_and_what_to_try() {
     fs::remove_file(known.join("declines.yml")).unwrap();
     let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
     assert_eq!(status, Some(2), "{words}");
-    assert!(words.contains("none is known to be bad"), "{words}");
+    assert!(words.contains("no conversation is known to be bad"), "{words}");
     fs::create_dir(desk.path().join("empty")).unwrap();
     let (status, words) = typed(desk.path(), &["check", "empty", "--job", "job.yml"]);
     assert_eq!((status, words.contains("there is no conversation in empty")), (Some(2), true), "{words}");

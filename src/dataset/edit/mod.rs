@@ -12,7 +12,7 @@ use super::findings::about_file;
 use super::json;
 use super::load::single;
 use super::recognise::look_at;
-use crate::job::{Problems, YamlNode, read_yaml};
+use crate::job::{Problems, read_yaml};
 
 /// A file with cases, and where they stand in its text.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ impl<'a> CaseFile<'a> {
             return Err(single(about_file(name, "this job is one case: it has no `cases`", Some(help))));
         };
         let from = text.len() - text.trim_start_matches('\u{feff}').len();
-        let starts: Vec<usize> = cases.items().iter().map(|item: &YamlNode| from + item.span.start).collect();
-        match yaml_list::items(text, &starts) {
+        let spans: Vec<Range<usize>> = cases.items().iter().map(|item| yaml_list::span(text, from, item)).collect();
+        match yaml_list::items(text, &spans) {
             Some((items, indent)) => Ok(CaseFile { name, text, shape: Shape::Yaml { items, indent } }),
             None => {
                 let help = "write each case on lines of its own, after a dash";

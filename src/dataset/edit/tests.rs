@@ -31,6 +31,16 @@ fn a_case_is_put_behind_the_last_one_of_a_job() {
 }
 
 #[test]
+fn quotes_and_brackets_may_go_on_in_lines_that_are_indented_by_less() {
+    let text = "target: {}\ncases:\n  - id: a\n    script: [\"x\n  - {y\n  z\", {\n  b: c}]\n  - id: b\n";
+    let file = CaseFile::of_job("f.yml", text).unwrap();
+    assert_eq!(file.without(0).unwrap(), "target: {}\ncases:\n  - id: b\n");
+    assert_eq!(file.without(1).unwrap(), text.replace("  - id: b\n", ""));
+    let more = file.with("id: c\n");
+    assert_eq!(CaseFile::of_job("f.yml", &more).unwrap().written(0), file.written(0));
+}
+
+#[test]
 fn a_job_whose_cases_are_not_lines_is_refused() {
     for (text, told) in [
         ("target: {}\ntasks: []\n", "it has no `cases`"),

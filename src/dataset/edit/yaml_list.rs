@@ -2,17 +2,36 @@
 
 use std::ops::Range;
 
+use crate::job::YamlNode;
+
+/// From the beginning of an item to the end of the last quotes or brackets in it: their lines may be indented by less than the item.
+/// `from` is where the text begins that the node was read from.
+pub(super) fn span(text: &str, from: usize, node: &YamlNode) -> Range<usize> {
+    let start = from + node.span.start;
+    let end = from + node.span.end;
+    let is_closed = text.get(start..end).is_some_and(|written| {
+        [('"', '"'), ('\'', '\''), ('{', '}'), ('[', ']')]
+            .iter()
+            .any(|pair| written.starts_with(pair.0) && written.ends_with(pair.1))
+    });
+    let keys = node.entries().iter().map(|entry| from + entry.key.span.end);
+    let values = node.entries().iter().map(|entry| &entry.value).chain(node.items());
+    let within = values.map(|value| span(text, from, value)).filter(|value| value.start >= start);
+    let last = keys.chain(within.map(|value| value.end)).max().unwrap_or(start);
+    start..if is_closed { end } else { last }
+}
+
 /// The bytes of each item, from the beginning of its first line to the end of its last, and how far the dashes are indented; `None`
 /// where the list is not written so.
-pub(super) fn items(text: &str, starts: &[usize]) -> Option<(Vec<Range<usize>>, usize)> {
-    let dashes: Vec<(usize, usize)> = starts.iter().map(|start| dash_before(text, *start)).collect::<Option<_>>()?;
+pub(super) fn items(text: &str, spans: &[Range<usize>]) -> Option<(Vec<Range<usize>>, usize)> {
+    let dashes: Vec<(usize, usize)> = spans.iter().map(|span| dash_before(text, span.start)).collect::<Option<_>>()?;
     let indent = dashes.first()?.1;
     if dashes.iter().any(|dash| dash.1 != indent) || dashes.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
         return None;
     }
     let end = |(number, (line, _)): (usize, &(usize, usize))| {
         let limit = dashes.get(number + 1).map_or(text.len(), |next| next.0);
-        *line..end_of(text, *line, limit, indent)
+        *line..end_of(text, *line..limit, indent, spans[number].end)
     };
     Some((dashes.iter().enumerate().map(end).collect(), indent))
 }
@@ -38,18 +57,19 @@ fn dash_before(text: &str, start: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// The end of the last line that belongs to the item of this line: it is empty or further in than its dash, and no comment or empty
-/// line behind the rest.
-fn end_of(text: &str, line: usize, limit: usize, indent: usize) -> usize {
-    let (mut at, mut end) = (line, line);
-    for (number, written) in text[line..limit].split_inclusive('\n').enumerate() {
+/// The end of the last line that belongs to the item of the first of these lines: it is empty or further in than its dash, and no
+/// comment or empty line behind the rest. What stands before `certain` belongs to it however it is indented.
+fn end_of(text: &str, lines: Range<usize>, indent: usize, certain: usize) -> usize {
+    let (mut at, mut end) = (lines.start, lines.start);
+    for written in text[lines].split_inclusive('\n') {
+        let is_certain = at < certain;
         at += written.len();
         let content = written.trim_start();
         let is_further_in = written.len() - content.len() > indent;
-        if number > 0 && !content.is_empty() && !is_further_in && !content.starts_with('#') {
+        if !is_certain && !content.is_empty() && !is_further_in && !content.starts_with('#') {
             break;
         }
-        if number == 0 || !content.is_empty() && is_further_in {
+        if is_certain || !content.is_empty() && is_further_in {
             end = at;
         }
     }

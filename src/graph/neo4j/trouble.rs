@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::client::Neo4jGraph;
 use crate::graph::{GraphErrorKind, Parameters, Table, Value};
@@ -29,6 +29,7 @@ impl Neo4jGraph {
     /// Why others can't work with the database: it does not answer, it was started again within this time, or a
     /// transaction waits for another one's lock. `failure` is the error of whoever needs it.
     pub(super) async fn trouble_now(&self, within: Duration, failure: &str) -> Option<String> {
+        let since = Instant::now();
         // Where our own statements take all connections, nothing can be asked.
         let _connection = timeout(3 * ANSWER_TIMEOUT, self.free()).await.ok()?;
         match timeout(ANSWER_TIMEOUT, self.once("RETURN 1")).await {
@@ -38,15 +39,24 @@ impl Neo4jGraph {
         }
         // Not every user may ask the rest, and not every server knows it.
         let asked = async {
-            if let Some(up) = self.once(UPTIME).await.ok().and_then(|table| number(&table))
-                && up < within.mul_f64(1.1) + SLACK
+            let uptime = self.once(UPTIME).await;
+            if let Ok(Some(up)) = uptime.as_ref().map(number)
+                && up < (within + since.elapsed()).mul_f64(1.1) + SLACK
             {
                 return Some(format!("Neo4j was started again {:.0} s before", up.as_secs_f64()));
             }
-            let transactions = self.once(TRANSACTIONS).await.ok()?;
-            locked(&transactions, within, failure)
+            let transactions = self.once(TRANSACTIONS).await;
+            if let Ok(transactions) = &transactions {
+                return locked(transactions, within, failure);
+            }
+            let mut errors = [uptime.err(), transactions.err()].into_iter().flatten();
+            errors
+                .find(|error| matches!(error.kind, GraphErrorKind::Unreachable | GraphErrorKind::Limit))
+                .map(|error| error.message)
         };
-        timeout(PLANNING_TIMEOUT, asked).await.ok().flatten()
+        // A server that answers the simplest question only is as good as gone.
+        let slow = || format!("Neo4j did not say within {} s how long it has been up", PLANNING_TIMEOUT.as_secs());
+        timeout(PLANNING_TIMEOUT, asked).await.unwrap_or_else(|_| Some(slow()))
     }
 
     /// One try: what is transient is what is asked for.
