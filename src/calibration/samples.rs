@@ -8,6 +8,9 @@ use super::judged_parts;
 use crate::score::{Component, Dimension, Item, PassLine, Scorecard};
 use crate::statistics::{Estimate, Share, rate};
 
+/// What a part comes to about which there is no judgement.
+const NOT_ASKED: &str = "the judge was not asked";
+
 /// The verdicts of several samples of one judge on the same conversations.
 #[derive(Debug, Default)]
 pub struct Rejudged {
@@ -99,7 +102,9 @@ impl Rejudged {
     /// The figures of each metric, by name.
     pub fn flips(&self) -> Vec<Flips> {
         let most = |metric: &String| {
-            let (why, _) = self.reasons.get(metric)?.iter().max_by_key(|(_, count)| **count)?;
+            // That nobody was asked has a reason of its own.
+            let is_reason = |why: &str| why != NOT_ASKED;
+            let (why, _) = self.reasons.get(metric)?.iter().max_by_key(|(why, count)| (is_reason(why), **count))?;
             Some(why.clone())
         };
         self.metrics.iter().map(|(metric, parts)| flips((metric, most(metric)), parts)).collect()

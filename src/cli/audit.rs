@@ -1,14 +1,16 @@
 //! `eval-job audit FILE…`
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::args::AuditArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
+use super::grade::kept_templates;
 use super::jobs::Loaded;
 use super::label::is_judged;
 use super::mutate;
@@ -16,11 +18,15 @@ use super::planning::load_without_agent;
 use super::printer::Printer;
 use super::run::runtime;
 use crate::agent::trivial::TrivialKind;
+use crate::job::Job;
 use crate::plan::Plan;
+use crate::prompt::Templates;
 use crate::record::{Audit, AuditedTrial, Entry, Verdict};
 use crate::report;
 use crate::run::{self, Credentials, Engine, RunDeps};
 use crate::score::Score;
+use crate::store::StoreError;
+use crate::store::folder::JournalFile;
 
 /// How many conversations are held at once.
 const AT_ONCE: usize = 4;
@@ -38,58 +44,115 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
         _ => load_without_agent(&typed, argument, files, context)?,
     };
     notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
-    if !runs.is_empty() && args.max_trivial_score.is_some() {
-        printer.note("note: --max-trivial-score limits jobs; what the assertions of stored runs notice has no limit");
-    }
     for run in runs {
-        let (status, json) = mutate::mutate((args, context, printer), run, &runtime)?;
-        worst = worst.max(status);
-        written.push(json);
+        // One that can't be read says nothing of the others.
+        match of_run((args, context, printer), run, &runtime) {
+            Ok((status, json)) => {
+                worst = worst.max(status);
+                written.push(json);
+            }
+            Err((run, error)) => {
+                printer.error(&error);
+                worst = worst.max(error.exit_status());
+                written.push(json!({ "run": run, "error": error.message() }));
+            }
+        }
     }
     for loaded in jobs {
         let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
-        let most = match args.max_trivial_score {
-            Some(most) => Some((most, "--max-trivial-score")),
-            None => loaded.job.gate.max_trivial_score.map(|most| (most, "gate.maxTrivialScore")),
-        };
-        let audit = runtime.block_on(hold(loaded, context))?;
-        match args.json {
-            true => written.push(json!({ "file": file, "job": name, "score": audit.score(), "audit": audit })),
-            false => printer.data(&report::audit(&file, &name, &audit))?,
-        }
-        let (status, file) = (status_of(&audit, most.map(|(most, _)| most)), report::plain(&file));
-        match (most, audit.score()) {
-            (Some((most, by)), Some(score)) if status == Verdict::GateFailed.exit_status() => {
-                let most = most.get();
-                printer.note(&format!("{file}: an agent that does nothing gets {score:.2}, more than {most} ({by})"));
-            }
-            (Some((most, by)), _) if status == Verdict::Incomplete.exit_status() => {
-                let (most, why) = (most.get(), audit.why_no_score());
-                printer.note(&format!(
-                    "{file}: whether an agent that does nothing gets more than {most} ({by}) was not determined: {why}"
-                ));
-            }
-            _ => {}
-        }
+        let (status, audit) = limited((args, context, printer), loaded, &runtime)?;
         worst = worst.max(status);
+        if args.json {
+            written.push(json!({ "file": file, "job": name, "score": audit.score(), "audit": audit }));
+        }
     }
     if args.json {
-        printer.data(&format!("{:#}\n", serde_json::Value::Array(written)))?;
+        printer.data(&format!("{:#}\n", Value::Array(written)))?;
     }
     runtime.shutdown_background();
     Ok(worst)
 }
 
-/// Tries agents that do nothing with a job that is to be run, where its `gate.maxTrivialScore` wants it.
+/// What the assertions of a stored run notice; with `--max-trivial-score` also what agents that do nothing get with its job.
+/// Fails with the run's name.
+fn of_run(
+    (args, context, printer): (&AuditArgs, &Context, &Printer),
+    mut run: JournalFile,
+    runtime: &Runtime,
+) -> Result<(u8, Value), (String, CliError)> {
+    let folder = run.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let failed = |error: CliError| (folder.clone(), error);
+    let loaded = match args.max_trivial_score {
+        Some(_) => Some(stored_job(&mut run, folder.clone()).map_err(failed)?),
+        None => None,
+    };
+    let (status, mut json) = mutate::mutate((args, context, printer), run, runtime).map_err(failed)?;
+    let Some(loaded) = loaded else { return Ok((status, json)) };
+    let (of_trivial, audit) = limited((args, context, printer), loaded, runtime).map_err(failed)?;
+    json["score"] = json!(audit.score());
+    json["audit"] = json!(audit);
+    Ok((status.max(of_trivial), json))
+}
+
+/// The job that a run was held with.
+fn stored_job(run: &mut JournalFile, file: String) -> Result<Loaded, CliError> {
+    let planned = run.planned()?;
+    let path = run.path().to_path_buf();
+    let unreadable = |why: &str| StoreError::Unreadable { path, why: why.to_owned() };
+    let restored = run.job.as_deref().map(Job::restored).transpose();
+    let job = match restored {
+        Ok(Some(job)) if !job.cases.is_empty() => job,
+        Ok(Some(_)) => return Err(unreadable("its cases are kept with its conversations; say its FILE").into()),
+        Ok(None) => return Err(unreadable("an earlier version kept it without its job").into()),
+        Err(why) => return Err(unreadable(&format!("its job is not whole: {why}")).into()),
+    };
+    let templates = kept_templates(run, &planned, &job).unwrap_or_else(Templates::embedded);
+    Ok(Loaded { file, text: String::new(), job, templates, selection: None })
+}
+
+/// Holds a job's conversations with agents that do nothing, shows what they get, and says whether that is more than it may be.
+fn limited(
+    (args, context, printer): (&AuditArgs, &Context, &Printer),
+    loaded: Loaded,
+    runtime: &Runtime,
+) -> Result<(u8, Audit), CliError> {
+    let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
+    let most = match args.max_trivial_score {
+        Some(most) => Some((most, "--max-trivial-score")),
+        None => loaded.job.gate.max_trivial_score.map(|most| (most, "gate.maxTrivialScore")),
+    };
+    let audit = runtime.block_on(hold(loaded, context))?;
+    if !args.json {
+        printer.data(&report::audit(&file, &name, &audit))?;
+    }
+    let (status, file) = (status_of(&audit, most.map(|(most, _)| most)), report::plain(&file));
+    match (most, audit.score()) {
+        (Some((most, by)), Some(score)) if status == Verdict::GateFailed.exit_status() => {
+            let (most, score) = (most.get(), report::beside_gate(score, Some(most.get())));
+            printer.note(&format!("{file}: an agent that does nothing gets {score}, more than {most} ({by})"));
+        }
+        (Some((most, by)), _) if status == Verdict::Incomplete.exit_status() => {
+            let (most, why) = (most.get(), audit.why_no_score());
+            printer.note(&format!(
+                "{file}: whether an agent that does nothing gets more than {most} ({by}) was not determined: {why}"
+            ));
+        }
+        _ => {}
+    }
+    Ok((status, audit))
+}
+
+/// Tries agents that do nothing with a job that is to be run, where its `gate.maxTrivialScore` wants it. Returns what the best
+/// of them gets.
 ///
 /// # Errors
 /// One gets more than it may, or that could not be determined: then the job may not be run.
-pub(super) fn gate(loaded: Loaded, runtime: &Runtime, context: &Context) -> Result<(), CliError> {
-    let Some(most) = loaded.job.gate.max_trivial_score else { return Ok(()) };
+pub(super) fn gate(loaded: Loaded, runtime: &Runtime, context: &Context) -> Result<Option<f64>, CliError> {
+    let Some(most) = loaded.job.gate.max_trivial_score else { return Ok(None) };
     let file = loaded.file.clone();
     let audit = runtime.block_on(hold(loaded, context))?;
     match (status_of(&audit, Some(most)), audit.score()) {
-        (0, _) => Ok(()),
+        (0, score) => Ok(score),
         (status, Some(score)) if status == Verdict::GateFailed.exit_status() => {
             Err(CliError::TrivialScore { file, score, most: most.get() })
         }

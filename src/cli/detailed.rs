@@ -10,7 +10,7 @@ use crate::grade::metric_input;
 use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
 use crate::record::TrialRecord;
-use crate::report::plain;
+use crate::report::{decimals, plain, telling_decimals};
 use crate::score::{Dimension, Item};
 use crate::store::StoredRun;
 use crate::store::folder::JournalFile;
@@ -81,7 +81,9 @@ fn of_dimension(dimension: &Dimension) -> String {
         None => format!("{name}: {:.2}", score.get()),
         Some(threshold) => {
             let verdict = if score.is_below(threshold) { "failed" } else { "passed" };
-            format!("{name}: {verdict}, {:.2} of at least {:.2}", score.get(), threshold.get())
+            let (score, threshold) = (score.get(), threshold.get());
+            let digits = telling_decimals(&[score, threshold]);
+            format!("{name}: {verdict}, {} of at least {}", decimals(score, digits), decimals(threshold, digits))
         }
     }
 }

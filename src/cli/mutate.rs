@@ -83,7 +83,9 @@ pub(super) fn mutate(
     if !args.json {
         printer.data(&report::mutation(&id, &job.name, &trials))?;
     }
-    let is_unknown = all == 0 || trials.iter().any(|it| matches!(it.not_mutated, Some(NotMutated::Unknown(_))));
+    let unknown =
+        |it: &MutatedTrial| matches!(it.not_mutated, Some(NotMutated::Unknown(_))) || it.not_measured.is_some();
+    let is_unknown = all == 0 || trials.iter().any(unknown);
     let status = if is_unknown { Verdict::Incomplete.exit_status() } else { 0 };
     Ok((status, json!({"run": id, "job": job.name, "noticed": noticed, "mutants": all, "trials": trials})))
 }

@@ -40,14 +40,13 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
     // What costs nothing goes first, for all of them.
-    for planned in &plans.jobs {
-        audit::gate(planned.loaded(), &runtime, context)?;
-    }
+    let trivial_scores = plans.jobs.iter().map(|planned| audit::gate(planned.loaded(), &runtime, context));
+    let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;
     let mut before = Vec::new();
-    for planned in &mut plans.jobs {
+    for (planned, trivial_score) in plans.jobs.iter_mut().zip(trivial_scores) {
         let steps = steps::write(planned, (context, printer), &runtime, &signals.interrupt)?;
         let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
-        before.push(BeforeRun { steps, canaries });
+        before.push(BeforeRun { steps, canaries, trivial_score });
     }
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
     let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(before)));
@@ -56,11 +55,12 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     Ok(worst?.exit_status())
 }
 
-/// What the judge was asked before a run.
+/// What was found out before a run.
 #[derive(Debug, Clone, Default)]
 struct BeforeRun {
     steps: Option<StepsWritten>,
     canaries: Option<CanaryCheck>,
+    trivial_score: Option<f64>,
 }
 
 /// The jobs of one command.
@@ -157,14 +157,14 @@ impl Jobs<'_> {
             sink: keeper.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
-        let BeforeRun { steps, canaries } = before;
+        let BeforeRun { steps, canaries, trivial_score } = before;
         if let Some(canaries) = &canaries {
-            engine.spent_before(&canaries.usage, canaries.cost);
+            engine.spent_before(&canaries.usage, canaries.cost.unwrap_or_default());
         }
         if let Some(steps) = &steps {
             engine.spent_before(&steps.usage, steps.cost.unwrap_or_default());
         }
-        let provenance = Provenance { selection, canaries, steps, ..engine.provenance(&file) };
+        let provenance = Provenance { selection, canaries, steps, trivial_score, ..engine.provenance(&file) };
         let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();

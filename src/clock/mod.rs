@@ -1,5 +1,9 @@
 //! The only place that reads a clock.
 
+mod busy;
+
+pub use busy::{BusyTime, Queued, UnderWay};
+
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};

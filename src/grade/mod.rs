@@ -214,11 +214,14 @@ fn about_user(entry: &MetricEntry, dimension: Dimension) -> Dimension {
     let MetricConfig::SimulatedUser(options) = &entry.metric else { return dimension };
     match (dimension.component.score(), entry.threshold) {
         (Some(score), Some(threshold)) if score.is_below(threshold) && !options.judging.strict => {
+            let (score, threshold) = (score.get(), threshold.get());
+            // With as many digits as tell them apart.
+            let shown = |digits: usize| format!("{score:.digits$}");
+            let digits = (2..10).find(|digits| shown(*digits).parse() != Ok(threshold)).unwrap_or(10);
             let why = format!(
-                "the simulated user kept to its part in {:.2} of its messages, less than {}: the conversation does not \
-                 show what the agent can do",
-                score.get(),
-                threshold.get()
+                "the simulated user kept to its part in {} of its messages, less than {threshold}: the conversation \
+                 does not show what the agent can do",
+                shown(digits)
             );
             Dimension { component: Component::missing(why), ..dimension }
         }
@@ -249,6 +252,9 @@ fn has_majority(question: &str, judgements: &[Judgement]) -> bool {
     own().filter(|judgement| matches!(judgement.reply, Observed::Seen(_))).count() * 2 > own().count()
 }
 
+/// Before the reason why a judge could not be asked.
+pub const NOT_ASKED: &str = "the judge was not asked: ";
+
 /// The outcome of a conversation that was judged: a question without a usable reply is the judge's failure, unless most of its
 /// samples have one.
 pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
@@ -257,6 +263,8 @@ pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
         _ => None,
     });
     match (ending, unusable) {
+        // The judge has not failed.
+        (_, Some(error)) if error.starts_with(NOT_ASKED) => Outcome::Broken { error },
         (_, Some(error)) => Outcome::JudgeFailed { error },
         (Ending::AgentFailed { error }, None) => Outcome::AgentFailed { error: error.clone() },
         (_, None) => Outcome::Graded,

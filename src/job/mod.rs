@@ -59,7 +59,7 @@ pub use problem::{Problem, Problems};
 pub use render::render_problems;
 pub use schema::schema;
 pub use secrets::{secrets, secrets_of_document};
-pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode};
+pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode, as_json};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 pub use user::{Opening, ReferencePart, User};

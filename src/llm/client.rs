@@ -88,6 +88,7 @@ impl Client {
         let token = self.provider.token(refused_key).await.map_err(Then::Failed)?;
         let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
         let ProviderRequest { url, headers, body } = self.provider.provider_request(request, &options, features);
+        let queued = meter.queued();
         let reserved = match &settings.allowance {
             Some(_) if features.max_tokens == MaxTokens::Omitted && !self.provider.always_bounds() => {
                 return Err(Then::Failed(Failure::unbounded(&settings.model)));
@@ -106,6 +107,7 @@ impl Client {
                 return Err(Then::Failed(Failure::rate_limit_exhausted(None, &settings.model)));
             }
         };
+        drop(queued);
         let (name, before) = self.provider.key_header();
         let call = Call {
             method: Method::POST,
@@ -244,6 +246,10 @@ impl Llm for Client {
         &self.name
     }
 
+    fn address(&self) -> Option<String> {
+        self.settings.base().ok().map(|base| base.to_string())
+    }
+
     async fn check_key(&self) -> KeyAnswer {
         key_check::check_key(self).await
     }
@@ -290,7 +296,7 @@ impl Llm for Client {
                     LlmRole::Persona => "the persona's model",
                     LlmRole::Judge => "the judge's model",
                 };
-                self.settings.limiter.report_retry(service, &error.to_string(), delay);
+                self.settings.limiter.report_retry(service, &format!("{}: {error}", self.name), delay);
                 tokio::time::sleep(delay).await;
                 last = None;
             } else {

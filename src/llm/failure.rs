@@ -1,5 +1,6 @@
 //! Classifies failed requests: whether to retry, and what a person can do about it.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::{ApiError, LlmError, LlmErrorKind, NoText, Origin};
@@ -12,6 +13,9 @@ use crate::retry::retry_after;
 
 /// As many characters of a reply that was cut off are shown to the model when it is asked again.
 const SHOWN_OF_CUT_OFF: usize = 200;
+
+/// A wait within this is that of a limit by the day or the month: nobody waits for its end. A longer one is a mistake.
+const WAITS_OF_LIMITS: RangeInclusive<Duration> = Duration::from_secs(3601)..=Duration::from_secs(31 * 24 * 3600);
 
 /// A failed try.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +113,7 @@ impl Failure {
         } else {
             format!("{}: answered {status}: {}", reply.place, reply.quote(&api_error.message))
         };
+        let wait = asked(reply, api_error, clock);
         match status {
             _ if api_error.is_out_of_credit() => {
                 Failure::for_all(format!("{message}; the account has no credit left: check its billing"))
@@ -124,12 +129,14 @@ impl Failure {
             }
             // Groq's code for a reply that missed the schema.
             400 if api_error.code == "json_validate_failed" => Failure::for_now(message, NextTry::Again(None)),
-            429 => Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock))),
+            429 | 503 | 529 if wait.is_some_and(|wait| WAITS_OF_LIMITS.contains(&wait)) => Failure::for_all(format!(
+                "{message}; it asks for a wait of {}: try again then",
+                hours(wait.unwrap_or_default())
+            )),
+            429 => Failure::for_now(message, NextTry::Slower(wait)),
             // A wait that the endpoint asks for applies to all requests.
-            503 | 529 if asked(reply, api_error, clock).is_some() => {
-                Failure::for_now(message, NextTry::Slower(asked(reply, api_error, clock)))
-            }
-            408 | 500.. => Failure::for_now(message, NextTry::Again(asked(reply, api_error, clock))),
+            503 | 529 if wait.is_some() => Failure::for_now(message, NextTry::Slower(wait)),
+            408 | 500.. => Failure::for_now(message, NextTry::Again(wait)),
             _ => Failure::for_good(message),
         }
     }
@@ -167,7 +174,11 @@ impl Failure {
 
     /// The run's money or tokens do not reach for the request.
     pub(super) fn over_budget(limit_exceeded: &LimitExceeded) -> Failure {
-        Failure::for_good(limit_exceeded.to_string())
+        let message = format!("{limit_exceeded}; try a higher limit, or a smaller maxTokens of the model");
+        Failure {
+            error: LlmError { kind: LlmErrorKind::OverBudget, ..LlmError::for_good(message) },
+            next: NextTry::End,
+        }
     }
 
     /// The endpoint takes no bound for its replies, so that nobody can say what one costs.
@@ -184,6 +195,14 @@ impl Failure {
             format!("the rate limit lets nothing through for the model {model:?}; nothing more is asked of it now");
         let message = last.map_or(what.clone(), |last| format!("{}; {what}", last.message));
         Failure { error: LlmError::for_now(message), next: NextTry::RateLimitExhausted }
+    }
+}
+
+/// A long wait in words: `24 hours`.
+fn hours(wait: Duration) -> String {
+    match wait.as_secs().div_ceil(3600) {
+        hours @ 0..=72 => format!("{hours} hours"),
+        hours => format!("{} days", hours.div_ceil(24)),
     }
 }
 

@@ -1,12 +1,16 @@
 //! Measures the usage of a request over all its tries.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::clock::{BusyTime, Queued};
 use crate::evidence::Usage;
 
 /// The usage of a request so far, which is known even if its answer is no longer waited for.
 #[derive(Debug, Default)]
-pub struct UsageMeter(Mutex<MeterReading>);
+pub struct UsageMeter {
+    reading: Mutex<MeterReading>,
+    busy: Option<Arc<BusyTime>>,
+}
 
 #[derive(Debug, Default)]
 struct MeterReading {
@@ -16,6 +20,16 @@ struct MeterReading {
 }
 
 impl UsageMeter {
+    /// A meter of which the waits in queues of our own are left out of this time.
+    pub fn timed_by(busy: Option<Arc<BusyTime>>) -> UsageMeter {
+        UsageMeter { busy, ..UsageMeter::default() }
+    }
+
+    /// The request waits for its turn, until the value is dropped.
+    pub(super) fn queued(&self) -> Option<Queued> {
+        self.busy.as_ref().map(BusyTime::queue)
+    }
+
     /// The usage of all tries; a try that has no response yet counts as a call without token counts.
     pub fn taken(&self) -> Usage {
         let reading = self.reading();
@@ -45,6 +59,6 @@ impl UsageMeter {
     }
 
     fn reading(&self) -> MutexGuard<'_, MeterReading> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

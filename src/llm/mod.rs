@@ -53,6 +53,11 @@ pub trait Llm: Send + Sync {
     /// The model as the job file spells it: `openai/gpt-4.1-mini`, `scripted`.
     fn name(&self) -> &str;
 
+    /// Where it is asked, without credentials; `None` for what is in this process.
+    fn address(&self) -> Option<String> {
+        None
+    }
+
     /// Asks it once, with the transport's own retries.
     async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
         self.complete_metered(request, &UsageMeter::default()).await
@@ -169,6 +174,8 @@ pub enum LlmErrorKind {
     CutOff(String),
     /// Every other request would fail the same way: for the key, the address, the model's name or the credit.
     OfAll,
+    /// Nobody was asked: the run's limits leave too little for the request.
+    OverBudget,
     /// Any other.
     Other,
 }

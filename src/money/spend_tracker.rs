@@ -71,7 +71,7 @@ pub struct LimitExceeded {
 }
 
 impl Display for LimitExceeded {
-    /// `limits.cost ($0.50) is used up: $0.49 is spent, and the next request can cost $0.02`.
+    /// `limits.cost ($0.50) is not enough for the next step: $0.49 is spent, and it can cost $0.02`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self.limit, self.wanted) {
             (Limit::Cost(most), Some(wanted)) if self.spent.dollars == Dollars::ZERO => {
@@ -82,14 +82,15 @@ impl Display for LimitExceeded {
             }
             _ => {}
         }
+        let what = if self.wanted.is_some() { "is not enough for the next step" } else { "is used up" };
         match self.limit {
-            Limit::Cost(most) => write!(f, "limits.cost ({most}) is used up: {} is spent", self.spent.dollars)?,
-            Limit::Tokens(most) => write!(f, "limits.tokens ({most}) is used up: {} are spent", self.spent.tokens)?,
+            Limit::Cost(most) => write!(f, "limits.cost ({most}) {what}: {} is spent", self.spent.dollars)?,
+            Limit::Tokens(most) => write!(f, "limits.tokens ({most}) {what}: {} are spent", self.spent.tokens)?,
         }
         match (self.limit, self.wanted) {
             (_, None) => Ok(()),
-            (Limit::Cost(_), Some(wanted)) => write!(f, ", and the next request can cost {}", wanted.dollars),
-            (Limit::Tokens(_), Some(wanted)) => write!(f, ", and the next request can take {}", wanted.tokens),
+            (Limit::Cost(_), Some(wanted)) => write!(f, ", and it can cost {}", wanted.dollars),
+            (Limit::Tokens(_), Some(wanted)) => write!(f, ", and it can take {}", wanted.tokens),
         }
     }
 }
@@ -226,7 +227,7 @@ mod tests {
         let short = spend_tracker.set_aside(tokens(130_000)).await.unwrap_err();
         assert_eq!(
             short.to_string(),
-            "limits.cost ($0.50) is used up: $0.38 is spent, and the next request can cost $0.13"
+            "limits.cost ($0.50) is not enough for the next step: $0.38 is spent, and it can cost $0.13"
         );
         // A smaller one still fits, and the first refusal is the one that is reported.
         spend_tracker.set_aside(tokens(120_000)).await.unwrap().release();

@@ -14,6 +14,8 @@ mod refusal;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::agent::{Ability, TransportConfig};
 use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
@@ -252,16 +254,33 @@ fn same_tasks(job: &Job) -> Vec<String> {
     warnings
 }
 
-/// That several samples of a judge hardly differ.
+/// That several samples of a judge hardly differ: those of all metrics, or of some that say how often it is asked.
 fn samples_alike(job: &Job) -> Option<String> {
-    let is_asked_often = job.judge.samples > 1 && job.judges().next().is_some() && job.judge.temperature == 0.0;
-    is_asked_often.then(|| {
-        format!(
-            "the judge is asked {} times at temperature 0, where models answer nearly the same each time: say scorer: \
-             {{temperature: 0.7}}, or samples: 1",
-            job.judge.samples
-        )
-    })
+    if job.judge.temperature != 0.0 || job.judges().next().is_none() {
+        return None;
+    }
+    let asking = job.metrics.iter().filter(|metric| metric.kind().asks_judge());
+    let own = asking.filter_map(|metric| Some((metric.label().to_owned(), own_samples(metric)?)));
+    let own: Vec<(String, u64)> = own.filter(|(_, samples)| *samples > 1).collect();
+    let (who, times, instead) = match own.as_slice() {
+        _ if job.judge.samples > 1 => (String::new(), u64::from(job.judge.samples), "samples: 1"),
+        [] => return None,
+        own => {
+            let names: Vec<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+            let most = own.iter().map(|(_, samples)| *samples).max().unwrap_or_default();
+            (format!("for {} ", names.join(", ")), most, "judging: {samples: 1} there")
+        }
+    };
+    Some(format!(
+        "{who}the judge is asked {times} times at temperature 0, where models answer nearly the same each time: say scorer: \
+         {{temperature: 0.7}}, or {instead}"
+    ))
+}
+
+/// How often a metric has its judge asked, where it says that itself: `judging.samples`.
+fn own_samples(metric: &impl Serialize) -> Option<u64> {
+    let written = serde_json::to_value(metric).ok()?;
+    written.as_object()?.values().find_map(|options| options["judging"]["samples"].as_u64())
 }
 
 /// The graph that the job names; else the embedded one for an agent that eval-job starts, Neo4j for every other job with

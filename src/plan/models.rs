@@ -62,9 +62,11 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
         job.cases.iter_mut().for_each(|case| Arc::make_mut(case).user = User::Persona);
     }
     let is_panel = |panel: &Panel| !panel.seats().is_empty();
-    match &wanted.scorer_model {
-        Some(panel) if is_panel(panel) || is_panel(&job.judge.model) => job.judge.model.replace(panel),
-        wanted => {
+    match (&wanted.scorer_model, &forced) {
+        // One model for all of ours: a panel is replaced, too.
+        (None, Some(name)) if is_panel(&job.judge.model) => job.judge.model = Panel::from(Model::new(name.clone())),
+        (Some(panel), _) if is_panel(panel) || is_panel(&job.judge.model) => job.judge.model.replace(panel),
+        (wanted, _) => {
             let name = wanted.iter().flat_map(Panel::judges).next().map(|model| model.name.clone());
             job.judge.model.only_mut().into_iter().for_each(|own| place(own, &name));
         }

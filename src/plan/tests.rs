@@ -282,3 +282,37 @@ fn trials_are_made_when_they_are_asked_for_the_first_round_before_the_second() {
     assert_eq!((plan.trials().len(), plan.lane_count()), (4_294_967_292, 4_294_967_292));
     assert_eq!(plan.lanes().nth(6).unwrap().next().unwrap().id.number, 7);
 }
+
+/// The plan of a job with this `scorer` and these metrics, in this environment.
+fn judged(scorer: &str, metrics: &str, variables: &[(&str, &str)]) -> Plan {
+    let text = format!("{RUNNING}evaluator: {{script: [x]}}\nscorer: {scorer}\nfacts: []\nmetrics: {metrics}\n");
+    let job = load("jobs/job.yml", &text, &AllTemplates).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let variables = [("OPENAI_API_KEY", "k")].iter().chain(variables).copied().collect();
+    let environment = Environment { variables, ..Environment::default() };
+    Plan::new(job, Overrides::default(), environment).unwrap_or_else(|refusals| panic!("{refusals:?}"))
+}
+
+#[test]
+fn samples_at_temperature_0_are_told_wherever_their_number_stands() {
+    let warning = |scorer: &str, metrics: &str| judged(scorer, metrics, &[]).warnings.join("; ");
+    let rubric = "{rubrics: [{id: a, text: A holds.}]";
+    let once = format!("[{{rubric: {rubric}}}}}]");
+    let often = format!("[{{rubric: {rubric}, judging: {{samples: 5}}}}}}]");
+    assert_eq!(warning("{model: openai/j}", &once), "");
+    assert!(warning("{model: openai/j, samples: 3}", &once).starts_with("the judge is asked 3 times at temperature 0"));
+    let told = warning("{model: openai/j}", &often);
+    assert!(told.starts_with("for rubric the judge is asked 5 times at temperature 0"), "{told}");
+    assert!(told.contains("or judging: {samples: 1} there"), "{told}");
+    assert_eq!(warning("{model: openai/j, temperature: 0.7}", &often), "");
+}
+
+#[test]
+fn a_model_for_all_of_ours_replaces_a_panel_too() {
+    let metrics = "[{rubric: {rubrics: [{id: a, text: A holds.}]}}]";
+    let names = |variables: &[(&str, &str)]| {
+        let plan = judged("{model: [openai/a, openai/b]}", metrics, variables);
+        plan.job.judges().map(|judge| judge.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]), ["openai/a", "openai/b"]);
+    assert_eq!(names(&[("MODEL_OVERRIDE", "openai/c")]), ["openai/c"]);
+}

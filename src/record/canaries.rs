@@ -17,6 +17,7 @@ pub struct CanaryCheck {
     pub good: usize,
     /// Calls and tokens of the judge, which count towards the run's limits.
     pub usage: Usage,
-    /// What that cost, as far as it is known.
-    pub cost: Dollars,
+    /// What that cost; `None` where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Dollars>,
 }

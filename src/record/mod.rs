@@ -36,7 +36,7 @@ pub use fold::Fold;
 pub use group::{DimensionTally, Tally, TrialGroup};
 pub use judge_check::{Confusion, CorrectedTasks, JudgeCheck};
 pub use label::{LABEL_VERSION, Label, LabelVerdict};
-pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMutated, mutation_counts};
+pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated, mutation_counts};
 pub use overview::Overview;
 pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};

@@ -10,8 +10,11 @@ pub struct MutatedTrial {
     pub case: String,
     /// Which conversation: [`TrialId::key`](crate::evidence::TrialId::key).
     pub trial: String,
-    /// How many mutants of its graph were tried.
+    /// Of how many mutants of its graph it is known whether an assertion notices.
     pub mutants: usize,
+    /// Of how many it is not known, as an assertion could not be evaluated and no other one notices; and why, for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_measured: Option<NotMeasured>,
     /// How many there are, where not all were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_from: Option<usize>,
@@ -20,6 +23,16 @@ pub struct MutatedTrial {
     /// Why none was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_mutated: Option<NotMutated>,
+}
+
+/// Mutants of which nobody knows whether an assertion notices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotMeasured {
+    /// How many.
+    pub mutants: usize,
+    /// Why, for the first of them.
+    pub why: String,
 }
 
 /// A change of the graph that could have been another one, and no assertion would have noticed.

@@ -1,6 +1,7 @@
-//! What a run's judge was asked before it, in a sentence each: about known conversations, and for the steps of `geval`.
+//! What was found out before a run, in a sentence each: what its judge makes of known conversations, the steps of `geval`, and
+//! what an agent gets that does nothing.
 
-use super::numbers::{count, thousands};
+use super::numbers::{count, thousands, two_decimals};
 use super::plain::plain;
 use crate::evidence::Usage;
 use crate::money::Dollars;
@@ -13,8 +14,7 @@ pub(super) fn canary_words(check: &CanaryCheck) -> String {
     } else {
         format!("told {} bad and {} good known conversations apart", check.bad, check.good)
     };
-    let cost = (check.cost > Dollars::ZERO).then_some(check.cost);
-    format!("{conversations} ({}) · {}", plain(&check.folder), took(&check.usage, cost))
+    format!("{conversations} ({}) · {}", plain(&check.folder), took(&check.usage, check.cost))
 }
 
 /// `wrote those of politeness · 1 call, 340 tokens, $0.01`.
@@ -22,9 +22,38 @@ pub(super) fn steps_words(steps: &StepsWritten) -> String {
     format!("wrote those of {} · {}", plain(&steps.metrics.join(", ")), took(&steps.usage, steps.cost))
 }
 
+/// `an agent that does nothing gets 0.12`.
+pub(super) fn trivial_words(score: f64) -> String {
+    format!("an agent that does nothing gets {}", two_decimals(score))
+}
+
 fn took(usage: &Usage, cost: Option<Dollars>) -> String {
     let mut took = vec![count(usage.calls as usize, "call")];
     took.extend(usage.total_tokens().map(|tokens| format!("{} tokens", thousands(tokens))));
-    took.extend(cost.map(|cost| cost.to_string()));
+    match cost {
+        Some(cost) if cost > Dollars::ZERO => took.push(cost.to_string()),
+        None if usage.calls > 0 => took.push("cost unknown".to_owned()),
+        _ => {}
+    }
     took.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_that_nobody_knows_is_said() {
+        let check = |cost| CanaryCheck {
+            folder: "known".to_owned(),
+            bad: 2,
+            usage: Usage::from_counts(Some(900), Some(100)),
+            cost,
+            ..CanaryCheck::default()
+        };
+        let words = "found fault with 2 known bad conversations (known) · 1 call, 1,000 tokens";
+        assert_eq!(canary_words(&check(None)), format!("{words}, cost unknown"));
+        assert_eq!(canary_words(&check(Dollars::new(0.25))), format!("{words}, $0.25"));
+        assert_eq!(canary_words(&check(Some(Dollars::ZERO))), words);
+    }
 }

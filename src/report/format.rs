@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
+use super::escaped::Escaped;
 use super::systems::{self, ResultFolder};
 use super::token_file::write_token_file;
 use super::{Screen, csv, html, junit, markdown};
@@ -200,7 +201,8 @@ impl Format {
 }
 
 /// The record of one run is a document; those of several are in a list.
-fn json<E>(runs: &[WrittenRun<'_, E>], mut to: impl Write) -> Result<(), DocumentError<E>> {
+fn json<E>(runs: &[WrittenRun<'_, E>], to: impl Write) -> Result<(), DocumentError<E>> {
+    let mut to = Escaped::new(to);
     let is_list = runs.len() != 1;
     let punctuation = |to: &mut dyn Write, text: &str| match is_list {
         true => to.write_all(text.as_bytes()).map_err(DocumentError::Write),

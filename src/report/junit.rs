@@ -225,6 +225,9 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
     if let Some(canaries) = &provenance.canaries {
         add("canaries", canary_words(canaries));
     }
+    if let Some(score) = provenance.trivial_score {
+        add("trivialScore", score.to_string());
+    }
     for figure in figures {
         let score = figure
             .figure

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use super::canaries::{canary_words, steps_words};
+use super::canaries::{canary_words, steps_words, trivial_words};
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
@@ -103,6 +103,7 @@ fn heading(run: &Overview) -> String {
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
     facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
     facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));
+    facts.extend(provenance.trivial_score.map(|score| format!("audit: {}", trivial_words(score))));
     facts.push(count(run.begun, "conversation"));
     facts.extend(run.totals.calls());
     let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());

@@ -12,6 +12,7 @@ mod conversation;
 mod coverage;
 mod csv;
 mod failed_parts;
+mod escaped;
 mod format;
 mod gathered;
 mod html;

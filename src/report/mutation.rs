@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{one_line, plain};
-use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMutated, mutation_counts};
+use super::{count, one_line, plain};
+use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated, mutation_counts};
 
 /// The most characters of a change, and of what was altered.
 const CHANGE: usize = 160;
@@ -44,8 +44,17 @@ pub fn mutation(run: &str, job: &str, trials: &[MutatedTrial]) -> String {
             Some(NotMutated::Unknown(why)) => _ = writeln!(text, "  not mutated: {name}: {}", plain(why)),
             None => {}
         }
+        if let Some(NotMeasured { mutants, why }) = &trial.not_measured {
+            let mutants = count(*mutants, "mutant");
+            let _ = writeln!(
+                text,
+                "  not measured: {mutants} of {name}, an assertion could not be evaluated: {}",
+                plain(why)
+            );
+        }
         if let Some(all) = trial.cut_from {
-            let _ = writeln!(text, "  of {all} mutants of {name}, {} were tried", trial.mutants);
+            let tried = trial.mutants + trial.not_measured.as_ref().map_or(0, |it| it.mutants);
+            let _ = writeln!(text, "  of {all} mutants of {name}, {tried} were tried");
         }
     }
     if noticed < all {

@@ -183,7 +183,7 @@ mod tests {
         }
         assert!(!budget.admits(3, 1).await, "30 are left, and 35 may be needed");
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
-        assert_eq!(exceeded, "limits.tokens (100) is used up: 70 are spent, and the next request can take 35");
+        assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 70 are spent, and it can take 35");
         assert!(!budget.admits(4, 1).await);
     }
 
@@ -197,7 +197,7 @@ mod tests {
         }
         assert!(!budget.admits(3, 2).await, "40 are left, enough for one of the two");
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
-        assert_eq!(exceeded, "limits.tokens (100) is used up: 60 are spent, and the next request can take 60");
+        assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 60 are spent, and it can take 60");
     }
 
     #[tokio::test]

@@ -1,7 +1,6 @@
 //! Asks the judge the metrics' questions.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 
@@ -9,10 +8,11 @@ use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
-use crate::clock::Deadline;
+use super::trial_limit::within;
+use crate::clock::BusyTime;
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, Usage};
 use crate::grade;
-use crate::llm::{LlmErrorKind, LlmRequest, LlmRole};
+use crate::llm::{Llm, LlmErrorKind, LlmRequest, LlmRole};
 use crate::metric::judged::score_alternatives;
 use crate::metric::{MetricInput, ReplyError};
 use crate::plan::Trial;
@@ -47,16 +47,17 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
     Ok(judgements)
 }
 
-/// Asks the judge these questions about a conversation, within `limits.trial`. Each judgement is appended to the sink in the order
-/// of the questions as soon as it is there, and added to `kept`.
+/// Asks the judge these questions about a conversation, within `limits.trial`; the time for which all of them wait in our own
+/// queues does not count. Each judgement is appended to the sink in the order of the questions as soon as it is there, and added
+/// to `kept`.
 pub(super) async fn ask_all(
     engine: &Engine,
     trial: u32,
     (input, questions): (&MetricInput<'_>, Vec<Question>),
     (last_failure, kept): (&LastFailure, &mut Vec<Judgement>),
 ) -> Result<(), Stop> {
-    let limit = engine.clock.deadline(Duration::from_secs_f64(engine.plan.job.limits.trial_seconds));
-    let asking = questions.into_iter().map(|question| ask_one(engine, trial, (input, question), (limit, last_failure)));
+    let busy = BusyTime::new(engine.clock);
+    let asking = questions.into_iter().map(|question| ask_one(engine, trial, (input, question), (&busy, last_failure)));
     let mut asked = std::pin::pin!(stream::iter(asking).buffered(AT_ONCE));
     while let Some(answered) = asked.next().await {
         let (question, judgement) = answered?;
@@ -72,17 +73,19 @@ async fn ask_one(
     engine: &Engine,
     trial: u32,
     (input, mut question): (&MetricInput<'_>, Question),
-    (limit, last_failure): (Deadline, &LastFailure),
+    (busy, of_all): (&Arc<BusyTime>, &LastFailure),
 ) -> Result<(AskedQuestion, Judgement), Stop> {
+    let _under_way = busy.begin();
+    let last_failure = LastFailure::timed_by(busy.clone());
     // An agent that repeats its key must not make us tell it to somebody else.
     let cleared = engine.clients.redactor().redact_known(&question.prompt).into_owned();
     let is_other = cleared != question.prompt;
     question.prompt = cleared;
-    let service = service(question.to);
     let asked = if is_other { AskedQuestion::whole(&question) } else { AskedQuestion::new(&question) };
+    let (judge, to) = (engine.clients.answerer(&question), question.to);
     let mut judgement = Judgement {
         question: question.id.clone(),
-        judge: engine.clients.answerer(&question).name().to_owned(),
+        judge: judge.name().to_owned(),
         sample: question.sample,
         reply: Observed::Failed(String::new()),
         rejected: Vec::new(),
@@ -90,17 +93,22 @@ async fn ask_one(
         usage: Usage::default(),
         notes: question.cuts.clone(),
     };
-    let answering = answer(engine, trial, (input, question), (&mut judgement, last_failure));
-    match tokio::time::timeout(limit.left(), answering).await {
-        Ok(answered) => answered?,
-        Err(_) => {
+    let answering = answer(engine, trial, (input, question), (&mut judgement, &last_failure));
+    let seconds = engine.plan.job.limits.trial_seconds;
+    match within(seconds, busy, answering).await {
+        Some(answered) => answered?,
+        None => {
+            let place = judge.address().map(|address| format!(" at {address}")).unwrap_or_default();
             let what = format!(
-                "{service} gave no verdict within {} s (limits.trial): it is slow, or its endpoint keeps failing; \
+                "{}{place} gave no verdict within {seconds} s (limits.trial): it is slow, or its endpoint keeps failing; \
                  try a longer limits.trial",
-                engine.plan.job.limits.trial_seconds
+                service(to, judge)
             );
             judgement.reply = Observed::Failed(last_failure.after(what));
         }
+    }
+    if last_failure.is_for_all() {
+        of_all.set_for_all();
     }
     Ok((asked, judgement))
 }
@@ -114,11 +122,11 @@ fn shortened(reply: String) -> String {
     format!("{}… [{} more bytes]", &reply[..end], reply.len() - end)
 }
 
-/// Whose model answers.
-fn service(to: QuestionTo) -> &'static str {
+/// Whose model answers, and which it is.
+fn service(to: QuestionTo, model: &dyn Llm) -> String {
     match to {
-        QuestionTo::Judge => "the judge's model",
-        QuestionTo::Embeddings => "the model of embeddings",
+        QuestionTo::Judge => format!("the judge's model {}", model.name()),
+        QuestionTo::Embeddings => format!("the model of embeddings {}", model.name()),
     }
 }
 
@@ -129,7 +137,8 @@ async fn answer(
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
-    let (judge, service) = (engine.clients.answerer(&question), service(question.to));
+    let judge = engine.clients.answerer(&question);
+    let service = service(question.to, judge);
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],
@@ -159,6 +168,10 @@ async fn answer(
                 was_cut_off = true;
                 request.ask_for_less(error.cut_off_text().unwrap_or_default());
                 continue;
+            }
+            Err(error) if error.kind == LlmErrorKind::OverBudget => {
+                judgement.reply = Observed::Failed(format!("{}{error}", grade::NOT_ASKED));
+                return Ok(());
             }
             Err(error) => {
                 if error.kind == LlmErrorKind::OfAll {

@@ -1,10 +1,11 @@
 //! Calls one of our own models, and records the cost.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::trial::Stop;
 use super::{Durability, Engine};
+use crate::clock::BusyTime;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 use crate::record::{Asker, Entry, ModelCall};
 
@@ -13,9 +14,16 @@ use crate::record::{Asker, Entry, ModelCall};
 pub(super) struct LastFailure {
     why: Mutex<Option<String>>,
     is_for_all: AtomicBool,
+    /// The time of the calls, where it is measured.
+    busy: Option<Arc<BusyTime>>,
 }
 
 impl LastFailure {
+    /// One of calls whose waits in queues of our own are left out of this time.
+    pub(super) fn timed_by(busy: Arc<BusyTime>) -> LastFailure {
+        LastFailure { busy: Some(busy), ..LastFailure::default() }
+    }
+
     /// Every other request would fail the same way.
     pub(super) fn set_for_all(&self) {
         self.is_for_all.store(true, Ordering::Relaxed);
@@ -54,7 +62,7 @@ pub(super) async fn ask(
         trial,
         asker,
         model: llm.name(),
-        meter: UsageMeter::default(),
+        meter: UsageMeter::timed_by(last_failure.busy.clone()),
         last_failure,
         is_recorded: false,
     };

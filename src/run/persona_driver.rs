@@ -1,11 +1,14 @@
 //! Asks the persona's model for its messages.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::Engine;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
+use crate::clock::BusyTime;
 use crate::conversation::{PersonaReply, read_persona_reply};
 use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
 use crate::job::{Case, Job};
@@ -79,6 +82,13 @@ impl<'a> PersonaDriver<'a> {
             usage: Usage::default(),
             notes: Vec::new(),
         }))
+    }
+
+    /// Measures the time of the next message, but for waits in our own queues.
+    pub(super) fn timed(&mut self) -> Arc<BusyTime> {
+        let busy = BusyTime::new(self.engine.clock);
+        self.last_failure = LastFailure::timed_by(busy.clone());
+        busy
     }
 
     /// Asks the persona for its next message.

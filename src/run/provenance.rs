@@ -55,6 +55,7 @@ impl Engine {
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
             canaries: None,
+            trivial_score: None,
             steps: None,
         }
     }

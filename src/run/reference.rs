@@ -87,8 +87,10 @@ async fn talk(
             (Next::Done(_), _) => return Ok(()),
             (Next::AskPersona, None) => return Err(Stop::broken("eval-job itself failed: there is nobody to ask")),
             (Next::AskPersona, Some(persona)) => {
-                let asked = tokio::time::timeout(partner.limit.left(), persona.ask(conversation.transcript())).await;
-                let reply = asked.map_err(|_| {
+                let busy = persona.timed();
+                let asking = persona.ask(conversation.transcript());
+                let asked = partner.limit.within_busy((&busy, engine.clock), asking).await;
+                let reply = asked.ok_or_else(|| {
                     let what = partner.limit.ran_out_while("the persona's model was being waited for");
                     Stop::broken(persona.last_failure.after(what))
                 })?;

@@ -114,13 +114,15 @@ impl Talk<'_, '_> {
     }
 
     async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), Stop> {
-        match tokio::time::timeout(self.partner.limit.left(), persona.ask(self.conversation.transcript())).await {
-            Ok(reply) => self.conversation.persona_replied(reply?),
+        let (busy, clock) = (persona.timed(), self.env.engine.clock);
+        let asking = persona.ask(self.conversation.transcript());
+        match self.partner.limit.within_busy((&busy, clock), asking).await {
+            Some(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
-            Err(_) if self.partner.limit.is_spent_by_agent() => {
+            None if self.partner.limit.is_spent_by_agent() => {
                 self.conversation.time_ran_out(self.partner.limit.seconds)
             }
-            Err(_) => {
+            None => {
                 let what = self.partner.limit.ran_out_while("the persona's model was being waited for");
                 return Err(Stop::broken(persona.last_failure.after(what)));
             }

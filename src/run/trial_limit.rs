@@ -1,9 +1,28 @@
 //! `limits.trial`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Stopwatch;
+use crate::clock::{BusyTime, Clock, Stopwatch};
 use crate::limiter::ConversationLimiter;
+
+/// The shortest time after which it is looked how much of `limits.trial` is left.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Waits for an answer; `None` where so many seconds have passed in which something was under way.
+pub(super) async fn within<F: Future>(seconds: f64, busy: &BusyTime, future: F) -> Option<F::Output> {
+    let mut future = std::pin::pin!(future);
+    loop {
+        let left = Duration::from_secs_f64((seconds - busy.elapsed_ms() / 1000.0).max(0.0));
+        // Looked at now and then: while everything is queued the time that is left stays the same.
+        let wait = if left.is_zero() { left } else { left.max(LOOK_AGAIN) };
+        match tokio::time::timeout(wait, &mut future).await {
+            Ok(outcome) => return Some(outcome),
+            Err(_) if left.is_zero() => return None,
+            Err(_) => {}
+        }
+    }
+}
 
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
@@ -62,6 +81,21 @@ impl TrialLimit {
                 Err(_) => {}
             }
         }
+    }
+
+    /// Waits for one of our own models; `None` where the time ran out. The time for which its request waits in our own queues
+    /// doesn't count.
+    pub(super) async fn within_busy<F: Future>(
+        &mut self,
+        (busy, clock): (&Arc<BusyTime>, Clock),
+        future: F,
+    ) -> Option<F::Output> {
+        let since = clock.start();
+        let under_way = busy.begin();
+        let outcome = within(self.left().as_secs_f64(), busy, future).await;
+        drop(under_way);
+        self.pause((since.elapsed_ms() - busy.elapsed_ms()).max(0.0));
+        outcome
     }
 
     pub(super) fn left(&self) -> Duration {

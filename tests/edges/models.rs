@@ -309,6 +309,12 @@ async fn each_failure_of_anthropic_is_tried_and_worded_as_it_should_be() {
         (error(404, "error-model"), 1, false, r#"check the name of the model, "claude-sonnet-4-5""#),
         (error(400, "error-billing"), 1, false, "no credit left: check its billing"),
         (error(429, "error-rate").with("retry-after", "0"), 5, true, "rate limit of 50 requests per minute"),
+        (
+            error(429, "error-rate").with("retry-after", "86400"),
+            1,
+            false,
+            "it asks for a wait of 24 hours: try again then",
+        ),
         (error(529, "error-overloaded"), 5, true, r#"answered 529: "Overloaded""#),
         (error(200, "error-rate"), 5, true, "answered with an error"),
         (error(200, "reply-refusal"), 1, false, "the model refuses to answer"),

@@ -29,6 +29,12 @@ fn audit(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
+fn shown(folder: &Path) -> (Option<i32>, String, String) {
+    let output = eval_job(folder).arg("show").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
 #[test]
 fn what_lets_agents_pass_that_do_nothing_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,6 +157,11 @@ fn the_gate_is_asked_before_a_job_is_run() {
     assert!(!folder.path().join("runs").exists(), "nothing was run");
     let (_, said) = run(WEAK, "0.6");
     assert!(!said.contains("maxTrivialScore") && folder.path().join("runs").exists(), "{said}");
+    let output = eval_job(folder.path()).args(["show", "--json"]).output().unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["provenance"]["trivialScore"], 0.6, "{record:#}");
+    let (_, shown, _) = shown(folder.path());
+    assert!(shown.contains("audit    an agent that does nothing gets 0.60"), "{shown}");
 }
 
 /// Weak assertions and expectations, each with a sound one that looks much like it.
@@ -268,4 +279,46 @@ fn a_run_is_told_from_a_job_by_its_id_or_its_folder() {
     assert!(json[0]["noticed"].as_u64().unwrap() < json[0]["mutants"].as_u64().unwrap(), "{json}");
     assert_eq!(json[0]["trials"][0]["missed"][0]["kind"], "doubled");
     assert_eq!(audit(folder.path(), &["nothing"]).0, Some(2));
+}
+
+#[test]
+fn a_run_is_held_to_the_limit_of_what_agents_get_that_do_nothing_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = root().join("tests/fixtures/runs/mutants");
+    let run = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
+    let run = run.to_str().unwrap();
+    let (_, json, said) = audit(folder.path(), &[run, "--max-trivial-score", "1", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let score = json[0]["score"].as_f64().unwrap_or_else(|| panic!("{json:#}{said}"));
+    assert!(json[0]["mutants"].as_u64().unwrap() > 0, "{json:#}");
+    let below = format!("{}", score - 0.001);
+    let (status, shown, said) = audit(folder.path(), &[run, "--max-trivial-score", &below]);
+    assert_eq!(status, Some(100), "{shown}{said}");
+    assert!(shown.contains("mutation score") && shown.contains("trivial-agent score"), "{shown}");
+    assert!(said.contains(&format!("more than {below} (--max-trivial-score)")), "{said}");
+}
+
+#[test]
+fn a_run_that_can_not_be_read_does_not_end_the_audit_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = root().join("tests/fixtures/runs/mutants");
+    let run = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
+    let broken = folder.path().join("20260101-000000-broken-aaaaaa");
+    std::fs::create_dir(&broken).unwrap();
+    std::fs::write(broken.join("journal.ndjson"), "").unwrap();
+    let (status, json, said) = audit(folder.path(), &[broken.to_str().unwrap(), run.to_str().unwrap(), "--json"]);
+    assert_eq!(status, Some(1), "{said}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["run"], "20260101-000000-broken-aaaaaa", "{json:#}");
+    assert!(json[0]["error"].as_str().unwrap().contains("the journal is empty"), "{json:#}");
+    assert!(json[1]["mutants"].as_u64().unwrap() > 0, "{json:#}");
+}
+
+#[test]
+fn a_score_just_above_its_limit_does_not_look_like_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("weak.yml"), format!("{TARGET}{WEAK}")).unwrap();
+    let (status, _, said) = audit(folder.path(), &["weak.yml", "--max-trivial-score", "0.599"]);
+    assert_eq!(status, Some(100));
+    assert!(said.contains("gets 0.600, more than 0.599 (--max-trivial-score)"), "{said}");
 }

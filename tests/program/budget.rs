@@ -83,7 +83,10 @@ fn a_limit_that_is_reached_ends_the_run_incomplete_with_everything_kept() {
         assert!(record["trials"][1]["startedAt"].is_null(), "no other conversation begins");
         assert!(record["trials"][0]["evidence"]["transcript"][0]["agent"].is_string());
         let why = record["limitReached"].as_str().unwrap();
-        assert!(why.starts_with(&format!("limits.tokens ({limit}) is used up: 56 are spent")), "{why}");
+        assert!(
+            why.starts_with(&format!("limits.tokens ({limit}) is not enough for the next step: 56 are spent")),
+            "{why}"
+        );
         let stdout = text(&output.stdout);
         assert!(stdout.contains("1 of 2 conversations begun") && stdout.starts_with("incomplete"), "{stdout}");
     }

@@ -250,6 +250,10 @@ fn mistakes_say_where_and_what_to_try() {
         assert_eq!(status, Some(2), "{all}");
         assert!(all.contains(words) && all.contains("try: "), "{text}: {all}");
     }
+    fs::write(known.join("broken.yml"), "known: bad\nknown: good\nconversation: []\n").unwrap();
+    let (status, all) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(2), "{all}");
+    assert!(all.contains("broken.yml:2:1: the key `known` is there already, in line 1"), "{all}");
     fs::remove_file(known.join("broken.yml")).unwrap();
     fs::remove_file(known.join("declines.yml")).unwrap();
     let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
@@ -369,4 +373,40 @@ fn without_a_bad_conversation_nobody_is_asked() {
     let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
     assert_eq!((status, judge.requests().len()), (Some(2), 0), "{words}");
     assert!(words.contains("no conversation is known to be bad") && words.contains("`known: bad`"), "{words}");
+}
+
+#[test]
+fn each_files_conversation_is_judged_by_the_metrics_beside_it() {
+    let judge = Server::start(|request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        says(&json!({"verdicts": [{"id": "1", "reason": "so", "quotes": [{"turn": 1, "text": "Sunny"}], "turnsRead": [], "verdict": "no"}]}).to_string())
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (name, rubric) in [("polite", "The reply is polite."), ("brief", "The reply is brief.")] {
+        let desk = folder.path().join(name);
+        fs::create_dir(&desk).unwrap();
+        let turn = json!({
+            "invocationId": "1",
+            "userContent": {"role": "user", "content": format!("Weather, {name}?")},
+            "finalResponse": {"role": "assistant", "content": "Sunny"},
+        });
+        let case = json!({"evalId": name, "evalMode": "trace", "conversation": [turn], "actualConversation": [turn]});
+        let rubrics = json!([{"id": "1", "content": {"text": rubric}}]);
+        let metric = json!({"metricName": "llm_rubric_response", "threshold": 0.5, "criterion": {"llmJudge": {"rubrics": rubrics}}});
+        fs::write(desk.join("set.evalset.json"), json!({"evalSetId": "set", "evalCases": [case]}).to_string()).unwrap();
+        fs::write(desk.join("set.metrics.json"), json!([metric]).to_string()).unwrap();
+    }
+    let variables =
+        format!("OPENAI_API_KEY=sk-test\nOPENAI_BASE_URL={}/v1\nEVAL_JOB_SCORER_MODEL=openai/judge\n", judge.address);
+    fs::write(folder.path().join(".env"), variables).unwrap();
+    let files = ["polite/set.evalset.json", "brief/set.evalset.json"];
+    let output = eval_job(folder.path()).args(["check"]).args(files).output().unwrap();
+    let words = super::words(&output);
+    let asked = judge.requests();
+    let of = |name: &str| asked.iter().filter(|it| it.body.contains(&format!("Weather, {name}?"))).collect::<Vec<_>>();
+    assert!(!of("polite").is_empty() && !of("brief").is_empty(), "{words}");
+    assert!(of("polite").iter().all(|it| it.body.contains("The reply is polite.")), "{words}");
+    assert!(of("brief").iter().all(|it| it.body.contains("The reply is brief.")), "{words}");
 }

@@ -80,6 +80,26 @@ fn a_run_whose_journal_was_altered_is_incomplete_however_it_is_graded() {
 }
 
 #[test]
+fn a_run_whose_last_lines_were_deleted_is_incomplete_and_of_none_nothing_is_left() {
+    let folder = kept(JOB);
+    let runs = std::fs::read_dir(folder.path().join("runs")).unwrap();
+    let journal = runs.map(|run| run.unwrap().path().join("journal.ndjson")).find(|path| path.exists()).unwrap();
+    let whole = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    std::fs::write(&journal, lines[..lines.len() - 1].join("\n") + "\n").unwrap();
+    let (status, words) = run(folder.path(), &["show"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("when the run ended: what followed was deleted"), "{words}");
+    for (text, why) in [("", "the journal is empty"), (&whole[..200], "was cut off within its first line")] {
+        std::fs::write(&journal, text).unwrap();
+        let (status, words) = run(folder.path(), &["show"]);
+        assert_eq!(status, Some(1), "{words}");
+        assert!(words.contains(why) && words.contains("nothing is left of the run"), "{words}");
+        assert!(words.contains("try: another run, which `eval-job list` names"), "{words}");
+    }
+}
+
+#[test]
 fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     let folder = kept(JOB);
     let (status, words) = run(folder.path(), &["grade", "--weights", "tasks=1,assertions=0,tasks=2"]);

@@ -238,6 +238,7 @@ fn what_only_a_judge_or_a_live_agent_can_tell_is_missing_with_the_reason() {
     assert_eq!(status, Some(102), "{words}");
     assert!(words.contains("no judge was asked; --scorer-model MODEL asks one"), "{words}");
     let (_, words) = typed(desk.path(), &[&arguments[..], &["--scorer-model", "scripted"]].concat());
+    assert!(!words.contains("Graded again") && !words.contains("the first verdict"), "there was none: {words}");
     assert!(words.contains("asking scripted about 1 conversation"), "{words}");
     assert!(words.contains("tasks") && !words.contains("no judge was asked"), "{words}");
 }

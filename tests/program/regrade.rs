@@ -208,6 +208,11 @@ fn a_limit_that_is_reached_leaves_the_rest_missing() {
     let (status, words) = grade(folder.path(), &judge, &["-j", "1", "--token-limit", "5000"]);
     assert_eq!(status, Some(102), "{words}");
     assert!(words.contains("stopped: limits.tokens (5000)"), "{words}");
+    assert!(
+        words.contains("the judge was not asked: limits.tokens (5000) is less than one request can take ("),
+        "{words}"
+    );
+    assert!(words.contains("try a higher limit, or a smaller maxTokens of the model"), "{words}");
     let asked = judge.requests().len();
     assert!(asked < 2, "{asked}");
 }
@@ -328,4 +333,32 @@ fn the_runs_own_judge_that_failed_in_part_is_asked_only_for_the_rest() {
     let before = questions();
     let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
     assert_eq!((status, questions() - before), (Some(0), 1), "{words}");
+}
+
+#[test]
+fn the_wait_for_a_rate_limit_is_no_time_of_the_judge() {
+    let folder = kept();
+    std::fs::write(folder.path().join("job.yml"), format!("{JOB}limits: {{trial: 2}}\n")).unwrap();
+    let judge = judge(|nth| match nth {
+        0 => Reply::Json(429, json!({"error": {"message": "slow down", "details": [{"retryDelay": "3s"}]}})),
+        _ => verdict(0.5),
+    });
+    let (status, words) = grade(folder.path(), &judge, &["--job", "job.yml"]);
+    assert_eq!((status, judge.requests().len()), (Some(0), 3), "{words}");
+}
+
+#[test]
+fn who_gave_no_verdict_is_named_with_its_address() {
+    let folder = kept();
+    std::fs::write(folder.path().join("job.yml"), format!("{JOB}limits: {{trial: 0.5}}\n")).unwrap();
+    let silent = judge(|_| Reply::Silence);
+    let (status, words) = grade(folder.path(), &silent, &["--job", "job.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+    let who =
+        format!("the judge's model openai/other at {}/v1 gave no verdict within 0.5 s (limits.trial)", silent.address);
+    assert!(words.contains(&who), "{words}");
+    let broken = judge(|_| Reply::Json(404, json!({"error": {"message": "no such model"}})));
+    let (_, words) = grade(folder.path(), &broken, &[]);
+    let who = format!("the judge's model openai/other: POST {}/v1/chat/completions: answered 404", broken.address);
+    assert!(words.contains(&who), "{words}");
 }

@@ -7,12 +7,18 @@ use super::super::args::DEFAULT_JOB;
 use super::argument::near;
 use super::{CliError, file_in_place_of};
 use crate::job::render_problems;
-use crate::report::{AMBIGUOUS_ENDING, Ink, one_line, plain};
+use crate::report::{AMBIGUOUS_ENDING, Ink, beside_gate, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
 use crate::text::nearest;
 
 impl CliError {
+    /// The message as data: without what stands before it.
+    pub(in crate::cli) fn message(&self) -> String {
+        let words = self.words(Ink::None);
+        words.strip_prefix("error: ").unwrap_or(&words).to_owned()
+    }
+
     /// The message for the user.
     pub(in crate::cli) fn words(&self, ink: Ink) -> String {
         let error = ink.bad("error:");
@@ -85,7 +91,8 @@ impl CliError {
                 plain(file)
             ),
             CliError::TrivialScore { file, score, most } => format!(
-                "{error} {file}: an agent that does nothing gets {score:.2}, and gate.maxTrivialScore allows {most}, so nothing was run\n  try: `eval-job audit {file}` shows what lets it pass",
+                "{error} {file}: an agent that does nothing gets {score}, and gate.maxTrivialScore allows {most}, so nothing was run\n  try: `eval-job audit {file}` shows what lets it pass",
+                score = beside_gate(*score, Some(*most)),
                 file = plain(file)
             ),
             CliError::TrivialUnknown { file, why } => format!(
@@ -206,6 +213,9 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
             format!("{error} {source}\n  try: eval-job run, or another folder with --runs-dir DIR")
         }
         StoreError::NoSuchRun { .. } => format!("{error} {source}\n  try: eval-job list"),
+        StoreError::NothingLeft { .. } => {
+            format!("{error} {source}\n  try: another run, which `eval-job list` names; its folder can be deleted")
+        }
         StoreError::Ambiguous { .. } => format!("{error} {source}\n  try: the whole id of one of them"),
         source => format!("{error} {source}"),
     }

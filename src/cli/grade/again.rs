@@ -216,7 +216,7 @@ impl<'a> Again<'a> {
     fn why_none(&self, something_was_asked: bool) -> String {
         match &self.grading {
             Some((_, Some(AskingStopped::LimitReached(why) | AskingStopped::Refused(why)))) => {
-                format!("the judge was not asked: {why}")
+                format!("{}{why}", grade::NOT_ASKED)
             }
             Some(_) => "the judge was not asked".to_owned(),
             None if something_was_asked => {
@@ -291,6 +291,7 @@ impl<'a> Again<'a> {
 pub(super) fn can_be_judged(trial: &TrialRecord) -> bool {
     let Some(evidence) = &trial.evidence else { return false };
     match &trial.outcome {
+        Some(Outcome::Broken { error }) => error.starts_with(grade::NOT_ASKED),
         Some(outcome) => outcome.counts() || matches!(outcome, Outcome::JudgeFailed { .. }),
         None => evidence.ending != Ending::CutOff,
     }

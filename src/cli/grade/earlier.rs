@@ -75,7 +75,8 @@ impl Earlier {
             }
             earlier.gradings.push(grading);
         }
-        if goes_on == GoesOn::WhereMissing && run_judge == judge {
+        // A run names the judges of a panel with spaces between them.
+        if goes_on == GoesOn::WhereMissing && run_judge.replace(", ", ",") == judge {
             for trial in run.trials() {
                 let trial = trial?;
                 earlier.of_run |= can_be_judged(&trial) && (trial.outcome.is_none() || has_failed(&trial));

@@ -177,9 +177,12 @@ fn grade_run<'a>(
         printer.note(&format!("note: {note}"));
     }
     printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
-    printer.data(&again.difference(&before, &overview))?;
     let kept = run.write_grading(number, &overview.summary)?;
-    printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
+    // What was recorded has no verdict from before.
+    if args.recorded.dataset.is_none() {
+        printer.data(&again.difference(&before, &overview))?;
+        printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
+    }
     let prompts = StoredPrompts::from_run(&run, context.clock);
     let run = RegradedRun { run, again: RefCell::new(again) };
     Ok(Some(GradedRun { run, prompts, overview }))
@@ -196,7 +199,7 @@ fn rest(args: &GradeArgs, context: &Context, id: &str, left: &[String]) -> Strin
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.
-fn kept_templates(run: &JournalFile, before: &Overview, job: &Job) -> Option<Templates> {
+pub(super) fn kept_templates(run: &JournalFile, before: &Overview, job: &Job) -> Option<Templates> {
     if !run.templates.is_empty() {
         return Some(Templates::from_sources(run.templates.clone()));
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::canaries::{canary_words, steps_words};
+use super::super::canaries::{canary_words, steps_words, trivial_words};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_words, verdict_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
@@ -318,6 +318,7 @@ impl MadeOf {
         ];
         made.extend(provenance.steps.iter().map(|it| ("steps", format!("the judge {}", steps_words(it)))));
         made.extend(provenance.canaries.iter().map(|it| ("canaries", format!("the judge {}", canary_words(it)))));
+        made.extend(provenance.trivial_score.map(|score| ("audit", trivial_words(score))));
         made.extend(provenance.graph.iter().map(|graph| ("graph", plain(graph))));
         if !provenance.isolation.is_empty() {
             made.push(("isolation", plain(&provenance.isolation)));

@@ -12,7 +12,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canaries::{canary_words, steps_words};
+use super::canaries::{canary_words, steps_words, trivial_words};
 use super::gathered::Where;
 use super::judge_check::judge_lines;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
@@ -141,6 +141,9 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     }
     if let Some(canaries) = &provenance.canaries {
         line("canaries", &format!("the judge {}", canary_words(canaries)));
+    }
+    if let Some(score) = provenance.trivial_score {
+        line("audit", &trivial_words(score));
     }
     if let Some(graph) = &provenance.graph {
         line("graph", graph);

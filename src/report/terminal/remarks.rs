@@ -1,6 +1,6 @@
 //! The remarks below the scores: limits, warnings and notes of the run.
 
-use super::super::{Ink, Page, TrialNames, count, plain};
+use super::super::{Ink, Page, TrialNames, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::record::Overview;
 use crate::score::Score;
@@ -65,8 +65,11 @@ fn otherwise(overview: &Overview) -> Vec<String> {
     for group in &overview.groups {
         for dimension in &group.dimensions {
             let Some((name, here, there, changes_verdict)) = dimension.differs() else { continue };
-            let score =
-                |score: Option<Score>| score.map_or_else(|| "no score".to_owned(), |it| format!("{:.2}", it.get()));
+            let known: Vec<f64> = [here, there].into_iter().flatten().map(Score::get).collect();
+            let digits = telling_decimals(&known);
+            let score = |score: Option<Score>| {
+                score.map_or_else(|| "no score".to_owned(), |score| decimals(score.get(), digits))
+            };
             let verdict = match (changes_verdict, dimension.is_below()) {
                 (false, _) => "",
                 (true, true) => " and passes",

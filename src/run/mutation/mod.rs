@@ -11,7 +11,7 @@ use crate::evidence::{Evidence, Observed, QueryObservation, TrialId, Value};
 use crate::graph::embedded::{EmbeddedGraph, EmbeddedLimits};
 use crate::graph::{Graph, GraphError, Parameters};
 use crate::job::{Assertion, Case, Job};
-use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMutated};
+use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated};
 use crate::score::{Component, Score};
 use model::{History, Model};
 use mutant::{Mutant, mutants};
@@ -45,13 +45,16 @@ pub async fn mutate(recorded: Recorded<'_>) -> MutatedTrial {
     let tried = recorded.tried().await;
     let mutated = MutatedTrial { case, trial, ..MutatedTrial::default() };
     match tried {
-        Ok(tried) => MutatedTrial { mutants: tried.mutants, cut_from: tried.cut_from, missed: tried.missed, ..mutated },
+        Ok(Tried { mutants, not_measured, cut_from, missed }) => {
+            MutatedTrial { mutants, not_measured, cut_from, missed, ..mutated }
+        }
         Err(why) => MutatedTrial { not_mutated: Some(why), ..mutated },
     }
 }
 
 struct Tried {
     mutants: usize,
+    not_measured: Option<NotMeasured>,
     cut_from: Option<usize>,
     missed: Vec<MissedMutant>,
 }
@@ -100,16 +103,27 @@ impl Recorded<'_> {
         let all = mutants(&history);
         let taken = taken(&all);
         let mut missed = Vec::new();
+        let mut not_measured: Option<NotMeasured> = None;
         for at in &taken {
             let mutant = &all[*at];
             let evidence = self.seen_in(&mutant.applied(&history), &held).await.map_err(unknown)?;
-            if held.iter().all(|assertion| holds(&self.evaluate(assertion, &evidence))) {
+            let found: Vec<Component> = held.iter().map(|assertion| self.evaluate(assertion, &evidence)).collect();
+            if found.iter().any(|component| component.score().is_some() && !holds(component)) {
+                continue;
+            }
+            // Where it fails or says nothing, an assertion has noticed nothing.
+            if let Some(unknown) = found.iter().find(|component| component.score().is_none()) {
+                let known =
+                    not_measured.get_or_insert_with(|| NotMeasured { mutants: 0, why: unknown.why().to_owned() });
+                known.mutants += 1;
+            } else {
                 let (change, kind, altered) = (mutant.change.clone(), mutant.kind, mutant.altered());
                 missed.push(MissedMutant { change, kind, altered });
             }
         }
         let cut_from = (taken.len() < all.len()).then_some(all.len());
-        Ok(Tried { mutants: taken.len(), cut_from, missed })
+        let mutants = taken.len() - not_measured.as_ref().map_or(0, |it| it.mutants);
+        Ok(Tried { mutants, not_measured, cut_from, missed })
     }
 
     /// The graph that setups make.

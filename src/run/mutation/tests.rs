@@ -115,6 +115,19 @@ async fn one_that_looks_for_existence_misses_what_is_altered_and_doubled() {
 }
 
 #[tokio::test]
+async fn a_query_that_fails_on_a_mutant_has_noticed_nothing() {
+    let failing = "  - {cypher: \"MATCH (t:Trip) RETURN 10 / (3 - t.seats)\", expected: 10}";
+    let trial = tried(USER, failing, booked()).await;
+    let not_measured = trial.not_measured.clone().unwrap();
+    assert_eq!((not_measured.mutants, trial.mutants), (1, 11), "seats: 2 → 3 divides by zero: {not_measured:?}");
+    assert!(!missed(&trial).iter().any(|it| it.contains("seats")), "nor is it known to be missed");
+    // Another assertion notices it all the same.
+    let both = format!("{failing}\n  - {{cypher: \"MATCH (t:Trip) RETURN t.seats\", expected: 2}}");
+    let trial = tried(USER, &both, booked()).await;
+    assert_eq!((trial.not_measured, trial.mutants), (None, 12));
+}
+
+#[tokio::test]
 async fn an_assertion_on_changes_sees_mutants_too() {
     let changes = "  - {changes: {created: [{node: Trip, count: 1}]}}";
     let trial = tried(USER, changes, booked()).await;

@@ -38,6 +38,14 @@ pub enum StoreError {
         /// The folders that fit.
         names: Vec<String>,
     },
+    /// Nothing is left of it.
+    #[error("{path}: {why}: nothing is left of the run", path = .path.display())]
+    NothingLeft {
+        /// Its journal.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// It can't be read.
     #[error("{path} can't be read: {why}", path = .path.display())]
     Unreadable {

@@ -124,6 +124,11 @@ impl JournalFile {
         Ok(self.folder.join(name))
     }
 
+    /// Whether the journal had more lines when the run ended than these, which were read.
+    pub(super) fn has_lost_lines<R>(&self, entries: &Entries<R>) -> bool {
+        summary::journal_lines(&self.folder).is_some_and(|before| before > entries.read)
+    }
+
     /// The damage of a journal of which these lines were read, in a sentence.
     pub(super) fn trouble<R>(&self, entries: &Entries<R>) -> Option<String> {
         let before = summary::journal_lines(&self.folder);

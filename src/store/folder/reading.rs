@@ -144,7 +144,7 @@ impl JournalFile {
         }
         self.lines = entries.read;
         self.note = self.trouble(&entries);
-        if entries.damaged.is_some() {
+        if entries.damaged.is_some() || self.has_lost_lines(&entries) {
             fold.iter_mut().for_each(Fold::damaged);
         }
         let mut failed = Ok(());
@@ -162,10 +162,18 @@ impl JournalFile {
             let why = format!("it has format {version}, this eval-job reads up to {FORMAT_VERSION}");
             return Err(StoreError::Unreadable { path: self.path.clone(), why });
         }
-        overview.ok_or_else(|| StoreError::Unreadable {
-            path: self.path.clone(),
-            why: (self.note.clone())
-                .unwrap_or_else(|| "the journal is empty: the run was cut off before it began".to_owned()),
+        overview.ok_or_else(|| {
+            let path = self.path.clone();
+            match &self.note {
+                Some(why) if entries.damaged.is_some() => StoreError::Unreadable { path, why: why.clone() },
+                Some(_) if entries.cut_off > 0 => {
+                    StoreError::NothingLeft { path, why: "the journal was cut off within its first line".to_owned() }
+                }
+                _ => {
+                    let why = "the journal is empty, the run was cut off before it began".to_owned();
+                    StoreError::NothingLeft { path, why }
+                }
+            }
         })
     }
 }

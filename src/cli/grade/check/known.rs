@@ -10,6 +10,7 @@ use super::super::super::error::CliError;
 use crate::calibration::Known;
 use crate::dataset::{DiskFiles, Recorded, Recordings};
 use crate::evidence::Turn;
+use crate::job;
 use crate::plan::Refusal;
 use crate::report::plain;
 
@@ -91,7 +92,8 @@ fn read_file(file: &Path) -> Result<Vec<KnownConversation>, CliError> {
     }
     let help = "known: bad (or good), and conversation: a list of {user: …} and {agent: …}";
     let text = fs::read_to_string(file).map_err(|error| refused(file, &error.to_string(), help))?;
-    let read: Value = serde_saphyr::from_str(&text).map_err(|error| refused(file, &error.to_string(), help))?;
+    let read = job::read_yaml(&file.display().to_string(), &text);
+    let read = job::as_json(&read.map_err(|problems| CliError::InvalidJobs(vec![problems]))?);
     let (known, must_fail, turns) = known_file(&read).map_err(|why| refused(file, &why, help))?;
     Ok(vec![KnownConversation {
         name: stem.clone(),

@@ -2,21 +2,18 @@
 
 mod known;
 mod page;
+mod sets;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{
-    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, Instead, MetricSetArg, ReadingArgs, RecordedArgs, RunArgs, RunsArgs,
-    SelectionArgs, retyped,
-};
+use super::super::args::{CheckArgs, FileArgs, Instead, MetricSetArg, RunArgs, RunsArgs, retyped};
 use super::super::context::Context;
-use super::super::error::{CliError, FileArgument};
+use super::super::error::CliError;
 use super::super::held::Held;
-use super::super::jobs::{self, Loaded};
+use super::super::jobs::Loaded;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
@@ -24,14 +21,13 @@ use super::super::signals::Signals;
 use super::again::Again;
 use super::asking::{AskArgs, Asking};
 use super::earlier::{Earlier, GoesOn};
-use super::recorded::{Matched, keep, of_data};
+use super::recorded::{Matched, keep};
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::dataset::RecordingKey;
 use crate::evidence::Usage;
-use crate::job::{Case, Job, JobPlace, Panel, User};
-use crate::metric::{MetricConfig, MetricEntry};
-use crate::money::{Cost, SpendLimits};
+use crate::job::{Job, JobPlace};
+use crate::money::{Cost, Dollars, SpendLimits};
 use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{CanaryCheck, Verdict};
@@ -40,6 +36,7 @@ use crate::run::AskingStopped;
 use crate::store::StoredRun;
 use crate::store::folder::RunsFolder;
 use known::KnownConversation;
+use sets::{CheckSet, grade_args, load, only_judged, take_cases};
 
 /// A conversation with what the judge makes of it.
 struct Checked {
@@ -66,11 +63,18 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
         let help = "one that the judge must find fault with: `known: bad`";
         return Err(CliError::Unprepared(Refusal::new(what, help)));
     }
-    let loaded = load(args, &conversations, context)?;
+    let sets = load(args, conversations, context)?;
     let signals = listen(printer)?;
-    let Some(Judged { checked, .. }) = judged((args, context, printer), (loaded, conversations), signals)? else {
-        return Ok(Verdict::Interrupted.exit_status());
-    };
+    let (mut checked, mut left) = (Vec::new(), SpendLimits { cost: args.cost_limit, tokens: args.token_limit });
+    for set in sets {
+        let Some(judged) = judged((args, context, printer), set, (left, signals.clone()))? else {
+            return Ok(Verdict::Interrupted.exit_status());
+        };
+        checked.extend(judged.checked);
+        left.cost = left.cost.map(|cost| cost.minus(judged.cost.known()));
+        let used = judged.usage.total_tokens().unwrap_or_default();
+        left.tokens = left.tokens.map(|tokens| tokens.saturating_sub(used));
+    }
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, args.dialect_strict);
     if args.json {
@@ -143,7 +147,8 @@ pub(in crate::cli) fn canaries(
         json: false,
     };
     let count = conversations.len();
-    let checked = judged((&args, context, printer), (loaded, conversations), signals)?;
+    let spend = SpendLimits { cost: args.cost_limit, tokens: args.token_limit };
+    let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals))?;
     let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
@@ -151,7 +156,12 @@ pub(in crate::cli) fn canaries(
         let known = report::count(count, "known conversation");
         printer.note(&format!("{file}: the judge tells {known} apart (gate.canaries)"));
         let bad = checked.iter().filter(|it| it.known == Known::Bad).count();
-        return Ok(Some(CanaryCheck { folder, bad, good: count - bad, usage, cost: cost.known() }));
+        let cost = match cost {
+            Cost::Exactly(cost) => Some(cost),
+            Cost::AtLeast(cost) if cost > Dollars::ZERO => Some(cost),
+            Cost::AtLeast(_) | Cost::Unknown => None,
+        };
+        return Ok(Some(CanaryCheck { folder, bad, good: count - bad, usage, cost }));
     }
     if let Some(AskingStopped::LimitReached(why)) = stopped {
         return Err(CliError::CanariesUnpaid { file, why });
@@ -159,93 +169,6 @@ pub(in crate::cli) fn canaries(
     let screen = Screen { ink: context.stderr_ink, ..context.screen(false) };
     printer.note(page::page(&checked, verdict, screen).trim_end());
     Err(CliError::Canaries { file, is_unknown: verdict == CheckVerdict::Unknown })
-}
-
-/// The job that judges: a case for each conversation.
-fn load(args: &CheckArgs, conversations: &[KnownConversation], context: &Context) -> Result<Loaded, CliError> {
-    let is_data = conversations.iter().all(|it| it.is_data) && !conversations.is_empty();
-    let mut loaded = match (&args.job, is_data) {
-        (None, true) => of_files(args, conversations, context)?,
-        (job, _) => {
-            let path = job.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_JOB));
-            let argument = FileArgument::job("eval-job check PATH --job");
-            let loaded = jobs::load(&[path], argument, args.files.prompts.as_deref(), context.redactor())?;
-            let mut loaded =
-                loaded.into_iter().next().ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
-            take_cases(&mut loaded, conversations)?;
-            loaded
-        }
-    };
-    only_judged(&mut loaded, conversations)?;
-    Ok(loaded)
-}
-
-/// Puts a case for each conversation in the place of the job's cases, with what the first of those says.
-fn take_cases(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    let first = loaded.job.cases.first().cloned();
-    let first = first.ok_or_else(|| CliError::Internal("a job has no case".to_owned()))?;
-    let case = |it: &KnownConversation| {
-        // Nothing is known of graph and state, and the user said what is recorded.
-        let (id, user, conditions) = (it.name.clone(), User::Persona, first.conditions[..1].to_vec());
-        let (assertions, setups) = (Vec::new(), Vec::new());
-        Arc::new(Case { id, user, conditions, assertions, setups, ..(*first).clone() })
-    };
-    loaded.job.cases = conversations.iter().map(case).collect();
-    Ok(())
-}
-
-fn only_judged(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    loaded.job.metrics.retain(|metric| metric.kind().asks_judge());
-    if loaded.job.metrics.is_empty() {
-        let what = format!("no metric of {} asks a judge", loaded.file);
-        return Err(CliError::Unprepared(Refusal::new(what, "a job with tasks, or with a metric that asks a judge")));
-    }
-    refuse_unknown(&loaded.job, conversations)
-}
-
-/// The job that other systems' files make, with the context that lies beside each.
-fn of_files(args: &CheckArgs, conversations: &[KnownConversation], context: &Context) -> Result<Loaded, CliError> {
-    let mut all: Option<Loaded> = None;
-    for conversation in conversations {
-        let job = of_data(&conversation.file, &grade_args(args), context)?;
-        let case = job.job.cases.first().cloned();
-        let case = case.ok_or_else(|| CliError::Internal("a file has no case".to_owned()))?;
-        let case = Arc::new(Case { id: conversation.name.clone(), user: User::Persona, ..(*case).clone() });
-        match &mut all {
-            Some(all) => all.job.cases.push(case),
-            None => {
-                let mut job = job;
-                job.job.cases = vec![case];
-                all = Some(job);
-            }
-        }
-    }
-    all.ok_or_else(|| CliError::Internal("there are no files".to_owned()))
-}
-
-/// Refuses names of metrics that nothing measures: what must fail there would always slip through, and the judge be blamed.
-fn refuse_unknown(job: &Job, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    let names = |metric: &MetricEntry| [metric.label().to_owned(), metric.kind().as_str().to_owned()];
-    let tasks = job.cases.iter().flat_map(|case| case.tasks.iter().map(|task| task.task.clone()));
-    let of_case = job.cases.iter().flat_map(|case| case.expectations()).flat_map(|expected| &expected.rubrics);
-    let of_metrics = job.metrics.iter().flat_map(|metric| match &metric.metric {
-        MetricConfig::Rubric(options) => options.rubrics.as_slice(),
-        _ => &[],
-    });
-    // As they are called in scorecards.
-    let rubrics = of_case.chain(of_metrics).map(|rubric| match &rubric.description {
-        Some(description) => format!("{} ({description})", rubric.text),
-        None => rubric.text.clone(),
-    });
-    let known: BTreeSet<String> = job.metrics.iter().flat_map(names).chain(tasks).chain(rubrics).collect();
-    for conversation in conversations {
-        if let Some(name) = conversation.must_fail.iter().find(|name| !known.contains(*name)) {
-            let what = format!("{} must fail `{name}`, which the job does not measure", conversation.file.display());
-            let known = known.iter().cloned().collect::<Vec<_>>().join(", ");
-            return Err(CliError::Unprepared(Refusal::new(what, format!("one of {}", report::one_line(&known, 300)))));
-        }
-    }
-    Ok(())
 }
 
 /// What the judge makes of known conversations.
@@ -260,8 +183,8 @@ struct Judged {
 /// What the judge makes of all of them; `None` where it was interrupted.
 fn judged(
     (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
-    (loaded, conversations): (Loaded, Vec<KnownConversation>),
-    signals: Signals,
+    (loaded, conversations): CheckSet,
+    (spend, signals): (SpendLimits, Signals),
 ) -> Result<Option<Judged>, CliError> {
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = Asking {
@@ -269,7 +192,7 @@ fn judged(
             goes_on: GoesOn::WhereStopped,
             job: args.job.clone(),
             max_concurrency: args.max_concurrency,
-            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+            spend,
             prices: args.files.prices.clone(),
         },
         context,
@@ -329,32 +252,4 @@ fn judged(
 /// Where checks are kept: they are no runs of the job.
 fn checks(args: &CheckArgs) -> PathBuf {
     args.runs.runs_dir.join("checks")
-}
-
-/// What keeping conversations takes of the arguments of `grade`.
-fn grade_args(args: &CheckArgs) -> GradeArgs {
-    let CheckArgs { files: FileArgs { prices, prompts, env_file }, .. } = args;
-    GradeArgs {
-        runs: Vec::new(),
-        recorded: RecordedArgs {
-            dataset: None,
-            actual: Vec::new(),
-            min_score: None,
-            selection: SelectionArgs::default(),
-            reading: ReadingArgs {
-                metric_set: args.metric_set,
-                dialect_strict: args.dialect_strict,
-                ..ReadingArgs::default()
-            },
-        },
-        runs_dir: RunsArgs { runs_dir: checks(args) },
-        job: None,
-        weights: Vec::new(),
-        scorer_model: None::<Panel>,
-        max_concurrency: args.max_concurrency,
-        cost_limit: args.cost_limit,
-        token_limit: None,
-        files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
-        output: Vec::new(),
-    }
 }

@@ -13,7 +13,7 @@ use super::super::super::error::CliError;
 use super::super::super::held::{Conversation, Held};
 use super::super::super::jobs::Loaded;
 use super::super::super::run::runtime;
-use super::super::again::{render, without_reply};
+use super::super::again::{can_be_judged, render, without_reply};
 use super::expected::cases_of;
 use super::kept::Kept;
 use super::script_match::broken;
@@ -228,9 +228,13 @@ impl Keeper<'_> {
             Conversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
             Conversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
             Conversation::Own(trial) => {
-                let outcome = trial.outcome.unwrap_or_else(|| broken("the conversation was cut off".to_owned()));
-                // Whether a judge failed then is nothing to this grading.
-                let outcome = if matches!(outcome, Outcome::JudgeFailed { .. }) { Outcome::Graded } else { outcome };
+                // Whether a judge failed then, or was interrupted, is nothing to this grading.
+                let is_judgeable = can_be_judged(&trial);
+                let outcome = match trial.outcome {
+                    Some(outcome) if outcome.counts() || !is_judgeable => outcome,
+                    None if !is_judgeable => broken("the conversation was cut off".to_owned()),
+                    _ => Outcome::Graded,
+                };
                 let renamed = |it| Evidence { model: id.model.clone(), condition: id.condition, ..it };
                 (trial.evidence.map(renamed), outcome)
             }
