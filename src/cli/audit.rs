@@ -46,15 +46,16 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
     notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     for run in runs {
         // One that can't be read says nothing of the others.
-        match of_run((args, context, printer), run, &runtime) {
+        let folder = run.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        match of_run((args, context, printer), (run, &folder), &runtime) {
             Ok((status, json)) => {
                 worst = worst.max(status);
                 written.push(json);
             }
-            Err((run, error)) => {
+            Err(error) => {
                 printer.error(&error);
                 worst = worst.max(error.exit_status());
-                written.push(json!({ "run": run, "error": error.message() }));
+                written.push(json!({ "run": folder, "error": error.message() }));
             }
         }
     }
@@ -74,21 +75,18 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
 }
 
 /// What the assertions of a stored run notice; with `--max-trivial-score` also what agents that do nothing get with its job.
-/// Fails with the run's name.
 fn of_run(
     (args, context, printer): (&AuditArgs, &Context, &Printer),
-    mut run: JournalFile,
+    (mut run, folder): (JournalFile, &str),
     runtime: &Runtime,
-) -> Result<(u8, Value), (String, CliError)> {
-    let folder = run.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-    let failed = |error: CliError| (folder.clone(), error);
+) -> Result<(u8, Value), CliError> {
     let loaded = match args.max_trivial_score {
-        Some(_) => Some(stored_job(&mut run, folder.clone()).map_err(failed)?),
+        Some(_) => Some(stored_job(&mut run, folder.to_owned())?),
         None => None,
     };
-    let (status, mut json) = mutate::mutate((args, context, printer), run, runtime).map_err(failed)?;
+    let (status, mut json) = mutate::mutate((args, context, printer), run, runtime)?;
     let Some(loaded) = loaded else { return Ok((status, json)) };
-    let (of_trivial, audit) = limited((args, context, printer), loaded, runtime).map_err(failed)?;
+    let (of_trivial, audit) = limited((args, context, printer), loaded, runtime)?;
     json["score"] = json!(audit.score());
     json["audit"] = json!(audit);
     Ok((status.max(of_trivial), json))

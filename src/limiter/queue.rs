@@ -101,7 +101,7 @@ impl RateLimiter {
     }
 
     /// Reports that a request failed and is made again after this wait.
-    pub fn report_retry(&self, service: &'static str, error: &str, wait: Duration) {
+    pub fn report_retry(&self, service: &str, error: &str, wait: Duration) {
         if let Some((_, on_wait)) = &self.on_wait {
             on_wait(WaitReason::Retry { service, error }, wait);
         }

@@ -292,11 +292,12 @@ impl Llm for Client {
             // A refusal by a rate limit uses up a try too, but its wait is the queue's.
             let Some(delay) = delays.next(asked) else { return Err(error) };
             if let NextTry::Again(_) | NextTry::OnceMore = next {
-                let service = match request.role {
+                let role = match request.role {
                     LlmRole::Persona => "the persona's model",
                     LlmRole::Judge => "the judge's model",
                 };
-                self.settings.limiter.report_retry(service, &format!("{}: {error}", self.name), delay);
+                let service = format!("{role} {}", self.name);
+                self.settings.limiter.report_retry(&service, &error.to_string(), delay);
                 tokio::time::sleep(delay).await;
                 last = None;
             } else {

@@ -14,7 +14,7 @@ pub enum WaitReason<'a> {
     /// Another attempt after one that failed.
     Retry {
         /// Who failed: [`WaitReason::AGENT`], `the judge's model`.
-        service: &'static str,
+        service: &'a str,
         /// The error.
         error: &'a str,
     },
