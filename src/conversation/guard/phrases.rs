@@ -25,9 +25,11 @@ pub(super) enum List {
     Simulated,
     Details,
     Stage,
+    Offer,
+    Done,
 }
 
-const LISTS: [(List, &str); 14] = [
+const LISTS: [(List, &str); 16] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -42,6 +44,8 @@ const LISTS: [(List, &str); 14] = [
     (List::Simulated, include_str!("phrases/simulated.txt")),
     (List::Details, include_str!("phrases/details.txt")),
     (List::Stage, include_str!("phrases/stage.txt")),
+    (List::Offer, include_str!("phrases/offer.txt")),
+    (List::Done, include_str!("phrases/done.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.
@@ -79,6 +83,15 @@ pub(super) struct Phrases {
     pub(super) synonyms: HashMap<String, u128>,
     kinds: HashMap<String, u32>,
     kind_parts: Vec<(String, u32)>,
+    /// The words before a thing that say whose it is.
+    pub(super) possessives: HashMap<String, Owner>,
+}
+
+/// Whose a thing is: the speaker's, or that of the one who is addressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Speaker,
+    Addressed,
 }
 
 pub(super) static PHRASES: LazyLock<Phrases> = LazyLock::new(Phrases::load);
@@ -93,7 +106,7 @@ impl Phrases {
         let all: Vec<Phrase> = LISTS
             .into_iter()
             .flat_map(|(list, file)| lines(file).flat_map(move |(_, line)| line.split(" | ").map(move |it| (list, it))))
-            .filter_map(|(list, text)| Phrase::parse(list, text))
+            .flat_map(|(list, text)| alternatives(text).into_iter().filter_map(move |it| Phrase::parse(list, &it)))
             .collect();
         let search = AhoCorasick::new(all.iter().map(|phrase| phrase.parts[0].0.as_str())).ok();
         let mut phrases = Phrases {
@@ -108,6 +121,7 @@ impl Phrases {
             synonyms: HashMap::new(),
             kinds: HashMap::new(),
             kind_parts: Vec::new(),
+            possessives: HashMap::new(),
         };
         phrases.load_words();
         phrases
@@ -132,6 +146,12 @@ impl Phrases {
             let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
             self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
             self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+        }
+        for (_, words) in lines(include_str!("phrases/possessives.txt")) {
+            let (speaker, addressed) = words.split_once(" ; ").unwrap_or((words, ""));
+            for (words, owner) in [(speaker, Owner::Speaker), (addressed, Owner::Addressed)] {
+                self.possessives.extend(words.split(' ').map(|word| (plain(word), owner)));
+            }
         }
         for (bit, (_, words)) in lines(include_str!("phrases/synonyms.txt")).enumerate() {
             for word in words.split_whitespace() {
@@ -176,6 +196,17 @@ impl Phrases {
             .filter(|(part, _)| plain.contains(part.as_str()))
             .fold(by_words, |all, (_, bit)| all | bit)
     }
+}
+
+/// Each phrase that a text means, where alternatives stand in brackets: "has been … (booked/cancelled)".
+fn alternatives(text: &str) -> Vec<String> {
+    let Some((before, (within, after))) =
+        text.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?)))
+    else {
+        return vec![text.to_owned()];
+    };
+    let rests = alternatives(after);
+    within.split('/').flat_map(|one| rests.iter().map(move |rest| format!("{before}{one}{rest}"))).collect()
 }
 
 /// Short words within the names of kinds that are everywhere.

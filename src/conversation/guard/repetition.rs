@@ -1,55 +1,108 @@
-//! A turn that is nearly the same as an earlier one of the user.
+//! A turn that is nearly the same as an earlier message: of the user, or of the agent.
 
-use super::phrases::List;
+use super::phrases::{List, PHRASES};
 use super::scene::Scene;
-use super::text_view::TextView;
+use super::text_view::{Content, TextView};
+use super::words::Script;
 use super::{Fault, fault};
 use crate::evidence::Role;
 
-/// From this likeness on two turns are nearly the same.
-const SAME: f64 = 0.8;
+/// From this likeness on two questions of the agent are the same.
+const SAME: f64 = 0.6;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let (_, letters) = turn.outside(&[]);
-    if turn.places().len() < 3 && letters < 12 || turn.only_closes() || is_answer(turn) {
-        return None;
-    }
-    if scene.last_agent().is_none() && !scene.messages.is_empty()
-        || scene.last_agent().is_some_and(|agent| agent.has(List::AskAgain))
-    {
+    let agent = scene.last_agent()?;
+    if agent.has(List::AskAgain) || agent.raw.trim().is_empty() {
         return None;
     }
     for (at, (role, earlier)) in scene.messages.iter().enumerate() {
-        if *role != Role::User || turn.likeness(earlier) < SAME {
-            continue;
-        }
-        let agent_before = at.checked_sub(1).map(|before| &scene.messages[before].1);
-        let reply = scene.messages.get(at + 1).filter(|(role, _)| *role == Role::Assistant).map(|(_, text)| text);
-        let is_same_question = match (agent_before, scene.last_agent()) {
-            (Some(one), Some(other)) => at + 2 < scene.messages.len() && other.asks() && one.likeness(other) >= 0.6,
-            _ => false,
+        let question = at.checked_sub(1).map(|before| &scene.messages[before].1);
+        let is_answered = scene.messages.get(at + 1).is_some_and(|(role, reply)| {
+            *role == Role::Assistant && !reply.raw.trim().is_empty() && !reply.has(List::AskAgain)
+        });
+        let is_same_question = || {
+            at + 2 < scene.messages.len()
+                && agent.asks()
+                && question.is_some_and(|question| question.likeness(agent) >= SAME)
         };
-        let is_unanswered = reply.is_none_or(|reply| reply.raw.trim().is_empty() || reply.has(List::AskAgain));
-        if is_same_question || is_unanswered || differs_in_data(turn, earlier) {
+        if *role != Role::User || !is_answered || is_same_question() {
             continue;
         }
-        return fault("it says nearly the same as an earlier message; react to the last reply instead", earlier.raw);
+        if repeats(turn, earlier, agent) || question.is_some_and(|it| answers_again(turn, earlier, it, agent)) {
+            return fault(
+                "it says nearly the same as an earlier message; react to the last reply instead",
+                earlier.raw,
+            );
+        }
     }
     None
+}
+
+/// The words that say something, of one text and of another: what both have, what only the one and what only the other has.
+pub(super) struct Compared<'t> {
+    pub(super) old: usize,
+    pub(super) new: Vec<Content<'t>>,
+    pub(super) gone: usize,
+}
+
+impl<'t> Compared<'t> {
+    pub(super) fn new(turn: &'t TextView<'_>, earlier: &[&TextView<'_>]) -> Compared<'t> {
+        let says = |(word, weight): &(Content<'_>, f64)| *weight == 1.0 && !PHRASES.task_words.contains_key(word.text);
+        let is_in = |word: &Content<'_>| earlier.iter().any(|it| it.has_word(word));
+        let (old, new): (Vec<_>, Vec<_>) =
+            turn.weights().filter(says).map(|(word, _)| word).partition(|word| is_in(word));
+        let gone = earlier[0].weights().filter(says).filter(|(word, _)| !turn.has_word(word)).count();
+        Compared { old: old.len(), new, gone }
+    }
+}
+
+/// Whether the turn says what an earlier message says, and nothing else.
+fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) -> bool {
+    if turn.only_closes() {
+        return turn.places().len() >= 3 && turn.likeness(earlier) >= 0.8;
+    }
+    let kept = share(earlier, turn);
+    if kept < 0.6 || is_answer(turn) {
+        return false;
+    }
+    let Compared { old, new, gone } = Compared::new(turn, &[earlier]);
+    let is_unspaced = turn.places().iter().any(|word| matches!(word.script, Script::Han | Script::Thai));
+    let is_reply = new.iter().any(|word| word.has_digit() || agent.says(word));
+    match (new.len(), gone) {
+        (0, _) => old >= 2 && (kept >= 0.7 || !agent.asks()) || turn.places().len() >= 3 && kept >= 0.8,
+        _ if is_unspaced => !is_reply && share(turn, earlier) >= 0.5 && new.len() + gone <= old,
+        (_, 0) => !is_reply && new.len() * 2 <= old,
+        _ if turn.has(List::Greeting) => !is_reply && new.len().max(gone) * 2 <= old,
+        // The same sentence about something else, if one word stands for another.
+        _ => !is_reply && new.len().max(gone) * 4 <= old,
+    }
+}
+
+/// Whether the turn answers a question that was answered, instead of the one that the agent asks now.
+fn answers_again(turn: &TextView<'_>, earlier: &TextView<'_>, question: &TextView<'_>, agent: &TextView<'_>) -> bool {
+    if !(agent.asks() || agent.has(List::Awaits)) || !question.asks() || turn.asks() || share(earlier, turn) < 0.9 {
+        return false;
+    }
+    let Compared { old, new, .. } = Compared::new(turn, &[earlier, question]);
+    let is_reply = turn.weights().any(|(word, weight)| weight == 1.0 && agent.says(&word));
+    old >= 2 && new.len() * 2 <= old && !is_reply && !new.iter().any(Content::has_digit)
+}
+
+/// How much of what a text says another one says too, from 0 to 1.
+fn share(of: &TextView<'_>, within: &TextView<'_>) -> f64 {
+    let (mut all, mut shared) = (0.0, 0.0);
+    for (word, weight) in of.weights() {
+        all += weight;
+        if within.has_word(&word) {
+            shared += weight;
+        }
+    }
+    if all == 0.0 { 0.0 } else { shared / all }
 }
 
 /// Whether it is hardly more than yes or no.
 fn is_answer(turn: &TextView<'_>) -> bool {
     let (outside, all) = turn.outside(&[List::Answer, List::Polite]);
     turn.has(List::Answer) && outside <= 8 && all <= 30
-}
-
-/// Whether one of them has a number that the other has not: the same sentence about something else.
-fn differs_in_data(one: &TextView<'_>, other: &TextView<'_>) -> bool {
-    let data = |text: &TextView<'_>| {
-        let words = text.words().filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    data(one) != data(other)
 }

@@ -1,27 +1,27 @@
 //! A turn that begins the conversation again.
 
 use super::phrases::{List, is_sentence_end};
+use super::repetition::Compared;
 use super::scene::Scene;
-use super::text_view::Content;
+use super::text_view::{Content, TextView};
 use super::{Fault, fault};
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let first = scene.users().next()?;
+    scene.users().next()?;
     let why = "it begins the conversation again; go on from the last reply";
     if let Some(hit) = turn.of(List::StartOver).find(|hit| !turn.is_quoted(hit.start))
         && !scene.tasks.iter().any(|task| task.has(List::StartOver))
-        && !scene.last_agent().is_some_and(|agent| agent.has(List::StartOver))
+        && !scene.last_agent().is_some_and(|agent| agent.has(List::StartOver) || agent.has(List::AskAgain))
     {
         return fault(why, turn.shown(hit));
     }
     let plain = turn.plain();
     let greeting = turn
         .of(List::Greeting)
-        .filter(|hit| plain[..hit.start].chars().filter(|c| c.is_alphanumeric()).count() == 0)
+        .filter(|hit| plain[..hit.start].chars().filter(|c| c.is_alphanumeric()).count() <= 4)
         .max_by_key(|hit| hit.end)?;
     let rest = plain[greeting.end..].trim_start();
-    let is_weak = matches!(&plain[greeting.start..greeting.end], "hey" | "hi" | "hej");
     let says_again = [
         "again",
         "nochmal",
@@ -48,11 +48,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     ]
     .iter()
     .any(|word| rest.trim_start_matches([',', ' ']).starts_with(word));
-    let agent_greets = scene
-        .last_agent()
-        .is_none_or(|agent| agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1);
-    let is_silence = scene.last_agent().is_none_or(|agent| agent.raw.trim().is_empty() || agent.has(List::AskAgain));
-    if says_again || agent_greets || is_silence || only_greeted(scene) {
+    let agent = scene.last_agent().filter(|agent| !agent.raw.trim().is_empty() && !agent.has(List::AskAgain))?;
+    if says_again || only_greeted(scene) {
         return None;
     }
     let rest_words = rest.chars().filter(|c| c.is_alphanumeric()).count();
@@ -68,14 +65,27 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if !is_greeting || has_more(rest) {
         return None;
     }
-    let said: Vec<Content<'_>> = turn.content().collect();
-    let shared = |text: &super::text_view::TextView<'_>| said.iter().filter(|word| text.says(word)).count();
+    let agent_greets = agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1;
     let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
-    let repeats = scene.users().any(|earlier| shared(earlier) >= 2) || first.likeness(turn) >= 0.5;
-    if repeats || has_opener && !is_weak || has_opener && rest_words > 15 {
+    let is_reply = agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
+    let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks());
+    if begins || is_closed(scene) || scene.users().any(|earlier| resembles(turn, earlier, agent_greets)) {
         return fault(why, turn.raw);
     }
     None
+}
+
+/// Whether the user asks what was asked before, in other words.
+fn resembles(turn: &TextView<'_>, earlier: &TextView<'_>, agent_greets: bool) -> bool {
+    let Compared { old, new, .. } = Compared::new(turn, &[earlier]);
+    let least = if agent_greets { 2 } else { 1 };
+    old >= least && old * 2 >= new.len() && !new.iter().any(Content::has_digit)
+}
+
+/// Whether both have said goodbye.
+fn is_closed(scene: &Scene<'_>) -> bool {
+    scene.last_agent().is_some_and(|agent| !agent.asks())
+        && scene.users().next_back().is_some_and(|user| user.only_closes() && user.says_goodbye())
 }
 
 /// Whether the user has done no more than to greet.

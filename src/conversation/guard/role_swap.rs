@@ -1,7 +1,10 @@
-//! A turn in the assistant's part.
+//! A turn in the assistant's part: what only an assistant says, a question of what the customer wants, a report that the
+//! service is done, or the user's own things as somebody else's.
 
-use super::phrases::List;
+use super::phrases::{List, Owner, PHRASES, is_sentence_end};
 use super::scene::Scene;
+use super::text_view::{Content, TextView};
+use super::words::Script;
 use super::{Fault, fault};
 
 /// What makes a sentence one about the assistant, not of it.
@@ -32,19 +35,145 @@ const TURNED_ROUND: [&str; 24] = [
     "вы ",
 ];
 
+/// Whom somebody speaks of who offers or asks for himself, where it is not the subject: "would you like me to …".
+const OBJECT: [&str; 24] = [
+    "me", "my", "mine", "mich", "mir", "mein", "meine", "meinen", "moi", "mon", "ma", "mes", "mi", "mis", "conmigo",
+    "mio", "mia", "meu", "minha", "mij", "mijn", "мне", "мой", "моя",
+];
+
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
+    let why = "it speaks as the assistant; you are the user";
     for hit in turn.of(List::Assistant) {
+        let before = &turn.plain()[..hit.start];
         let sentence = turn.sentence(hit.start);
         let is_question = sentence.ends_with(['?', '؟']);
-        let before = &turn.plain()[..hit.start];
-        let clause = before.rsplit(super::phrases::is_sentence_end).next().unwrap_or(before);
+        let clause = before.rsplit(is_sentence_end).next().unwrap_or(before);
         let is_turned_round = TURNED_ROUND
             .iter()
             .any(|part| clause.contains(part) || is_question && sentence.starts_with(part) && clause.contains(part));
         let is_of_task = scene.tasks.iter().any(|task| task.plain().contains(&turn.plain()[hit.start..hit.end]));
         if !turn.is_quoted(hit.start) && !is_turned_round && !is_of_task {
-            return fault("it speaks as the assistant; you are the user", sentence);
+            return fault(why, sentence);
+        }
+    }
+    let offers = turn.of(List::Offer).find(|hit| {
+        let sentence = turn.sentence(hit.start);
+        is_question(sentence) && !has_word(sentence, &OBJECT) && !turn.is_quoted(hit.start)
+    });
+    let done = turn.of(List::Done).find(|hit| is_done(scene, turn.sentence(hit.start)));
+    if let Some(hit) = offers.or(done) {
+        return fault(why, turn.sentence(hit.start));
+    }
+    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)) {
+        return fault(why, sentence);
+    }
+    None
+}
+
+fn is_question(sentence: &str) -> bool {
+    TextView::new(sentence).asks() || sentence.ends_with('か') || sentence.ends_with("か。")
+}
+
+fn has_word(sentence: &str, words: &[&str]) -> bool {
+    sentence.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+}
+
+/// Whether a sentence reports what was done about a task, where neither a fact nor the assistant says so.
+fn is_done(scene: &Scene<'_>, sentence: &str) -> bool {
+    let is_of_user = PHRASES.has_first_person(sentence) || is_question(sentence);
+    let is_known = scene.facts.iter().chain(scene.last_agent()).any(|text| text.has(List::Done));
+    let is_turned_round = TURNED_ROUND.iter().any(|part| sentence.contains(part));
+    if is_of_user || is_known || is_turned_round {
+        return false;
+    }
+    let view = TextView::new(sentence);
+    scene
+        .tasks
+        .iter()
+        .any(|task| task.content().any(|word| !PHRASES.task_words.contains_key(word.text) && view.says(&word)))
+}
+
+/// A sentence that calls a thing "yours" that is the user's own.
+fn others_thing<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let (place, thing) = owned(turn, Owner::Addressed).into_iter().find(|(_, thing)| {
+        !PHRASES.task_words.contains_key(thing.text)
+            && (scene.users().any(|text| has_owned(text, Owner::Speaker, thing))
+                || scene.agents().any(|text| has_owned(text, Owner::Addressed, thing)))
+    })?;
+    let sentence = turn.sentence(place);
+    (!turn.is_quoted(place) && !THANKED.contains(&thing.text)).then_some(sentence)
+}
+
+/// What users thank for, and what both have.
+const THANKED: [&str; 16] = [
+    "help",
+    "time",
+    "patience",
+    "understanding",
+    "name",
+    "day",
+    "question",
+    "answer",
+    "hilfe",
+    "aide",
+    "ayuda",
+    "aiuto",
+    "ajuda",
+    "hulp",
+    "pomoc",
+    "помощь",
+];
+
+fn has_owned(text: &TextView<'_>, owner: Owner, thing: &Content<'_>) -> bool {
+    owned(text, owner).iter().any(|(_, other)| other.is_same(thing))
+}
+
+/// The things behind a possessive, with its place.
+fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> {
+    let plain = text.plain();
+    let mut all = Vec::new();
+    let mut before: Option<usize> = None;
+    for (word, weight) in text.weights() {
+        let start = word.text.as_ptr() as usize - plain.as_ptr() as usize;
+        match PHRASES.possessives.get(word.text) {
+            Some(found) => before = (*found == owner).then_some(start),
+            None if weight == 1.0 => all.extend(before.take().map(|place| (place, word))),
+            None => before = None,
+        }
+    }
+    if let Some(script) = text.places().first().map(|word| word.script)
+        && matches!(script, Script::Han | Script::Thai)
+    {
+        let marks: Vec<&String> =
+            PHRASES.possessives.iter().filter(|(_, it)| **it == owner).map(|(word, _)| word).collect();
+        for (word, _) in text.weights() {
+            let start = word.text.as_ptr() as usize - plain.as_ptr() as usize;
+            all.extend(marks.iter().any(|mark| plain[..start].ends_with(mark.as_str())).then_some((start, word)));
+        }
+    }
+    all
+}
+
+/// A sentence that is one of the assistant's own questions.
+fn agents_question<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let questions: Vec<&str> =
+        scene.agents().flat_map(|agent| agent.plain().split_inclusive(['?', '？', '؟'])).collect();
+    for (at, c) in turn.plain().char_indices().filter(|(_, c)| matches!(c, '?' | '？' | '؟')) {
+        let sentence = turn.sentence(at);
+        let view = TextView::new(sentence);
+        if view.places().len() < 4 {
+            continue;
+        }
+        let is_agents = questions.iter().filter(|question| question.ends_with(c)).any(|question| {
+            let question = question.trim_end_matches(['?', '？', '؟']);
+            let last = question.rsplit(is_sentence_end).next().unwrap_or(question);
+            TextView::new(last).likeness(&view) >= 0.85
+        });
+        if is_agents {
+            return Some(sentence);
         }
     }
     None

@@ -184,6 +184,32 @@ impl<'a> TextView<'a> {
         self.plain()[hit.start..hit.end].to_owned()
     }
 
+    /// Its words with what they count, without greetings: words that say something count four times as much as function words
+    /// and politeness.
+    pub(super) fn weights(&self) -> impl Iterator<Item = (Content<'_>, f64)> {
+        let plain = self.plain();
+        self.places().iter().filter_map(move |place| {
+            let within = |list| self.of(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
+            if within(List::Greeting) {
+                return None;
+            }
+            let text = &plain[place.start..place.end];
+            let says = self.says_something(place).filter(|_| !within(List::Polite));
+            let (_, synonyms, number) = says.unwrap_or((*place, 0, None));
+            Some((Content { text, synonyms, number, script: place.script }, if says.is_some() { 1.0 } else { 0.25 }))
+        })
+    }
+
+    /// Whether it has a word of the same stem or number, be it a function word.
+    pub(super) fn has_word(&self, wanted: &Content<'_>) -> bool {
+        match wanted.script {
+            Script::Han | Script::Thai | Script::Katakana => self.plain().contains(wanted.text),
+            _ => {
+                self.words().any(|word| is_same_stem(wanted.text, word)) || wanted.number.is_some() && self.says(wanted)
+            }
+        }
+    }
+
     /// How alike two texts are by their words, from 0 to 1.
     pub(super) fn likeness(&self, other: &TextView<'_>) -> f64 {
         let (one, two): (Vec<&str>, Vec<&str>) = (self.words().collect(), other.words().collect());

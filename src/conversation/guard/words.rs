@@ -158,6 +158,10 @@ pub(super) fn is_same_stem(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
+    let (one, other) = (without_article(one), without_article(other));
+    if one.is_empty() || other.is_empty() {
+        return false;
+    }
     if one.as_bytes()[0] != other.as_bytes()[0] || one.bytes().chain(other.bytes()).any(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -168,7 +172,7 @@ pub(super) fn is_same_stem(one: &str, other: &str) -> bool {
     let rests = (one.chars().count() - shared, other.chars().count() - shared);
     let (less, more) = (rests.0.min(rests.1), rests.0.max(rests.1));
     match Script::of(one.chars().next().unwrap_or(' ')) {
-        Script::Hangul => shared >= 2 && more <= 3 && less <= 1 || shared >= 3,
+        Script::Hangul => shared >= 2 && more <= 3 && less <= 2 || shared >= 3,
         Script::Han | Script::Thai | Script::Katakana => false,
         Script::Arabic | Script::Devanagari => shared >= 3 && more <= 2,
         _ => match shared {
@@ -179,6 +183,14 @@ pub(super) fn is_same_stem(one: &str, other: &str) -> bool {
             _ => less <= 3 && more <= 6,
         },
     }
+}
+
+/// The word without the Arabic article and what is written with it.
+fn without_article(word: &str) -> &str {
+    ["ال", "وال", "بال", "لل"]
+        .iter()
+        .find_map(|article| word.strip_prefix(article).filter(|rest| rest.len() > 4))
+        .unwrap_or(word)
 }
 
 #[cfg(test)]
