@@ -1,18 +1,18 @@
 //! A goodbye while tasks are open or the agent waits for an answer.
 
-use super::phrases::List;
+use super::phrases::{Hit, List};
 use super::scene::Scene;
 use super::tasks_raised::{is_comparable, matched, telling};
 use super::{Fault, fault};
+use crate::evidence::Role;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let (outside, all) = turn.outside(&[List::Goodbye, List::Polite]);
     // A goodbye within a message about something else is none.
-    let is_goodbye = turn.says_goodbye()
-        && (outside <= 60 || outside * 2 <= all)
-        && !turn.raw.trim_end().ends_with(['?', '？', '؟']);
-    if !scene.turn.signs_off && !is_goodbye {
+    let is_goodbye = turn.says_goodbye() && (outside <= 60 || outside * 2 <= all);
+    let goes_on = turn.raw.trim_end().ends_with(['?', '？', '؟']);
+    if goes_on || !scene.turn.signs_off && !is_goodbye {
         return None;
     }
     if scene.users().any(|text| text.only_closes() && text.says_goodbye()) {
@@ -25,10 +25,15 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let sentences = agent.plain();
     let waits =
         scene.agent_asks() && !agent.has(List::AnythingElse) && !agent.has(List::Goodbye) && !sentences.is_empty();
+    let within = |hit: &Hit, list| {
+        turn.of(list).any(|it| {
+            it.start <= hit.start
+                && hit.end <= it.end
+                && (list == List::Goodbye || it.end - it.start > hit.end - hit.start)
+        })
+    };
     let answers = outside >= 12
-        || turn
-            .of(List::Answer)
-            .any(|hit| !turn.of(List::Goodbye).any(|bye| bye.start <= hit.start && hit.end <= bye.end))
+        || turn.of(List::Answer).any(|hit| !within(hit, List::Goodbye) && !within(hit, List::Polite))
             && !only_thanks(scene);
     if waits && !answers {
         return fault("it ends the conversation while the assistant waits for an answer", agent.raw);
@@ -40,6 +45,12 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 fn open_task(scene: &Scene<'_>) -> Option<usize> {
     let turn = scene.text();
     let users: Vec<_> = scene.users().chain([turn]).collect();
+    // What the assistant asked whether to tell, and was answered, needs no question of the user's.
+    let offered = scene.messages.windows(2).filter_map(|pair| match pair {
+        [(Role::Assistant, agent), (Role::User, user)] => (agent.asks() && user.has(List::Answer)).then_some(agent),
+        _ => None,
+    });
+    let said: Vec<_> = users.iter().copied().chain(offered).collect();
     if !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
         let asked = scene
             .users()
@@ -49,7 +60,7 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
     }
     (0..scene.tasks.len()).find(|at| {
         let words = telling(scene, *at);
-        !words.is_empty() && !users.iter().any(|text| matched(text, &words).0 > 0)
+        !words.is_empty() && !said.iter().any(|text| matched(text, &words).0 > 0)
     })
 }
 

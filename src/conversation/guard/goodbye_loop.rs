@@ -2,27 +2,33 @@
 
 use super::phrases::List;
 use super::scene::Scene;
+use super::text_view::TextView;
 use super::{Fault, fault};
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let closes = turn.only_closes() || turn.raw.trim().is_empty() && scene.turn.signs_off;
-    if !closes
-        || scene
-            .last_agent()
-            .is_some_and(|agent| agent.asks() && !agent.has(List::Goodbye) && !agent.has(List::AnythingElse))
-    {
+    let why = "the conversation was closed already; it says goodbye or thanks again";
+    let agent = scene.last_agent();
+    if agent.is_some_and(|agent| agent.asks() && !agent.has(List::Goodbye) && !agent.has(List::AnythingElse)) {
         return None;
     }
-    let before: Vec<bool> =
-        scene.users().rev().take_while(|text| text.only_closes()).map(|text| text.has(List::Goodbye)).collect();
     let has_goodbye = turn.has(List::Goodbye) || scene.turn.signs_off;
-    let is_loop =
-        before.len() >= 2 || before.first() == Some(&true) || !before.is_empty() && !has_goodbye && thanks_again(scene);
-    if !is_loop {
+    let said_goodbye = scene.users().next_back().is_some_and(|text| text.only_closes() && text.has(List::Goodbye));
+    if said_goodbye && has_goodbye && says_little_else(turn) {
+        return fault(why, turn.raw.trim());
+    }
+    if !turn.only_closes() && !(turn.raw.trim().is_empty() && scene.turn.signs_off) {
         return None;
     }
-    fault("the conversation was closed already; it says goodbye or thanks again", turn.raw.trim())
+    let closings = scene.users().rev().take_while(|text| text.only_closes()).count();
+    let is_loop = closings >= 2 || said_goodbye || closings > 0 && !has_goodbye && thanks_again(scene);
+    if is_loop { fault(why, turn.raw.trim()) } else { None }
+}
+
+/// Whether most of it is goodbye and thanks, and nothing is asked or told.
+fn says_little_else(turn: &TextView<'_>) -> bool {
+    let (outside, all) = turn.outside(&[List::Goodbye, List::Polite, List::Greeting]);
+    !turn.asks() && (outside * 2 <= all || outside <= 16) && !turn.content().any(|word| word.has_digit())
 }
 
 /// Whether the agent has answered thanks with a goodbye, and the turn thanks once more.

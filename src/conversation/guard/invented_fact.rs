@@ -310,7 +310,7 @@ fn name(scene: &Scene<'_>) -> Option<String> {
                 .take_while(|c| c.is_alphanumeric() || *c == '·')
                 .take(2)
                 .collect();
-            if name.chars().count() == 2 && !PHRASES.functions.contains_key(&name) && !is_known(&name) {
+            if name.chars().count() == 2 && !PHRASES.functions.contains(&name) && !is_known(&name) {
                 return Some(name);
             }
             continue;
@@ -358,7 +358,7 @@ fn name(scene: &Scene<'_>) -> Option<String> {
         .collect();
     if asks_name && names.len() >= 2 && turn.places().len() <= 8 && !turn.raw.contains(['?']) {
         let is_name =
-            |name: &&&str| !is_known(name) && !PHRASES.functions.contains_key(&plain(name)) && !COMMON.contains(*name);
+            |name: &&&str| !is_known(name) && !PHRASES.functions.contains(&plain(name)) && !COMMON.contains(*name);
         let unknown: Vec<&&str> = names.iter().filter(is_name).collect();
         if unknown.len() >= 2 {
             return Some(unknown.iter().map(|name| **name).collect::<Vec<_>>().join(" "));

@@ -1,6 +1,6 @@
 //! The phrases that guards look for, all of them in one pass over a text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -72,9 +72,12 @@ struct Phrase {
 pub(super) struct Phrases {
     all: Vec<Phrase>,
     search: Option<AhoCorasick>,
-    /// The languages in which a word is a function word, a bit each in the order of `languages`.
-    pub(super) functions: HashMap<String, u32>,
-    pub(super) languages: Vec<&'static str>,
+    /// The function words of all languages.
+    pub(super) functions: HashSet<String>,
+    /// The languages in which a word is frequent, a bit each.
+    pub(super) languages: HashMap<String, u32>,
+    /// The letters that few languages have.
+    pub(super) letters: HashMap<char, u32>,
     pub(super) task_words: HashMap<String, ()>,
     pub(super) numbers: HashMap<String, u64>,
     pub(super) months: HashMap<String, u64>,
@@ -83,6 +86,8 @@ pub(super) struct Phrases {
     pub(super) synonyms: HashMap<String, u128>,
     kinds: HashMap<String, u32>,
     kind_parts: Vec<(String, u32)>,
+    /// The words of who plays along in a simulated conversation, and of what it is made from.
+    pub(super) meta: [Vec<String>; 2],
     /// The words before a thing that say whose it is.
     pub(super) possessives: HashMap<String, Owner>,
 }
@@ -112,8 +117,9 @@ impl Phrases {
         let mut phrases = Phrases {
             all,
             search,
-            functions: HashMap::new(),
-            languages: Vec::new(),
+            functions: HashSet::new(),
+            languages: HashMap::new(),
+            letters: HashMap::new(),
             task_words: HashMap::new(),
             numbers: HashMap::new(),
             months: HashMap::new(),
@@ -121,6 +127,7 @@ impl Phrases {
             synonyms: HashMap::new(),
             kinds: HashMap::new(),
             kind_parts: Vec::new(),
+            meta: [Vec::new(), Vec::new()],
             possessives: HashMap::new(),
         };
         phrases.load_words();
@@ -128,11 +135,30 @@ impl Phrases {
     }
 
     fn load_words(&mut self) {
-        for (bit, (language, words)) in lines(include_str!("phrases/functions.txt")).enumerate() {
-            self.languages.push(language);
-            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
-                *self.functions.entry(word).or_default() |= 1 << bit;
+        let mut names: Vec<&str> = Vec::new();
+        let mut bit = |name| {
+            let at = names.iter().position(|it| *it == name).unwrap_or(names.len());
+            if at == names.len() {
+                names.push(name);
             }
+            1u32.checked_shl(at as u32).unwrap_or_default()
+        };
+        for (language, words) in lines(include_str!("phrases/functions.txt")) {
+            let bit = bit(language);
+            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+                *self.languages.entry(word.clone()).or_default() |= bit;
+                self.functions.insert(word);
+            }
+        }
+        for (language, words) in lines(include_str!("phrases/languages.txt")) {
+            let bit = bit(language);
+            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+                *self.languages.entry(word).or_default() |= bit;
+            }
+        }
+        for (language, letters) in lines(include_str!("phrases/letters.txt")) {
+            let bit = bit(language);
+            letters.chars().for_each(|letter| *self.letters.entry(letter).or_default() |= bit);
         }
         for (_, words) in lines(include_str!("phrases/task_words.txt")) {
             self.task_words.extend(words.split_whitespace().map(|word| (plain(word), ())));
@@ -146,6 +172,11 @@ impl Phrases {
             let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
             self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
             self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+        }
+        for (_, words) in lines(include_str!("phrases/meta.txt")) {
+            let (who, what) = words.split_once(" ; ").unwrap_or((words, ""));
+            self.meta[0].extend(who.split(' ').map(plain));
+            self.meta[1].extend(what.split(' ').map(plain));
         }
         for (_, words) in lines(include_str!("phrases/possessives.txt")) {
             let (speaker, addressed) = words.split_once(" ; ").unwrap_or((words, ""));

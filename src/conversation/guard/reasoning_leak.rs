@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::phrases::List;
+use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::{Fault, fault};
@@ -67,6 +67,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(direction) = stage_direction(turn) {
         return fault("it describes what the user does; write only what the user says", direction);
     }
+    if let Some(words) = meta(scene) {
+        return fault("it speaks of the conversation as one that is played; write only what the user says", words);
+    }
     let is_of_case = |words: &str| {
         scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(words))
             || scene.last_agent().is_some_and(|agent| agent.plain().contains(words))
@@ -78,9 +81,41 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     fault("it shows instructions or reasoning; write only what the user says", turn.shown(hit))
 }
 
+/// Two words of which one says who plays along and the other what the conversation is made from, where the case has neither.
+fn meta(scene: &Scene<'_>) -> Option<String> {
+    let turn = scene.text();
+    let find = |words: &[String]| {
+        let found = words.iter().find(|word| {
+            let is_spaced = word.chars().next().is_some_and(|c| !crate::text::is_unspaced(c));
+            match is_spaced {
+                true => turn.words().any(|it| it == word.as_str()),
+                false => turn.plain().contains(word.as_str()),
+            }
+        })?;
+        let is_of_case = scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(found.as_str()))
+            || scene.messages.iter().any(|(_, text)| text.plain().contains(found.as_str()));
+        (!is_of_case).then(|| found.clone())
+    };
+    Some(format!("{} · {}", find(&PHRASES.meta[0])?, find(&PHRASES.meta[1])?))
+}
+
 /// What is done, between asterisks or brackets.
 fn stage_direction(turn: &TextView<'_>) -> Option<String> {
     let plain = turn.plain();
+    // A remark before all else, of somebody else than the one who writes.
+    if let Some(rest) = plain.trim_start().strip_prefix(['(', '（', '['])
+        && let Some(end) = rest.find([')', '）', ']'])
+    {
+        let (remark, after) = rest.split_at(end);
+        let is_of_writer = PHRASES.has_first_person(remark) || remark.contains(['?', '？', '؟']);
+        if !is_of_writer
+            && remark.split_whitespace().count() >= 3
+            && after.chars().any(crate::text::is_of_word)
+            && remark.ends_with(['.', '!', '…', '。'])
+        {
+            return Some(remark.to_owned());
+        }
+    }
     let pairs = [('*', '*'), ('(', ')'), ('[', ']'), ('（', '）'), ('_', '_'), ('【', '】')];
     turn.of(List::Stage).find_map(|hit| {
         let before = &plain[..hit.start];

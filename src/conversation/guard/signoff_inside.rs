@@ -35,6 +35,7 @@ pub(super) fn place(text: &str, signoff: &str) -> Option<(usize, usize)> {
     while let Some((start, end)) = found(&text[from..], signoff) {
         let (start, end) = (from + start, from + end);
         let is_one_word = signoff.chars().all(is_of_word);
+        let is_syllable = signoff.chars().count() <= 2;
         let is_spaced = |c: Option<char>| {
             c.is_some_and(|c| {
                 is_of_word(c)
@@ -42,6 +43,7 @@ pub(super) fn place(text: &str, signoff: &str) -> Option<(usize, usize)> {
                         Script::of(c),
                         Script::Han | Script::Thai | Script::Hiragana | Script::Katakana | Script::Hangul
                     )
+                    || is_syllable && is_of_word(c) && Script::of(c) == Script::Hangul
             })
         };
         let is_within_word = signoff.starts_with(is_of_word) && is_spaced(text[..start].chars().next_back())

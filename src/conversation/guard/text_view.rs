@@ -93,7 +93,7 @@ impl<'a> TextView<'a> {
             Script::Digit => true,
             _ => text.chars().nth(1).is_some(),
         };
-        if !is_long || PHRASES.functions.contains_key(text) && !PHRASES.numbers.contains_key(text) {
+        if !is_long || PHRASES.functions.contains(text) && !PHRASES.numbers.contains_key(text) {
             return None;
         }
         let number = PHRASES.numbers.get(text).copied().filter(|number| *number > 1).or_else(|| text.parse().ok());

@@ -7,9 +7,9 @@ use super::{Fault, fault};
 use crate::text::sentences;
 
 /// The most words; a message of a few long sentences stays below it.
-const MOST_WORDS: usize = 100;
+const MOST_WORDS: usize = 136;
 /// The most sentences, where they are not short.
-const MOST_SENTENCES: usize = 7;
+const MOST_SENTENCES: usize = 10;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let text = scene.text();
@@ -37,7 +37,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let factor = if is_asked_for { 2 } else { 1 };
     let is_long = words > MOST_WORDS * factor
         || characters > 750 * factor
-        || words > 65 * factor && sentences(text.raw).len() > MOST_SENTENCES * factor;
+        || words > 100 * factor && sentences(text.raw).len() > MOST_SENTENCES * factor;
     if !is_long {
         return None;
     }

@@ -21,28 +21,33 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let is_short = match script_of_turn {
         Script::Han | Script::Hiragana | Script::Hangul | Script::Katakana => letters < 4,
-        _ => letters < 10 || turn.places().len() < 3,
+        _ => letters < 9 || turn.places().len() < 3,
     };
     let why = "it is in another language than the conversation";
     if is_short {
         return None;
     }
+    let own = scores(turn, &[]);
     if !scripts.contains(&script_of_turn) {
         // A few Latin words may be a name.
-        let is_name = script_of_turn == Script::Latin && turn.language().is_none() && turn.places().len() < 8;
+        let is_name = script_of_turn == Script::Latin && best(&own).1 < 1.0 && turn.places().len() < 8;
         return if is_name { None } else { fault(why, turn.raw) };
     }
-    let spoken = turn.language()?;
-    let languages: Vec<usize> =
-        allowed.iter().filter(|text| script(text) == Some(script_of_turn)).filter_map(|text| text.language()).collect();
-    // Each text of another script is in another language, and one that is not clear may be in this one.
-    if languages.is_empty()
-        || languages.contains(&spoken)
-        || allowed.iter().any(|text| text.language().is_none() && score(text, spoken) >= 2)
-    {
-        return None;
+    let others: Vec<&TextView<'_>> = allowed.into_iter().filter(|text| script(text) == Some(script_of_turn)).collect();
+    let mut spoken = [0.0; 32];
+    for text in &others {
+        scores(text, &[]).iter().zip(&mut spoken).for_each(|(score, sum)| *sum += score);
     }
-    fault(why, turn.raw)
+    // Words that were said before are no evidence of another language.
+    let (language, score) = best(&scores(turn, &others));
+    let (main, most) = best(&spoken);
+    let words: usize = others.iter().map(|text| text.places().len()).sum();
+    let is_known = match most >= 1.5 {
+        true => spoken[language] * 2.0 >= most || own[main] * 1.5 + 0.4 > score,
+        // What is spoken is none of the languages that are known here.
+        false => words < 6 || spoken[language] > 0.7 || own[language] < 2.0,
+    };
+    if score < 0.9 || language == main || is_known { None } else { fault(why, turn.raw) }
 }
 
 /// The script of most letters. Japanese is Hiragana, whatever its characters are.
@@ -67,15 +72,17 @@ pub(super) fn script(text: &TextView<'_>) -> Option<Script> {
     (most > 0 && most * 10 >= all * 6).then_some(script)
 }
 
-fn score(text: &TextView<'_>, language: usize) -> u32 {
-    text.words().filter(|word| PHRASES.functions.get(*word).is_some_and(|bits| bits & 1 << language != 0)).count()
-        as u32
-}
-
-/// The language of a text in Latin or Cyrillic letters, where its function words leave no doubt.
-pub(super) fn language(text: &TextView<'_>) -> Option<usize> {
-    let mut scores = [0u32; 32];
-    let (mut words, mut from, mut is_quoted) = (0, 0, false);
+/// How much speaks for each language: its frequent words, each divided by the languages that have it, and its letters.
+fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32] {
+    let mut scores = [0.0; 32];
+    let mut add = |bits: u32, weight: f32| {
+        let mut rest = bits;
+        while rest != 0 {
+            scores[rest.trailing_zeros() as usize] += weight / bits.count_ones() as f32;
+            rest &= rest - 1;
+        }
+    };
+    let (mut from, mut is_quoted) = (0, false);
     let plain = text.plain();
     for place in text.places() {
         is_quoted ^= plain[from..place.start].matches('"').count() % 2 == 1;
@@ -83,16 +90,35 @@ pub(super) fn language(text: &TextView<'_>) -> Option<usize> {
         if is_quoted || !matches!(place.script, Script::Latin | Script::Cyrillic) {
             continue;
         }
-        words += 1;
-        let mut bits = PHRASES.functions.get(&plain[place.start..place.end]).copied().unwrap_or_default();
-        while bits != 0 {
-            scores[bits.trailing_zeros() as usize] += 1;
-            bits &= bits - 1;
+        let word = &plain[place.start..place.end];
+        if matches!(word.as_bytes(), [b'b'..=b'd' | b'f'..=b'h' | b'j'..=b'n' | b'p'..=b't' | b'v'..=b'x' | b'z']) {
+            continue;
+        }
+        if let Some(bits) = PHRASES.languages.get(word)
+            && !without.iter().any(|other| other.words().any(|it| it == word))
+        {
+            add(*bits, 1.0);
         }
     }
-    let best = (0..32).max_by_key(|at| scores[*at])?;
-    let next = (0..32).filter(|at| *at != best).map(|at| scores[at]).max().unwrap_or_default();
-    let is_sure =
-        scores[best] >= 2 && (scores[best] >= next + 2 || scores[best] * 2 > next * 3) && scores[best] * 4 >= words;
-    (is_sure && best < PHRASES.languages.len()).then_some(best)
+    let mut seen = Vec::new();
+    for letter in text.raw.chars().filter(|c| !c.is_ascii()) {
+        if let Some(bits) = PHRASES.letters.get(&letter).filter(|_| !seen.contains(&letter)) {
+            seen.push(letter);
+            add(*bits, 1.0);
+        }
+    }
+    scores
+}
+
+fn best(scores: &[f32; 32]) -> (usize, f32) {
+    let best = (0..32).max_by(|one, other| scores[*one].total_cmp(&scores[*other])).unwrap_or_default();
+    (best, scores[best])
+}
+
+/// The language of a text in Latin or Cyrillic letters, where there is no doubt.
+pub(super) fn language(text: &TextView<'_>) -> Option<usize> {
+    let scores = scores(text, &[]);
+    let (language, most) = best(&scores);
+    let next = (0..32).filter(|at| *at != language).map(|at| scores[at]).fold(0.0, f32::max);
+    (most >= 1.2 && most >= next * 1.5 + 0.3).then_some(language)
 }
