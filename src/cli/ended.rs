@@ -8,11 +8,12 @@ use super::args::{RunArgs, quoted, runs_dir_flag};
 use super::context::Context;
 use super::detailed;
 use super::error::CliError;
+use super::grade::can_be_judged;
 use super::outputs::{self, OutputFile, OutputRun};
 use super::printer::Printer;
 use super::signals::Kept;
 use super::stored::StoredPrompts;
-use crate::record::{Overview, RunSummary, Verdict};
+use crate::record::{Overview, RunSummary, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
@@ -92,7 +93,9 @@ impl RunDisplay<'_> {
         }
         match std::mem::replace(summary_written, Ok(())) {
             Ok(()) if !is_only && verdict != Verdict::Interrupted => printer.note(&format!("kept in {path}")),
-            Ok(()) => printer.note(&kept_words(overview, args, path)),
+            Ok(()) => {
+                printer.note(&format!("{}{}", kept_words(overview, args, path), judge_words(run, overview, args)))
+            }
             // What was shown is whole, and whoever moved the folder has the journal.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 let what = match run.is_deleted() {
@@ -188,6 +191,18 @@ fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
         }
         _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
     }
+}
+
+/// After an interruption: the command that has those conversations judged that were over and are not judged yet.
+fn judge_words(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
+    let RunSummary { id, verdict, provenance, .. } = &overview.summary;
+    let is_left = |trial: &TrialRecord| trial.outcome.is_none() && can_be_judged(trial);
+    let has_judge = !["none", "scripted"].contains(&provenance.judge_model.as_str());
+    if *verdict != Verdict::Interrupted || !has_judge || !run.trials().flatten().any(|trial| is_left(&trial)) {
+        return String::new();
+    }
+    let judge = quoted(&provenance.judge_model.replace(", ", ","));
+    format!("\njudge what was over: eval-job grade {id}{} --scorer-model {judge}", runs_dir_flag(&args.runs.runs_dir))
 }
 
 fn show_words(id: &str, why: &str, args: &RunArgs) -> String {

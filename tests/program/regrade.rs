@@ -362,3 +362,28 @@ fn who_gave_no_verdict_is_named_with_its_address() {
     let who = format!("the judge's model openai/other: POST {}/v1/chat/completions: answered 404", broken.address);
     assert!(words.contains(&who), "{words}");
 }
+
+/// Both conversations are over when the second one's judge is silent.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_what_was_over_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sent, arrived) = std::sync::mpsc::channel();
+    let sent = std::sync::Mutex::new(sent);
+    let judge = judge(move |nth| match nth {
+        1 => {
+            let _ = sent.lock().unwrap().send(());
+            Reply::Silence
+        }
+        _ => verdict(0.5),
+    });
+    let scorer = format!("scorer: {{model: {{name: openai/other, baseUrl: '{}/v1'}}}}", judge.address);
+    std::fs::write(folder.path().join("job.yml"), JOB.replace("scorer: {model: scripted}", &scorer)).unwrap();
+    let mut run = eval_job(folder.path());
+    run.args(["run", "job.yml", "-j", "1", "--no-progress"]);
+    let (status, words) = super::interrupted(run, &arrived);
+    assert_eq!(status, Some(130), "{words}");
+    let offered = words.replace("judge what was over: ", "ask for the rest: ");
+    let (_, again) = super::pasted(folder.path(), &offered);
+    assert!(again.contains("asking openai/other about 1 of 2 conversations; answered before: "), "{words}{again}");
+}

@@ -288,7 +288,7 @@ impl<'a> Again<'a> {
 
 /// Whether a judge can be asked about a conversation: it says something of the agent, or would have if a judge had not failed, or
 /// if judging had not been interrupted.
-pub(super) fn can_be_judged(trial: &TrialRecord) -> bool {
+pub(in crate::cli) fn can_be_judged(trial: &TrialRecord) -> bool {
     let Some(evidence) = &trial.evidence else { return false };
     match &trial.outcome {
         Some(Outcome::Broken { error }) => error.starts_with(grade::NOT_ASKED),

@@ -29,6 +29,7 @@ use crate::run::AskingStopped;
 use crate::score::Weight;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
+pub(super) use again::can_be_judged;
 pub(super) use check::{canaries, check, check_canaries};
 pub(super) use rejudge::rejudge;
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::client::Neo4jGraph;
+use crate::clock::Clock;
 use crate::graph::{GraphErrorKind, Parameters, Table, Value};
 
 /// How long the simplest question may take.
@@ -29,7 +30,7 @@ impl Neo4jGraph {
     /// Why others can't work with the database: it does not answer, it was started again within this time, or a
     /// transaction waits for another one's lock. `failure` is the error of whoever needs it.
     pub(super) async fn trouble_now(&self, within: Duration, failure: &str) -> Option<String> {
-        let since = Instant::now();
+        let since = Clock::system().start();
         // Where our own statements take all connections, nothing can be asked.
         let _connection = timeout(3 * ANSWER_TIMEOUT, self.free()).await.ok()?;
         match timeout(ANSWER_TIMEOUT, self.once("RETURN 1")).await {
@@ -41,7 +42,7 @@ impl Neo4jGraph {
         let asked = async {
             let uptime = self.once(UPTIME).await;
             if let Ok(Some(up)) = uptime.as_ref().map(number)
-                && up < (within + since.elapsed()).mul_f64(1.1) + SLACK
+                && up < (within + Duration::from_secs_f64(since.elapsed_ms() / 1000.0)).mul_f64(1.1) + SLACK
             {
                 return Some(format!("Neo4j was started again {:.0} s before", up.as_secs_f64()));
             }
