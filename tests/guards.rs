@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use eval_job::conversation::guard::{Guard, GuardInput, check};
-use eval_job::evidence::Message;
+use eval_job::conversation::guard::{GuardInput, check};
+use eval_job::evidence::{Guard, Message};
 use serde_json::Value;
 
 use crate::house::root;
@@ -19,8 +19,16 @@ struct Labelled {
     facts: Vec<Value>,
     signoff: String,
     transcript: Vec<Message>,
-    turn: String,
+    turn: Judged,
     labels: Vec<String>,
+}
+
+/// The turn that is looked at: the next one, or the one in this place of the transcript.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Judged {
+    Next(String),
+    At(usize),
 }
 
 /// How a guard did on one corpus.
@@ -53,13 +61,18 @@ fn found(labelled: &Labelled) -> Vec<&'static str> {
         (labelled.tasks.iter().map(text).collect(), labelled.facts.iter().map(text).collect());
     let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
     let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
+    let (transcript, turn) = match &labelled.turn {
+        Judged::Next(turn) => (&labelled.transcript[..], turn),
+        Judged::At(place) => (&labelled.transcript[..*place], &labelled.transcript[*place].content),
+    };
     let input = GuardInput {
         has_facts: labelled.condition == "with_facts",
         tasks: &tasks,
         facts: &facts,
+        background: &[],
         signoff: &labelled.signoff,
-        transcript: &labelled.transcript,
-        turn: &labelled.turn,
+        transcript,
+        turn,
         is_done: false,
     };
     check(&input).into_iter().map(|finding| finding.guard.as_str()).collect()

@@ -26,6 +26,7 @@ pub fn table() {
                 has_facts: true,
                 tasks: &tasks,
                 facts: &facts,
+                background: &[],
                 signoff: "So Long, and Thanks for All the Fish",
                 transcript: &transcript,
                 turn,

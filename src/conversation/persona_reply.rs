@@ -10,6 +10,8 @@ use crate::text::{contradiction, visible};
 pub struct PersonaReply {
     /// The message to the agent; never blank. `None` for a sign-off alone.
     pub message: Option<String>,
+    /// The message as the model wrote it, with the sign-off phrase.
+    pub written: String,
     /// Whether it signed off: the conversation ends when the message, if there is one, is answered.
     pub done: bool,
 }
@@ -42,15 +44,16 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Unus
             None => (raw.trim().to_owned(), false),
         },
     };
-    let (message, done) = match without_signoff(&message, signoff) {
-        Some(rest) => (rest, true),
-        None => (message, done),
+    let (rest, done) = match without_signoff(&message, signoff) {
+        Some(rest) => (Some(rest), true),
+        None => (None, done),
     };
-    let message = Some(message.trim().to_owned()).filter(|message| !message.is_empty());
+    let written = message;
+    let message = Some(rest.as_ref().unwrap_or(&written).trim().to_owned()).filter(|message| !message.is_empty());
     if message.is_none() && !done {
         return unusable("the reply has no message and does not say that the conversation is done");
     }
-    Ok(PersonaReply { message, done })
+    Ok(PersonaReply { message, written, done })
 }
 
 /// The reason why no user would type this.

@@ -13,6 +13,7 @@ mod judgement;
 mod message;
 mod object_context;
 mod observation;
+mod persona_fault;
 mod review;
 mod state;
 mod tool_use;
@@ -30,6 +31,7 @@ pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema,
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
+pub use persona_fault::{Guard, GuardFinding, PersonaFault};
 pub use review::{CallFinding, ExpectedTurn, MissedCall, Review, ReviewedCall, ValueDifference};
 pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
@@ -111,6 +113,9 @@ pub struct Evidence {
     /// Settings that the persona's model refused, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persona_notes: Vec<String>,
+    /// The messages of the persona that were not sent, because they were faulty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub persona_faults: Vec<PersonaFault>,
 }
 
 impl Evidence {
@@ -131,6 +136,7 @@ impl Evidence {
             empty: None,
             persona_usage: Usage::default(),
             persona_notes: Vec::new(),
+            persona_faults: Vec::new(),
         }
     }
 

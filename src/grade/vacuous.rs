@@ -27,6 +27,7 @@ pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
         empty: None,
         persona_usage: evidence.persona_usage,
         persona_notes: Vec::new(),
+        persona_faults: Vec::new(),
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Limits {
     #[serde(rename = "time", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub run_seconds: Option<f64>,
+    /// How often a conversation is held again in which the persona did not play its part, 0 to 100.
+    #[schemars(range(min = 0, max = 100))]
+    pub reruns: u32,
 }
 
 impl Default for Limits {
@@ -47,6 +50,7 @@ impl Default for Limits {
             cost: None,
             tokens: None,
             run_seconds: None,
+            reruns: 2,
         }
     }
 }
@@ -96,6 +100,10 @@ pub struct Gate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     pub max_trivial_score: Option<Score>,
+    /// The least share of the conversations in which the persona played its part, 0 to 1; below it the run is incomplete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub min_validity: Option<Score>,
 }
 
 /// The part of a reply that is timed.

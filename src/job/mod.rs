@@ -10,6 +10,7 @@
 //!                                 └→ Problems ─render→ text
 //! ```
 
+mod allowed_faults;
 mod assertion;
 mod case;
 mod case_check;
@@ -43,6 +44,7 @@ mod template_check;
 mod user;
 mod verified_check;
 
+pub use allowed_faults::AllowedFaults;
 pub use assertion::Assertion;
 pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
 pub use configuration::{Isolation, Job};

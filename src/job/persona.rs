@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
-use super::{Embeddings, Line, Model, Panel, rules};
+use super::{AllowedFaults, Embeddings, Line, Model, Panel, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,9 @@ pub struct Persona {
     #[serde(deserialize_with = "rules::or_default", skip_serializing_if = "Model::is_unnamed")]
     #[schemars(with = "ModelFile")]
     pub model: Model,
+    /// The faults that this persona may make, because they are part of what it plays; `all` for every one.
+    #[serde(skip_serializing_if = "AllowedFaults::is_none")]
+    pub allow: AllowedFaults,
     /// Fixed messages, sent one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Line>", length(min = 1))]
@@ -42,15 +45,21 @@ fn model_or_script(schema: &mut Schema) {
     rules::at_most_one(schema, &["model", "script"]);
 }
 
+impl Persona {
+    /// The template of its instructions where a job names none.
+    pub const PROMPT: &'static str = "eval/socrates";
+}
+
 impl Default for Persona {
     fn default() -> Persona {
         Persona {
             name: "Socrates".to_owned(),
             voice: "You speak like a friendly, relaxed human".to_owned(),
-            prompt: "eval/socrates".to_owned(),
+            prompt: Persona::PROMPT.to_owned(),
             temperature: 0.5,
             signoff: "So Long, and Thanks for All the Fish".to_owned(),
             model: Model::default(),
+            allow: AllowedFaults::default(),
             script: None,
         }
     }

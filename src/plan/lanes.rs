@@ -88,7 +88,12 @@ impl Schedule {
             let is_same = |other: &(Arc<Case>, String, Condition)| Arc::ptr_eq(&other.0, case);
             let is_first = at == 0 || !is_same(&round[at - 1]);
             let together = if is_first { round[at..].iter().take_while(|it| is_same(it)).count() as u32 } else { 1 };
-            Trial { id: TrialId { number, case: case_id, model, condition, repeat }, case: case.clone(), together }
+            Trial {
+                id: TrialId { number, case: case_id, model, condition, repeat },
+                case: case.clone(),
+                attempt: 0,
+                together,
+            }
         })
     }
 }

@@ -68,6 +68,8 @@ pub struct Trial {
     pub id: TrialId,
     /// Its case.
     pub case: Arc<Case>,
+    /// How often it was held before, with a persona that did not play its part.
+    pub attempt: u32,
     /// How many conversations of the same case and repetition begin with it: those of all models and conditions, which are
     /// compared with each other. 1 for all but the first of them.
     pub together: u32,

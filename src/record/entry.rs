@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::tag_first::TagFirst;
 use super::{ModelCall, Provenance};
 use crate::evidence::{
-    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, QueryObservation,
-    TrialId, Turn, Usage,
+    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, PersonaFault,
+    QueryObservation, TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -107,6 +107,13 @@ pub enum Entry {
         /// The message.
         text: String,
     },
+    /// The persona's message was faulty: it was not sent, and it was asked for another one.
+    PersonaFaulted {
+        /// Which trial.
+        trial: u32,
+        /// The message, and what is wrong with it.
+        fault: PersonaFault,
+    },
     /// A turn is over.
     TurnFinished {
         /// Which trial.
@@ -185,6 +192,15 @@ pub enum Entry {
         /// How many requests of it, and how many conversations were open.
         refusals: Refusals,
     },
+    /// The persona did not play its part: what was held so far does not count, and the conversation is held again.
+    TrialDiscarded {
+        /// Which trial.
+        trial: u32,
+        /// When.
+        at: DateTime<Utc>,
+        /// In what way the persona failed.
+        error: String,
+    },
     /// A trial is over.
     TrialFinished {
         /// Which trial.
@@ -225,6 +241,7 @@ impl Entry {
             | Entry::SessionOpened { trial, .. }
             | Entry::LookedBefore { trial, .. }
             | Entry::UserSaid { trial, .. }
+            | Entry::PersonaFaulted { trial, .. }
             | Entry::TurnFinished { trial, .. }
             | Entry::ReferenceTurn { trial, .. }
             | Entry::GraphChanged { trial, .. }
@@ -234,6 +251,7 @@ impl Entry {
             | Entry::Judged { trial, .. }
             | Entry::AgentOutput { trial, .. }
             | Entry::AgentRefused { trial, .. }
+            | Entry::TrialDiscarded { trial, .. }
             | Entry::TrialFinished { trial, .. } => Some(*trial),
         }
     }
@@ -242,6 +260,7 @@ impl Entry {
     pub fn without_texts(mut self) -> Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),
+            Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
             Entry::TurnFinished { turn, .. } | Entry::ReferenceTurn { turn, .. } => {
                 turn.user = String::new();
                 turn.agent = turn.agent.take().map(|_| String::new());

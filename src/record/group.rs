@@ -20,6 +20,8 @@ pub struct TrialGroup {
     pub planned: usize,
     /// How many of them have no figure, and only for assertions that held before the conversation.
     pub(super) held_before: usize,
+    /// How many of them do not count, because the persona did not play its part.
+    pub(super) persona_invalid: usize,
     /// How many of them have a scorecard.
     pub graded: usize,
     /// The trials' figures.
@@ -181,6 +183,7 @@ impl TrialGroup {
             condition,
             planned,
             held_before: 0,
+            persona_invalid: 0,
             graded: 0,
             composite: Tally::default(),
             dimensions: Vec::new(),
@@ -203,6 +206,7 @@ impl TrialGroup {
             (None, Some(scorecard)) => scorecard.composite.clone(),
             (why, _) => Component::missing(why.unwrap_or_default()),
         });
+        self.persona_invalid += usize::from(matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. })));
         self.held_before += usize::from(trial.is_unscored_for_what_held_before());
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         for failure in turns.flat_map(|turn| &turn.failures) {

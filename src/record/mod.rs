@@ -24,6 +24,7 @@ mod summary;
 mod tag_first;
 mod trial;
 mod vacuous;
+mod validity;
 mod verdict;
 
 pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
@@ -42,8 +43,9 @@ pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};
 pub use steps::StepsWritten;
 pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};
-pub use trial::TrialRecord;
+pub use trial::{Discarded, TrialRecord};
 pub use vacuous::{AssertionKey, Doubts};
+pub use validity::Validity;
 pub use verdict::Verdict;
 
 /// The version of the journal's and the record's format. A reader refuses what is newer than itself.

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::spending::Ledger;
 use super::{
-    DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Verdict, figures, judge_check,
+    DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict, figures,
+    judge_check,
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
@@ -26,6 +27,8 @@ pub struct Overview {
     pub spending: Vec<Spending>,
     /// Which assertions may say nothing of the conversations.
     pub doubts: Doubts,
+    /// In how many conversations the persona played its part.
+    pub validity: Validity,
     /// How many trials did not come to their end.
     pub(super) unfinished: usize,
     /// Whether lines of the journal are not as they were written, or missing.
@@ -69,6 +72,7 @@ impl Overview {
             totals: FigureTotals::default(),
             spending: Vec::new(),
             doubts: Doubts::default(),
+            validity: Validity::default(),
             ledger: Ledger::default(),
             last_place: 0,
             places: HashMap::new(),
@@ -133,6 +137,7 @@ impl Overview {
         }
         self.ledger.add(trial, &self.summary.provenance);
         self.doubts.add(trial);
+        self.validity.add(trial);
         self.unfinished += usize::from(trial.finished_at.is_none());
         let place = self.place_of(&trial.trial);
         if let Some(group) = self.groups.get_mut(place) {

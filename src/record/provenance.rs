@@ -72,6 +72,9 @@ pub struct Provenance {
     pub rng_seed: u64,
     /// The gate, if there is one.
     pub min_score: Option<Score>,
+    /// The least share of conversations in which the persona must play its part, where the gate has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_validity: Option<Score>,
     /// The effect of an assertion that can't fail.
     pub vacuous: VacuousGate,
     /// Whether the cases whose tasks are verified were drawn by lot.

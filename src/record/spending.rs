@@ -125,11 +125,15 @@ impl Ledger {
         if trial.was_primed {
             self.row((Spender::Agent, Stage::Priming, model), provenance).add(trial.priming_usage);
         }
+        let discarded = || trial.discarded.iter().filter_map(|it| it.evidence.as_ref());
+        for usage in discarded().flat_map(|evidence| usage_of_turns(&evidence.transcript)) {
+            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+        }
         for usage in agent_usage(trial) {
             self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
         }
-        let reference = trial.evidence.as_ref().and_then(|evidence| evidence.reference.as_ref());
-        for usage in reference.into_iter().flat_map(usage_of_turns) {
+        let evidence = discarded().chain(&trial.evidence);
+        for usage in evidence.filter_map(|evidence| evidence.reference.as_ref()).flat_map(usage_of_turns) {
             self.row((Spender::Reference, Stage::Conversation, model), provenance).add(usage);
         }
         for call in &trial.calls {

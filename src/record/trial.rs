@@ -8,6 +8,21 @@ use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed,
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Score, Scorecard};
 
+/// A conversation in which the persona did not play its part; it was held again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Discarded {
+    /// When its setups began.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When it was given up.
+    pub at: DateTime<Utc>,
+    /// In what way the persona failed.
+    pub error: String,
+    /// The evidence, as far as it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+}
+
 /// The stored form of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,6 +58,9 @@ pub struct TrialRecord {
     /// How often the agent refused a request because other conversations were open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusals: Option<Refusals>,
+    /// The conversations before this one in which the persona did not play its part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discarded: Vec<Discarded>,
     /// The questions to the judge; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<AskedQuestion>,
@@ -68,6 +86,7 @@ impl TrialRecord {
             priming_usage: None,
             calls: Vec::new(),
             refusals: None,
+            discarded: Vec::new(),
             questions: Vec::new(),
             judgements: Vec::new(),
             scorecard: None,
@@ -85,6 +104,12 @@ impl TrialRecord {
                 (evidence.before, evidence.empty) = (Some(before), Some(empty));
             }
             (Entry::UserSaid { text, .. }, _) => self.pending = Some(text),
+            (Entry::PersonaFaulted { fault, .. }, Some(evidence)) => evidence.persona_faults.push(fault),
+            (Entry::TrialDiscarded { at, error, .. }, _) => {
+                let (started_at, evidence) = (self.started_at.take(), self.evidence.take());
+                self.discarded.push(Discarded { started_at, at, error, evidence });
+                self.pending = None;
+            }
             (Entry::TurnFinished { turn, .. }, evidence) => {
                 self.pending = None;
                 if let Some(evidence) = evidence {
@@ -112,7 +137,12 @@ impl TrialRecord {
             (Entry::ReferenceTurn { turn, .. }, Some(evidence)) => {
                 evidence.reference.get_or_insert_default().turns.push(turn);
             }
-            (Entry::Primed { usage, .. }, _) => (self.was_primed, self.priming_usage) = (true, usage),
+            (Entry::Primed { usage, .. }, _) => {
+                // Again where the conversation is held again.
+                let before = std::mem::replace(&mut self.was_primed, true);
+                let sum = self.priming_usage.zip(usage).map(|(sum, usage)| sum.plus(usage));
+                self.priming_usage = if before { sum } else { usage };
+            }
             (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
             (Entry::Judged { question, judgement, .. }, _) => {
                 self.questions.extend(question.map(|question| *question));
@@ -128,6 +158,7 @@ impl TrialRecord {
             // Of a conversation without a session, and what is not a trial's.
             (
                 Entry::LookedBefore { .. }
+                | Entry::PersonaFaulted { .. }
                 | Entry::ReferenceTurn { .. }
                 | Entry::GraphChanged { .. }
                 | Entry::ConversationEnded { .. },

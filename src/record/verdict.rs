@@ -30,12 +30,22 @@ impl Verdict {
         let vacuous = summary.provenance.vacuous == VacuousGate::Fail
             && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
         // What is missing only for what the gate is about fails the gate.
-        let excused = |group: &TrialGroup| if vacuous { group.held_before } else { 0 };
+        // A conversation that the persona spoilt is left out, as long as another one of its kind was held.
+        let excused = |group: &TrialGroup| {
+            let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
+            spoilt + if vacuous { group.held_before } else { 0 }
+        };
         let is_missing = |group: &TrialGroup| {
             group.composite.scored + excused(group) < group.planned
                 || group.dimensions.iter().any(DimensionTally::lacks_figure)
         };
-        if run.is_damaged || run.unfinished > 0 || run.groups.iter().any(is_missing) || summary.figures.is_empty() {
+        let is_invalid = summary.provenance.min_validity.is_some_and(|least| run.validity.is_below(least));
+        if is_invalid
+            || run.is_damaged
+            || run.unfinished > 0
+            || run.groups.iter().any(is_missing)
+            || summary.figures.is_empty()
+        {
             return Verdict::Incomplete;
         }
         let below = summary.provenance.min_score.is_some_and(|gate| {

@@ -3,16 +3,22 @@
 use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
-use crate::evidence::{AgentOutput, AskedQuestion, Change, Event, EventKind, FailedTry, Observed};
+use crate::evidence::{AgentOutput, AskedQuestion, Change, Event, EventKind, FailedTry, Observed, PersonaFault};
 use crate::record::{Overview, TrialRecord};
 
 /// A trial's conversation; empty where there was none.
 pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
-    if trial.evidence.is_none() && trial.agent_output.is_none() {
+    if trial.evidence.is_none() && trial.agent_output.is_none() && trial.discarded.is_empty() {
         return page;
     }
     let _ = writeln!(page, "{}", ink.bold(&title(run, trial)));
+    for discarded in &trial.discarded {
+        let turns = discarded.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+        let words = format!("held before for {} and discarded: {}", count(turns, "turn"), plain(&discarded.error));
+        let _ = writeln!(page, "   {}", ink.unsure(&words));
+    }
+    let faults = trial.evidence.iter().flat_map(|evidence| &evidence.persona_faults).collect::<Vec<_>>();
     let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
         Some(Observed::Seen(changes)) => changes.as_slice(),
         _ => &[],
@@ -23,6 +29,9 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         }
     };
     for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
+        for fault in faults.iter().filter(|fault| fault.turn == turn.number) {
+            let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
+        }
         if !turn.is_greeting() {
             let _ = writeln!(
                 page,
@@ -48,6 +57,10 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         of_turn(&mut page, turn.number, false);
         of_turn(&mut page, turn.number, true);
     }
+    let last = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns).map(|turn| turn.number).max();
+    for fault in faults.iter().filter(|fault| fault.turn > last.unwrap_or_default()) {
+        let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
+    }
     if let Some(pending) = &trial.pending {
         let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
     }
@@ -56,6 +69,12 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     }
     page.push('\n');
     page
+}
+
+/// A message of the persona that was not sent, and why.
+fn not_sent(fault: &PersonaFault) -> String {
+    let why = fault.findings.iter().map(|it| format!("{}: {}", it.guard.label(), plain(&it.why))).collect::<Vec<_>>();
+    format!("not sent ({}): {}", why.join("; "), indented(&fault.text))
 }
 
 /// The title of a trial above its conversation.

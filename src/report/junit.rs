@@ -2,7 +2,8 @@
 //! the schema of Jenkins's xUnit plugin (junit-10.xsd).
 //!
 //! The faults of the agent are failures: its own failures, and a score below the gate where the gate fails. What says
-//! nothing of the agent is an error. So there are failures where the exit status is 100 and errors where it is 102.
+//! nothing of the agent is an error, or skipped where the run has a verdict without it: a conversation that the persona spoilt. So
+//! there are failures where the exit status is 100 and errors where it is 102.
 //!
 //! quick-junit, which many tools use, holds a whole report in memory; here conversations are written while they are read.
 
@@ -21,7 +22,7 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     let all = counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
     let time: f64 = runs.iter().map(|run| seconds(&run.overview.summary)).sum();
     let write = |to: &mut dyn Write, text: &str| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
-    let Counts { tests, failures, errors } = all;
+    let Counts { tests, failures, errors, .. } = all;
     let head = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"eval-job\" tests=\"{tests}\" failures=\"{failures}\" \
          errors=\"{errors}\" time=\"{time:.3}\">\n"
@@ -40,6 +41,7 @@ struct Counts {
     tests: usize,
     failures: usize,
     errors: usize,
+    skipped: usize,
 }
 
 impl Counts {
@@ -47,6 +49,7 @@ impl Counts {
         self.tests += 1;
         self.failures += usize::from(matches!(result, TestResult::Failure { .. }));
         self.errors += usize::from(matches!(result, TestResult::Error { .. }));
+        self.skipped += usize::from(matches!(result, TestResult::Skipped { .. }));
     }
 
     fn plus(self, other: &Counts) -> Counts {
@@ -54,6 +57,7 @@ impl Counts {
             tests: self.tests + other.tests,
             failures: self.failures + other.failures,
             errors: self.errors + other.errors,
+            skipped: self.skipped + other.skipped,
         }
     }
 }
@@ -73,6 +77,11 @@ enum TestResult {
     Passed,
     /// The agent's doing.
     Failure {
+        kind: &'static str,
+        message: String,
+    },
+    /// Somebody else's, and the run does without it.
+    Skipped {
         kind: &'static str,
         message: String,
     },
@@ -100,6 +109,10 @@ impl TestResult {
         }
         if let Some(why) = trial.why_no_score() {
             let kind = trial.outcome.as_ref().map_or("cut off", Outcome::label);
+            let is_spoilt = matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. }));
+            if is_spoilt && matches!(run.summary.verdict, Verdict::Passed | Verdict::GateFailed) {
+                return TestResult::Skipped { kind, message: why };
+            }
             return TestResult::Error { kind: if kind == "graded" { "no score" } else { kind }, message: why };
         }
         match (trial.score(), failed_gate(run, &trial.trial.model)) {
@@ -154,12 +167,12 @@ fn failed_gate(run: &Overview, model: &str) -> Option<Score> {
 
 fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> DocumentResult<E> {
     let (overview, summary) = (run.overview, &run.overview.summary);
-    let Counts { tests, failures, errors } = counts;
+    let Counts { tests, failures, errors, skipped } = counts;
     let mut xml = Xml(to);
     let job = &summary.provenance.job;
     let mut head = || -> io::Result<()> {
         let timestamp = summary.started_at.format("%Y-%m-%dT%H:%M:%S").to_string();
-        let [tests, failures, errors] = [tests, failures, errors].map(ToString::to_string);
+        let [tests, failures, errors, skipped] = [tests, failures, errors, skipped].map(ToString::to_string);
         let time = format!("{:.3}", seconds(summary));
         xml.open(
             "  <testsuite",
@@ -168,7 +181,7 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> Doc
                 ("tests", &tests),
                 ("failures", &failures),
                 ("errors", &errors),
-                ("skipped", "0"),
+                ("skipped", &skipped),
                 ("timestamp", &timestamp),
                 ("time", &time),
             ],
@@ -274,6 +287,7 @@ impl Xml<'_> {
         let (element, kind, message) = match result {
             TestResult::Passed => ("", "", ""),
             TestResult::Failure { kind, message } => ("failure", *kind, message.as_str()),
+            TestResult::Skipped { kind, message } => ("skipped", *kind, message.as_str()),
             TestResult::Error { kind, message } => ("error", *kind, message.as_str()),
         };
         if !element.is_empty() {

@@ -10,6 +10,7 @@ use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
 use super::terminal::verdict_words;
+use super::validity::{fault_words, validity_words};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
@@ -87,6 +88,7 @@ fn heading(run: &Overview) -> String {
         words(&provenance.job, NAME),
         words(&rest, REASON)
     );
+    page += &validity_words(run).map(|words| format!("{words}\n\n")).unwrap_or_default();
     page += &scores(run);
     for lines in judge_lines(summary) {
         page += &format!("**{}**\n\n", words(&lines.heading, NAME));
@@ -100,6 +102,7 @@ fn heading(run: &Overview) -> String {
     let mut facts = vec![format!("agent {}", words(&provenance.agent, NAME))];
     facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
+    facts.extend(fault_words(run));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
     facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
     facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));

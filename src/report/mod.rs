@@ -31,6 +31,7 @@ mod terminal;
 mod token_file;
 mod trial_names;
 mod turns;
+mod validity;
 
 pub use analysis::Analysis;
 pub use audit::audit;

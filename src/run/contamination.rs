@@ -11,12 +11,26 @@ use std::fmt;
 use std::hash::BuildHasher;
 
 use crate::evidence::{Evidence, ObjectContext, Observed};
+use crate::plan::Trial;
 
 /// The characters of a token: those that survive in ids, names and addresses.
 pub(super) const TOKEN: usize = 16;
 
 /// The shortest session id that is taken for unique: a UUID without its dashes has 32, with them 36.
 const SESSION: usize = 20;
+
+/// A trial as it was held: for the first time (`attempt` 0), or again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Holding {
+    pub(super) trial: u32,
+    pub(super) attempt: u32,
+}
+
+impl From<&Trial> for Holding {
+    fn from(trial: &Trial) -> Holding {
+        Holding { trial: trial.id.number, attempt: trial.attempt }
+    }
+}
 
 /// All marks of a run, a few bytes each.
 #[derive(Debug, Default)]
@@ -32,8 +46,8 @@ pub(super) struct LeakDetector {
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     kind: MarkKind,
-    /// `None` where two trials have it: then it marks neither.
-    trial: Option<u32>,
+    /// `None` where two conversations have it: then it marks neither.
+    owner: Option<Holding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +59,8 @@ enum MarkKind {
 /// A mark of another trial that was found in a trial's evidence.
 #[derive(Debug, PartialEq)]
 pub(super) struct Leak {
-    /// The other trial.
-    pub(super) trial: u32,
+    /// The other conversation.
+    pub(super) owner: Holding,
     kind: MarkKind,
     place: String,
 }
@@ -63,44 +77,44 @@ impl fmt::Display for Leak {
 
 impl LeakDetector {
     /// Adds the token of a trial's user.
-    pub(super) fn add_token(&mut self, trial: u32, token: &str) {
-        self.add(trial, MarkKind::User, token);
+    pub(super) fn add_token(&mut self, owner: Holding, token: &str) {
+        self.add(owner, MarkKind::User, token);
     }
 
     /// Adds the id that the agent gave to a trial's session, unless it is too short to be unique.
-    pub(super) fn add_session(&mut self, trial: u32, session_id: &str) {
+    pub(super) fn add_session(&mut self, owner: Holding, session_id: &str) {
         if session_id.len() >= SESSION {
-            self.add(trial, MarkKind::Session, session_id);
+            self.add(owner, MarkKind::Session, session_id);
         }
     }
 
-    fn add(&mut self, trial: u32, kind: MarkKind, text: &str) {
+    fn add(&mut self, owner: Holding, kind: MarkKind, text: &str) {
         let text = text.to_ascii_lowercase().into_bytes();
         let Some(start) = text.first_chunk::<TOKEN>() else { return };
         self.starts.insert(*start);
         self.lengths.insert(text.len());
         match self.marks.entry(self.hasher.hash_one(&text[..])) {
-            Entry::Occupied(mut known) if known.get().trial != Some(trial) => known.get_mut().trial = None,
+            Entry::Occupied(mut known) if known.get().owner != Some(owner) => known.get_mut().owner = None,
             Entry::Occupied(_) => {}
             Entry::Vacant(new) => {
-                new.insert(Mark { kind, trial: Some(trial) });
+                new.insert(Mark { kind, owner: Some(owner) });
             }
         }
     }
 
     /// Finds another trial's mark in the output of this trial's agent.
-    pub(super) fn leak(&self, trial: u32, evidence: &Evidence) -> Option<Leak> {
+    pub(super) fn leak(&self, of: Holding, evidence: &Evidence) -> Option<Leak> {
         if self.marks.is_empty() {
             return None;
         }
         shown(evidence, &mut |place, text| {
-            let (trial, kind) = self.foreign(trial, text)?;
-            Some(Leak { trial, kind, place })
+            let (owner, kind) = self.foreign(of, text)?;
+            Some(Leak { owner, kind, place })
         })
     }
 
     /// The first mark of another trial in a text.
-    fn foreign(&self, trial: u32, text: &str) -> Option<(u32, MarkKind)> {
+    fn foreign(&self, of: Holding, text: &str) -> Option<(Holding, MarkKind)> {
         let text = text.to_ascii_lowercase().into_bytes();
         text.windows(TOKEN).enumerate().find_map(|(at, start)| {
             if !self.starts.contains(start) {
@@ -108,7 +122,7 @@ impl LeakDetector {
             }
             self.lengths.iter().find_map(|length| {
                 let mark = self.marks.get(&self.hasher.hash_one(text.get(at..at + length)?))?;
-                let owner = mark.trial.filter(|owner| *owner != trial)?;
+                let owner = mark.owner.filter(|owner| *owner != of)?;
                 mark.kind.stands_alone(&text, at, *length).then_some((owner, mark.kind))
             })
         })
@@ -173,12 +187,16 @@ mod tests {
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
 
+    fn held(trial: u32) -> Holding {
+        Holding { trial, attempt: 0 }
+    }
+
     fn marks() -> LeakDetector {
         let mut marks = LeakDetector::default();
-        marks.add_token(1, "aaaabbbbccccdddd");
-        marks.add_token(2, "k3f9qz7m2x8c5v1b");
-        marks.add_session(2, UUID);
-        marks.add_session(2, "session-7");
+        marks.add_token(held(1), "aaaabbbbccccdddd");
+        marks.add_token(held(2), "k3f9qz7m2x8c5v1b");
+        marks.add_session(held(2), UUID);
+        marks.add_session(held(2), "session-7");
         marks
     }
 
@@ -189,7 +207,7 @@ mod tests {
     }
 
     fn leak(evidence: &Evidence) -> Option<(u32, String)> {
-        marks().leak(1, evidence).map(|leak| (leak.trial, leak.to_string()))
+        marks().leak(held(1), evidence).map(|leak| (leak.owner.trial, leak.to_string()))
     }
 
     #[test]
@@ -235,19 +253,21 @@ mod tests {
         assert_eq!(leak(&replied(&format!("{UUID}0"))), None);
         // An id that the agent gave to both tells nothing.
         let mut marks = marks();
-        marks.add_session(1, UUID);
-        assert_eq!(marks.leak(1, &replied(UUID)), None);
-        assert_eq!(LeakDetector::default().leak(1, &replied(OTHER)), None);
+        marks.add_session(held(1), UUID);
+        assert_eq!(marks.leak(held(1), &replied(UUID)), None);
+        let again = Holding { attempt: 1, ..held(1) };
+        assert_eq!(marks.leak(again, &replied("aaaabbbbccccdddd")).unwrap().owner, held(1));
+        assert_eq!(LeakDetector::default().leak(held(1), &replied(OTHER)), None);
     }
 
     proptest! {
         #[test]
         fn a_mark_is_found_exactly_where_it_stands(before in "[a-z0-9 -]{0,40}", after in "[a-z0-9 -]{0,40}", mark in "[a-z0-9]{16}", cut in 0..17_usize) {
             let mut marks = LeakDetector::default();
-            marks.add_token(2, &mark);
+            marks.add_token(held(2), &mark);
             let text = format!("{before}{}{after}", &mark[..cut]);
-            prop_assert_eq!(marks.leak(1, &replied(&text)).is_some(), text.contains(&mark));
-            prop_assert_eq!(marks.leak(2, &replied(&text)), None);
+            prop_assert_eq!(marks.leak(held(1), &replied(&text)).is_some(), text.contains(&mark));
+            prop_assert_eq!(marks.leak(held(2), &replied(&text)), None);
         }
     }
 
@@ -255,10 +275,10 @@ mod tests {
     fn many_marks_cost_no_more_than_one() {
         let mut marks = LeakDetector::default();
         for number in 2..20_000 {
-            marks.add_token(number, &format!("{number:016}"));
+            marks.add_token(held(number), &format!("{number:016}"));
         }
         // Would be 20,000 searches of a megabyte.
-        assert_eq!(marks.leak(1, &replied(&"lorem ipsum ".repeat(90_000))), None);
-        assert!(marks.leak(1, &replied(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
+        assert_eq!(marks.leak(held(1), &replied(&"lorem ipsum ".repeat(90_000))), None);
+        assert!(marks.leak(held(1), &replied(&format!("{}{:016}", "x".repeat(1 << 20), 19_999))).is_some());
     }
 }

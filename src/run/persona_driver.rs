@@ -9,13 +9,14 @@ use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use crate::clock::BusyTime;
-use crate::conversation::{PersonaReply, read_persona_reply};
-use crate::evidence::{Condition, Message, ReplySchema, Role, Transcript, Usage};
-use crate::job::{Case, Job};
+use crate::conversation::{PersonaReply, guard, read_persona_reply};
+use crate::evidence::{Condition, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Turn, Usage};
+use crate::job::{Case, Job, ModelName, Persona};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
-use crate::text::DenseText;
+use crate::record::Entry;
+use crate::text::{DenseText, cut, visible};
 
 /// The most times that the persona is asked for one line.
 const TRIES: usize = 3;
@@ -23,15 +24,20 @@ const TRIES: usize = 3;
 /// The most characters of one line: some ten sentences.
 const MAX_MESSAGE: u32 = 1000;
 
+/// The most characters that are shown of what makes a message faulty.
+const MOST_EVIDENCE: usize = 120;
+
 /// The most tokens of one line, with the JSON around it.
 const MESSAGE_TOKENS: u32 = 400;
 
 /// Asks the persona of one trial. Its request only ever grows, so that prompt caches hit.
 pub(super) struct PersonaDriver<'a> {
     engine: &'a Engine,
-    trial: u32,
+    trial: &'a Trial,
     llm: &'a dyn Llm,
     signoff: &'a str,
+    /// Whether its messages are checked for faults: rules make none that a second try would mend.
+    is_guarded: bool,
     /// Whether the case's own first message says already what the user wants.
     has_opening: bool,
     /// The instructions, to be searched for its messages.
@@ -45,11 +51,13 @@ pub(super) struct PersonaDriver<'a> {
     pub(super) usage: Usage,
     /// Notes about settings that its model refuses.
     pub(super) notes: Vec<String>,
+    /// Its messages that were faulty, and were not sent.
+    pub(super) faults: Vec<PersonaFault>,
 }
 
 impl<'a> PersonaDriver<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
-    pub(super) async fn new(engine: &'a Engine, trial: &Trial) -> Result<Option<PersonaDriver<'a>>, Stop> {
+    pub(super) async fn new(engine: &'a Engine, trial: &'a Trial) -> Result<Option<PersonaDriver<'a>>, Stop> {
         let Some(llm) = engine.clients.persona().filter(|_| trial.case.user.is_persona()) else {
             return Ok(None);
         };
@@ -71,9 +79,11 @@ impl<'a> PersonaDriver<'a> {
         };
         Ok(Some(PersonaDriver {
             engine,
-            trial: id.number,
+            trial,
             llm,
             signoff: &job.persona.signoff,
+            is_guarded: !(job.persona.allow.is_all()
+                || job.persona_model().is_some_and(|model| model.name == ModelName::Scripted)),
             has_opening: !trial.case.opening.is_empty(),
             dense_instructions,
             request,
@@ -81,6 +91,7 @@ impl<'a> PersonaDriver<'a> {
             last_failure: LastFailure::default(),
             usage: Usage::default(),
             notes: Vec::new(),
+            faults: Vec::new(),
         }))
     }
 
@@ -124,9 +135,10 @@ impl<'a> PersonaDriver<'a> {
 
     async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
-        let mut was_cut_off = false;
+        let (mut was_cut_off, mut was_faulty) = (false, false);
+        let is_begun = transcript.turns.len() > 1 || self.has_opening;
         for _ in 0..TRIES {
-            let reply = ask(self.engine, self.trial, (self.llm, &self.request), &self.last_failure).await?;
+            let reply = ask(self.engine, self.trial.id.number, (self.llm, &self.request), &self.last_failure).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
             self.usage = self.usage.plus(usage);
             let reply = match reply {
@@ -144,13 +156,26 @@ impl<'a> PersonaDriver<'a> {
                 }
             }
             match read_persona_reply(&reply.text, self.signoff) {
-                Ok(reply) if reply.done && transcript.turns.len() <= 1 && !self.has_opening => {
-                    unusable = "it said goodbye before it had asked for anything".to_owned();
-                }
                 Ok(PersonaReply { message: Some(message), .. }) if is_example(&self.dense_instructions, &message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => match self.faults_of(transcript, &reply) {
+                    findings if findings.is_empty() && (!reply.done || is_begun) => return Ok(reply),
+                    findings if findings.is_empty() => {
+                        unusable = "it said goodbye before it had asked for anything".to_owned();
+                    }
+                    findings => {
+                        unusable = for_persona(&findings, &reply.written);
+                        let described = described(&findings);
+                        self.keep_fault(transcript, reply, findings)?;
+                        if std::mem::replace(&mut was_faulty, true) {
+                            let turn = self.faults.last().map_or(0, |fault| fault.turn);
+                            return Err(Stop::persona_invalid(format!(
+                                "its message {turn} was faulty twice: {described}"
+                            )));
+                        }
+                    }
+                },
                 Err(why) => unusable = why.to_string(),
             }
             let again = format!("That could not be used: {}. Reply again.", unusable.trim_end_matches('.'));
@@ -159,6 +184,75 @@ impl<'a> PersonaDriver<'a> {
         }
         Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }
+
+    /// What is wrong with a message that can be read.
+    fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
+        if !self.is_guarded {
+            return Vec::new();
+        }
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
+        let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
+        let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
+        // What a template of the user's own says besides is known from the instructions alone.
+        let own = (job.persona.prompt != Persona::PROMPT).then_some(&self.request.messages[0].content);
+        let character = [&job.persona.name, &job.persona.voice].into_iter();
+        let background = character.chain(&case.plan).chain(&case.traits).chain(&case.opening.0).chain(own);
+        let findings = guard::check(&guard::GuardInput {
+            has_facts: self.trial.id.condition == Condition::WithFacts,
+            tasks: &tasks,
+            facts: &facts,
+            background: &background.map(String::as_str).collect::<Vec<_>>(),
+            signoff: self.signoff,
+            transcript: &messages(transcript),
+            // Done without a word is the sign-off alone.
+            turn: if reply.message.is_none() { self.signoff } else { &reply.written },
+            is_done: reply.done,
+        });
+        findings.into_iter().filter(|finding| !job.persona.allow.allows(finding.guard)).collect()
+    }
+
+    fn keep_fault(
+        &mut self,
+        transcript: &Transcript,
+        reply: PersonaReply,
+        findings: Vec<GuardFinding>,
+    ) -> std::io::Result<()> {
+        let turn = transcript.turns.last().map_or(1, |turn| turn.number + 1);
+        let fault = PersonaFault { turn, text: reply.written, findings };
+        self.engine.sink.append(Entry::PersonaFaulted { trial: self.trial.id.number, fault: fault.clone() })?;
+        self.faults.push(fault);
+        Ok(())
+    }
+}
+
+/// What was found, for the persona's model: a fact that it does not know is not named.
+fn for_persona(findings: &[GuardFinding], message: &str) -> String {
+    let one = |finding: &GuardFinding| match finding.evidence.as_str() {
+        evidence if !evidence.is_empty() && message.contains(evidence) => {
+            format!("{} ({})", finding.why, cut(visible(evidence), MOST_EVIDENCE))
+        }
+        _ => finding.why.clone(),
+    };
+    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
+}
+
+/// All that was found, for people.
+fn described(findings: &[GuardFinding]) -> String {
+    let one = |finding: &GuardFinding| match finding.evidence.as_str() {
+        "" => format!("{} ({})", finding.why, finding.guard.label()),
+        evidence => format!("{} ({}: {})", finding.why, finding.guard.label(), cut(visible(evidence), MOST_EVIDENCE)),
+    };
+    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
+}
+
+/// The messages of a conversation, each with who said it: the persona is the user.
+fn messages(transcript: &Transcript) -> Vec<Message> {
+    let of_turn = |turn: &Turn| {
+        let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
+        let agent = turn.agent.as_ref().map(|text| Message::new(Role::Assistant, text.clone()));
+        user.into_iter().chain(agent).collect::<Vec<_>>()
+    };
+    transcript.turns.iter().flat_map(of_turn).collect()
 }
 
 /// Whether a message is the one by which the instructions show the form of a reply.

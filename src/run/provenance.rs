@@ -52,6 +52,7 @@ impl Engine {
             max_turns: job.max_turns,
             rng_seed: self.rng_seed,
             min_score: job.gate.min_score,
+            min_validity: job.gate.min_validity,
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
             canaries: None,

@@ -12,7 +12,7 @@ use super::turn::{Partner, TurnEnd, set_reply};
 use super::{Engine, hint};
 use crate::agent::{AgentError, OutageCheck};
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Event, Transcript, Turn, Usage};
+use crate::evidence::{Event, PersonaFault, Transcript, Turn, Usage};
 use crate::record::Entry;
 
 /// What the user says to the reference agent.
@@ -28,6 +28,7 @@ pub(super) struct Held {
     pub(super) transcript: Transcript,
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
+    pub(super) persona_faults: Vec<PersonaFault>,
 }
 
 /// Holds the conversation and records each of its turns. Its limits are those of a conversation with the agent under test, to
@@ -46,12 +47,13 @@ pub(super) async fn hold(env: &TrialEnv<'_>, reference: &Reference, said: Said) 
     let mut persona = if is_own { PersonaDriver::new(engine, env.trial).await? } else { None };
     let mut conversation = Conversation::new(rules);
     let outcome = talk(env, reference, persona.as_mut(), &mut conversation).await;
-    let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    let (persona_usage, persona_notes, persona_faults) =
+        persona.map(|persona| (persona.usage, persona.notes, persona.faults)).unwrap_or_default();
     if let (Err(Stop::Outcome(_)), true) = (&outcome, is_own) {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;
     }
-    outcome.map(|()| Held { transcript: conversation.into_transcript(), persona_usage, persona_notes })
+    outcome.map(|()| Held { transcript: conversation.into_transcript(), persona_usage, persona_notes, persona_faults })
 }
 
 async fn talk(

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::RandomSource;
-use super::contamination::{Leak, LeakDetector, TOKEN};
+use super::contamination::{Holding, Leak, LeakDetector, TOKEN};
 use super::trial_graph::TrialGraph;
 use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartError, StartSettings};
 use crate::evidence::Evidence;
@@ -65,15 +65,16 @@ impl RunResources {
         }
     }
 
-    /// The trial's token, 16 characters from a to z and 0 to 9. From now on it is a leak in any other trial.
-    pub(super) fn token(&self, trial: u32) -> String {
+    /// The token of a conversation, 16 characters from a to z and 0 to 9. From now on it is a leak in any other one.
+    pub(super) fn token(&self, holding: Holding) -> String {
         let mut hash = Sha256::new();
         self.token_key.iter().for_each(|number| hash.update(number.to_le_bytes()));
-        hash.update(trial.to_le_bytes());
+        hash.update(holding.trial.to_le_bytes());
+        hash.update(holding.attempt.to_le_bytes());
         let digest = hash.finalize();
         let number = |place: usize| u64::from_le_bytes(std::array::from_fn(|byte| digest[8 * place + byte]));
         let token = format!("{}{}", letters(number(0)), letters(number(1)));
-        unpoisoned(&self.leak_detector).add_token(trial, &token);
+        unpoisoned(&self.leak_detector).add_token(holding, &token);
         token
     }
 
@@ -93,13 +94,13 @@ impl RunResources {
     }
 
     /// From now on the id of a trial's session is a leak in any other trial.
-    pub(super) fn note_session(&self, trial: u32, session_id: &str) {
-        unpoisoned(&self.leak_detector).add_session(trial, session_id);
+    pub(super) fn note_session(&self, holding: Holding, session_id: &str) {
+        unpoisoned(&self.leak_detector).add_session(holding, session_id);
     }
 
     /// Finds something of another trial in this one's evidence.
-    pub(super) fn leak(&self, trial: u32, evidence: &Evidence) -> Option<Leak> {
-        unpoisoned(&self.leak_detector).leak(trial, evidence)
+    pub(super) fn leak(&self, holding: Holding, evidence: &Evidence) -> Option<Leak> {
+        unpoisoned(&self.leak_detector).leak(holding, evidence)
     }
 
     /// An agent of a trial's own.
@@ -191,15 +192,17 @@ mod tests {
         let number = AtomicU64::new(0);
         let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
         let resources = RunResources::new(Box::new(random));
-        let tokens: BTreeSet<String> = (1..=100).map(|number| resources.token(number)).collect();
+        let tokens: BTreeSet<String> =
+            (1..=50).flat_map(|trial| [0, 1].map(|attempt| resources.token(Holding { trial, attempt }))).collect();
         assert_eq!(tokens.len(), 100);
+        let seventh = Holding { trial: 7, attempt: 0 };
         for token in &tokens {
             assert_eq!(token.len(), TOKEN, "{token}");
             assert!(token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{token}");
         }
-        assert_eq!(resources.token(7), resources.token(7));
+        assert_eq!(resources.token(seventh), resources.token(seventh));
         assert_eq!(resources.password().expose().len(), 32);
         let other = RunResources::new(Box::new(|| 7));
-        assert_ne!(resources.token(7), other.token(7), "another run has other tokens");
+        assert_ne!(resources.token(seventh), other.token(seventh), "another run has other tokens");
     }
 }

@@ -14,7 +14,7 @@ use super::{Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Event, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Event, PersonaFault, TrialId, Turn, Usage};
 use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
@@ -29,6 +29,7 @@ pub(super) struct Ended<'a> {
     pub(super) ending: Ending,
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
+    pub(super) persona_faults: Vec<PersonaFault>,
 }
 
 /// Holds the whole conversation, the greeting first. What the user said elsewhere is said here again.
@@ -56,13 +57,14 @@ pub(super) async fn converse<'a>(
     let partner = Partner { session, limit, lifeline: env.lifeline() };
     let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
     let outcome = talk.hold(persona.as_mut()).await;
-    let (persona_usage, persona_notes) = persona.map(|persona| (persona.usage, persona.notes)).unwrap_or_default();
+    let (persona_usage, persona_notes, persona_faults) =
+        persona.map(|persona| (persona.usage, persona.notes, persona.faults)).unwrap_or_default();
     if let Err(Stop::Outcome(_)) = outcome {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
     }
     let Talk { watch, conversation, .. } = talk;
-    Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes })
+    Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults })
 }
 
 /// The agent's greeting, if it has one. A long wait for it is reported.

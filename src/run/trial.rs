@@ -65,8 +65,26 @@ impl From<Stop> for SetupError {
     }
 }
 
-/// Runs a trial that may begin, and appends its outcome to the sink.
+/// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
+/// is held again, as often as `limits.reruns` says.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
+    let mut trial = trial.clone();
+    while hold(engine, &trial).await? == Held::Discarded {
+        trial.attempt += 1;
+    }
+    Ok(())
+}
+
+/// What became of a trial that was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// It is over.
+    Finished,
+    /// It does not count, and is to be held again.
+    Discarded,
+}
+
+async fn hold(engine: &Engine, trial: &Trial) -> io::Result<Held> {
     let number = trial.id.number;
     let mut under_way = Unfinished { engine, number, listener: Listener::default(), output_is_kept: false };
     engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall(), case: None })?;
@@ -77,8 +95,17 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
         Err(Stop::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
+    if let Outcome::PersonaInvalid { error } = &outcome
+        && trial.attempt < engine.plan.job.limits.reruns
+        && engine.budget.spend_tracker.exhausted().is_none()
+    {
+        let (at, error) = (engine.clock.wall(), error.clone());
+        engine.sink.append(Entry::TrialDiscarded { trial: number, at, error })?;
+        return Ok(Held::Discarded);
+    }
     engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
-    engine.sink.kept(Durability::Machine).await
+    engine.sink.kept(Durability::Machine).await?;
+    Ok(Held::Finished)
 }
 
 /// A trial that is under way. When it is dropped too, the agent's output is recorded, and its part of the budget released.
@@ -116,9 +143,9 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     env.close().await;
     let evidence = Arc::new(played?);
     if engine.plan.isolation != Isolation::Shared
-        && let Some(leak) = engine.resources.leak(id.number, &evidence)
+        && let Some(leak) = engine.resources.leak(trial.into(), &evidence)
     {
-        return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.trial))));
+        return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.owner.trial))));
     }
     let judgements = match engine.plan.is_audit {
         true => Vec::new(),
@@ -158,7 +185,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let session_id = session.id().to_owned();
     let user = env.user.clone();
     if engine.plan.isolation != Isolation::Shared {
-        engine.resources.note_session(id.number, &session_id);
+        engine.resources.note_session(env.trial.into(), &session_id);
     }
     engine.sink.append(Entry::SessionOpened {
         trial: id.number,
@@ -192,6 +219,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     evidence.ending = ended.ending;
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
+    evidence.persona_faults = ended.persona_faults;
     let mut without_reference = None;
     match (reference, led) {
         (Some((agent, ReferencePart::Follows)), _) => {
@@ -205,6 +233,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         }
         (_, Some(held)) => {
             (evidence.persona_usage, evidence.persona_notes) = (held.persona_usage, held.persona_notes);
+            evidence.persona_faults = held.persona_faults;
             evidence.reference = Some(held.transcript);
         }
         (_, None) => {}

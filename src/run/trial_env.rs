@@ -171,7 +171,7 @@ struct EnvSetup<'a> {
 impl EnvSetup<'_> {
     async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), Stop> {
         let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
-        let trial_graph = engine.trial_graph(&trial.id).await;
+        let trial_graph = engine.trial_graph(trial).await;
         self.owned.trial_graph = trial_graph.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
         self.run_setups().await?;
         if let Some(agent) = audit::agent(trial, self.owned.graph()).await.filter(|_| engine.plan.is_audit) {
@@ -281,7 +281,7 @@ impl Engine {
     pub(super) fn user(&self, trial: &Trial) -> String {
         let user = trial.case.session.user.as_ref().unwrap_or(&self.plan.job.target.user);
         match self.plan.isolation {
-            Isolation::User => format!("{user}-{}", self.resources.token(trial.id.number)),
+            Isolation::User => format!("{user}-{}", self.resources.token(trial.into())),
             Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
         }
     }
@@ -293,7 +293,13 @@ impl Engine {
         Parameters::from([
             ("user".to_owned(), text(&self.user(trial))),
             ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
-            ("trial".to_owned(), text(&format!("{}-{}", self.id, id.number))),
+            (
+                "trial".to_owned(),
+                text(&match trial.attempt {
+                    0 => format!("{}-{}", self.id, id.number),
+                    again => format!("{}-{}-{again}", self.id, id.number),
+                }),
+            ),
             ("model".to_owned(), text(&id.model)),
         ])
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::Engine;
 use super::clients::{connect_neo4j, neo4j_connection, query_limit};
 use crate::agent::managed::GraphAccess;
-use crate::evidence::TrialId;
 use crate::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
 use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph, EmbeddedLimits};
 use crate::graph::neo4j::{Neo4jConnection, Neo4jGraph};
 use crate::graph::{Graph, GraphConfig, GraphError};
 use crate::job::Isolation;
+use crate::plan::Trial;
 
 /// A graph with what it needs to be there.
 pub(super) struct TrialGraph {
@@ -44,7 +44,7 @@ impl TrialGraph {
 
 impl Engine {
     /// The graph of a trial: one of its own, or the one that all trials share; `None` where nothing uses one.
-    pub(super) async fn trial_graph(&self, id: &TrialId) -> Result<Option<Arc<TrialGraph>>, TrialGraphError> {
+    pub(super) async fn trial_graph(&self, trial: &Trial) -> Result<Option<Arc<TrialGraph>>, TrialGraphError> {
         let plan = &self.plan;
         let trial_graph = match (&plan.graph, &self.clients.neo4j) {
             (Some(GraphConfig::Embedded(config)), _) => match plan.isolation {
@@ -60,7 +60,7 @@ impl Engine {
             (Some(GraphConfig::Neo4j(config)), Some(neo4j)) => {
                 let connection = neo4j_connection(config, &self.clients.credentials);
                 match plan.isolation {
-                    Isolation::Database => Arc::new(self.database(neo4j, connection, id).await?),
+                    Isolation::Database => Arc::new(self.database(neo4j, connection, trial).await?),
                     _ => Arc::new(TrialGraph { access: Some(access(connection)), ..TrialGraph::new(neo4j.clone()) }),
                 }
             }
@@ -109,9 +109,9 @@ impl Engine {
         &self,
         neo4j: &Neo4jGraph,
         connection: Neo4jConnection,
-        id: &TrialId,
+        trial: &Trial,
     ) -> Result<TrialGraph, GraphError> {
-        let name = format!("evaljob{}", self.resources.token(id.number));
+        let name = format!("evaljob{}", self.resources.token(trial.into()));
         self.resources.note_database(&name);
         if let Err(error) = neo4j.create_database(&name).await {
             self.delete_database(&name).await;

@@ -29,6 +29,7 @@ mod model_limits;
 mod neo4j;
 mod outputs;
 mod panel;
+mod persona_faults;
 mod providers;
 mod readme;
 mod real_model;

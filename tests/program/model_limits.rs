@@ -30,7 +30,8 @@ fn completion(body: &str) -> Answer {
         _ if is_judge => {
             json!({"tasks": [{"index": 1, "reason": "It was said.", "turnsRead": all_turns(), "score": 0.9}], "tone": {"reason": "polite", "turnsRead": all_turns(), "score": 0.9}})
         }
-        0 | 1 => json!({"message": "Please say anything", "done": false}),
+        0 => json!({"message": "Please say anything", "done": false}),
+        1 => json!({"message": "Thank you, that was kind", "done": false}),
         _ => json!({"message": "", "done": true}),
     };
     let message = json!({"role": "assistant", "content": content.to_string()});

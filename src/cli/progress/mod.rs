@@ -183,6 +183,11 @@ impl Progress {
             Entry::TrialStarted { .. } | Entry::ConversationEnded { .. } if self.level == Level::Failures => None,
             Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
             Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),
+            Entry::PersonaFaulted { trial, fault } => {
+                let what = fault.findings.iter().map(|it| it.guard.label()).collect::<Vec<_>>().join(", ");
+                let words = format!("{} is asked again for message {}: {what}", self.persona, fault.turn);
+                (self.level != Level::Failures).then(|| self.line(*trial, &self.ink.unsure(&words)))
+            }
             Entry::TurnFinished { trial, turn } => {
                 *self.turns.entry(*trial).or_default() += 1;
                 self.turn(*trial, turn)
@@ -202,6 +207,14 @@ impl Progress {
                 }
                 (Observed::Failed(error), _) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
             },
+            Entry::TrialDiscarded { trial, error, .. } => {
+                self.turns.remove(trial);
+                let count = occurred(&mut self.occurrences, error);
+                let error = if count > 2 { "as before".to_owned() } else { one_line(error, UNCUT) };
+                let is_printed = self.level != Level::Failures || is_printed(count, 2);
+                is_printed
+                    .then(|| self.line(*trial, &self.ink.unsure(&format!("persona invalid, held again: {error}"))))
+            }
             Entry::TrialFinished { trial, outcome, scorecard, .. } => {
                 let line = self.finished(*trial, outcome, scorecard.as_ref());
                 self.labels.remove(trial);

@@ -14,7 +14,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let has_goodbye = turn.has(List::Goodbye) || scene.turn.signs_off;
     let said_goodbye = scene.users().next_back().is_some_and(|text| text.only_closes() && text.has(List::Goodbye));
-    if said_goodbye && has_goodbye && says_little_else(turn) {
+    if said_goodbye && has_goodbye && adds_nothing(turn) {
         return fault(why, turn.raw.trim());
     }
     if !turn.only_closes() && !(turn.raw.trim().is_empty() && scene.turn.signs_off) {
@@ -26,7 +26,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// Whether most of it is goodbye and thanks, and nothing is asked or told.
-fn says_little_else(turn: &TextView<'_>) -> bool {
+fn adds_nothing(turn: &TextView<'_>) -> bool {
     let (outside, all) = turn.outside(&[List::Goodbye, List::Polite, List::Greeting]);
     !turn.asks() && (outside * 2 <= all || outside <= 16) && !turn.content().any(|word| word.has_digit())
 }

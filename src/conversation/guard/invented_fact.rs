@@ -20,7 +20,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s TextView<'s>> {
-    scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text))
+    scene.tasks.iter().chain(&scene.facts).chain(&scene.background).chain(scene.messages.iter().map(|(_, text)| text))
 }
 
 /// The values of tasks, facts and conversation.

@@ -11,6 +11,7 @@ pub(super) struct Scene<'a> {
     pub(super) turn: TextViewOfTurn<'a>,
     pub(super) tasks: Vec<TextView<'a>>,
     pub(super) facts: Vec<TextView<'a>>,
+    pub(super) background: Vec<TextView<'a>>,
     pub(super) messages: Vec<(Role, TextView<'a>)>,
 }
 
@@ -34,7 +35,14 @@ impl<'a> Scene<'a> {
             TextViewOfTurn { text: TextView::new(text), is_empty, signs_off: signoff.is_some() || input.is_done };
         let messages =
             input.transcript.iter().map(|message| (message.role, TextView::new(message.content.as_str()))).collect();
-        Scene { input, turn, tasks: views(input.tasks), facts: views(input.facts), messages }
+        Scene {
+            input,
+            turn,
+            tasks: views(input.tasks),
+            facts: views(input.facts),
+            background: views(input.background),
+            messages,
+        }
     }
 
     /// The turn's text, without a sign-off phrase at its end.
@@ -60,8 +68,12 @@ impl<'a> Scene<'a> {
         self.last_agent().is_some_and(|text| text.asks() || text.has(List::Awaits))
     }
 
-    /// Whether a word stands in a task or was said before.
+    /// Whether a word stands in a task or a story, or was said before.
     pub(super) fn is_known(&self, word: &Content<'_>) -> bool {
-        self.tasks.iter().chain(self.messages.iter().map(|(_, text)| text)).any(|text| text.says(word))
+        self.tasks
+            .iter()
+            .chain(&self.background)
+            .chain(self.messages.iter().map(|(_, text)| text))
+            .any(|text| text.says(word))
     }
 }

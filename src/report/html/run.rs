@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::super::canaries::{canary_words, steps_words, trivial_words};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_words, verdict_words};
+use super::super::validity::{fault_words, validity_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
 use super::trial::{anchor, name, shown_score, tone};
@@ -316,6 +317,10 @@ impl MadeOf {
             ("persona", format!("{} · {}", plain(&provenance.persona), plain(&provenance.persona_model))),
             ("judge", plain(&provenance.judge_model)),
         ];
+        let validity = validity_words(run).into_iter().chain(fault_words(run)).collect::<Vec<_>>().join("; ");
+        if !validity.is_empty() {
+            made.push(("validity", validity));
+        }
         made.extend(provenance.steps.iter().map(|it| ("steps", format!("the judge {}", steps_words(it)))));
         made.extend(provenance.canaries.iter().map(|it| ("canaries", format!("the judge {}", canary_words(it)))));
         made.extend(provenance.trivial_score.map(|score| ("audit", trivial_words(score))));

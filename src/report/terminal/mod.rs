@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::canaries::{canary_words, steps_words, trivial_words};
 use super::gathered::Where;
 use super::judge_check::judge_lines;
+use super::validity::fault_words;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
 use crate::evidence::figures::FigureKind;
 use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
@@ -125,7 +126,8 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         _ => String::new(),
     };
     line("agent", &format!("{}{model}", provenance.agent));
-    line("persona", &format!("{} · {}", provenance.persona, model_words(&provenance.persona_model)));
+    let faults = fault_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
+    line("persona", &format!("{} · {}{faults}", provenance.persona, model_words(&provenance.persona_model)));
     let unstable = match run.gathered.unstable {
         0 => String::new(),
         1 => " · 1 verdict is unstable".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::record::{ModelFigure, Overview, RunSummary, Verdict};
@@ -25,6 +26,10 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         page.paragraph(0, Ink::dim, &few(overview, &first.model));
     }
     thresholds(page, overview);
+    if let Some(words) = validity_words(overview) {
+        let paint: Paint = if overview.validity.invalid == 0 { Ink::dim } else { Ink::unsure };
+        page.paragraph(0, paint, &words);
+    }
     let unscored = unscored(overview);
     if unscored > 0 && record.verdict != Verdict::Incomplete {
         let all = count(overview.planned(), "conversation");
@@ -97,6 +102,10 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         }
         (Verdict::Incomplete, _) if unscored(overview) > 0 => {
             format!("{} of {} could not be scored", unscored(overview), count(overview.planned(), "conversation"))
+        }
+        // The line below says how many.
+        (Verdict::Incomplete, _) if overview.validity.invalid > 0 => {
+            "too few conversations in which the persona played its part".to_owned()
         }
         (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };

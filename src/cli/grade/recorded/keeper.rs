@@ -279,6 +279,9 @@ impl Keeper<'_> {
         if let (Some(before), Some(empty)) = (evidence.before, evidence.empty) {
             self.kept.append(Entry::LookedBefore { trial, before, empty })?;
         }
+        for fault in evidence.persona_faults {
+            self.kept.append(Entry::PersonaFaulted { trial, fault })?;
+        }
         for turn in transcript.turns {
             self.kept.append(Entry::TurnFinished { trial, turn })?;
         }

@@ -1,0 +1,102 @@
+//! What a persona said that no user would say.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of fault in a turn of the persona.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Guard {
+    /// It gives a fact unasked, or has the content of a fact that it does not know.
+    FactLeak,
+    /// It states a name, date, number or address that stands neither in a task nor in a fact nor in the conversation.
+    InventedFact,
+    /// It speaks as the assistant.
+    RoleSwap,
+    /// It begins the conversation anew.
+    Restart,
+    /// It says goodbye again and again.
+    GoodbyeLoop,
+    /// It says nearly the same as in an earlier turn, without need.
+    Repetition,
+    /// It ends the conversation while tasks are open or the agent waits for an answer.
+    EarlyEnd,
+    /// It raises two tasks in one message.
+    TwoTasks,
+    /// The sign-off phrase stands within a message that goes on.
+    SignoffInside,
+    /// It shows its reasoning, its instructions or the form of its reply.
+    ReasoningLeak,
+    /// It says nothing.
+    Empty,
+    /// It is longer than a user's message.
+    TooLong,
+    /// It is in another language than the conversation.
+    WrongLanguage,
+}
+
+impl Guard {
+    /// All guards, in the order in which they are checked and shown.
+    pub const ALL: [Guard; 13] = [
+        Guard::FactLeak,
+        Guard::InventedFact,
+        Guard::RoleSwap,
+        Guard::Restart,
+        Guard::GoodbyeLoop,
+        Guard::Repetition,
+        Guard::EarlyEnd,
+        Guard::TwoTasks,
+        Guard::SignoffInside,
+        Guard::ReasoningLeak,
+        Guard::Empty,
+        Guard::TooLong,
+        Guard::WrongLanguage,
+    ];
+
+    /// The guard's name in corpora.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Guard::FactLeak => "fact_leak",
+            Guard::InventedFact => "invented_fact",
+            Guard::RoleSwap => "role_swap",
+            Guard::Restart => "restart",
+            Guard::GoodbyeLoop => "goodbye_loop",
+            Guard::Repetition => "repetition",
+            Guard::EarlyEnd => "early_end",
+            Guard::TwoTasks => "two_tasks",
+            Guard::SignoffInside => "signoff_inside",
+            Guard::ReasoningLeak => "reasoning_leak",
+            Guard::Empty => "empty",
+            Guard::TooLong => "too_long",
+            Guard::WrongLanguage => "wrong_language",
+        }
+    }
+
+    /// The same for a reader: `fact leak`.
+    pub fn label(self) -> String {
+        self.as_str().replace('_', " ")
+    }
+}
+
+/// What is wrong with a turn of the persona.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GuardFinding {
+    /// The guard that found it.
+    pub guard: Guard,
+    /// What is wrong, in a sentence.
+    pub why: String,
+    /// The words of the turn, the fact or the task that show it.
+    pub evidence: String,
+}
+
+/// A message of the persona that was not sent, because it was faulty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonaFault {
+    /// The turn that it would have begun.
+    pub turn: u32,
+    /// The message.
+    pub text: String,
+    /// What is wrong with it; never empty.
+    pub findings: Vec<GuardFinding>,
+}
