@@ -193,7 +193,7 @@ fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
     }
 }
 
-/// After an interruption: the command that has those conversations judged that were over and are not judged yet.
+/// After an interruption: the command that judges the conversations that were over and are not judged yet.
 fn judge_words(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
     let RunSummary { id, verdict, provenance, .. } = &overview.summary;
     let is_left = |trial: &TrialRecord| trial.outcome.is_none() && can_be_judged(trial);
@@ -202,7 +202,10 @@ fn judge_words(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String
         return String::new();
     }
     let judge = quoted(&provenance.judge_model.replace(", ", ","));
-    format!("\njudge what was over: eval-job grade {id}{} --scorer-model {judge}", runs_dir_flag(&args.runs.runs_dir))
+    format!(
+        "\njudge the finished conversations: eval-job grade {id}{} --scorer-model {judge}",
+        runs_dir_flag(&args.runs.runs_dir)
+    )
 }
 
 fn show_words(id: &str, why: &str, args: &RunArgs) -> String {

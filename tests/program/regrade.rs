@@ -366,7 +366,7 @@ fn who_gave_no_verdict_is_named_with_its_address() {
 /// Both conversations are over when the second one's judge is silent.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_says_how_what_was_over_is_judged() {
+fn an_interrupted_run_says_how_its_finished_conversations_are_judged() {
     let folder = tempfile::tempdir().unwrap();
     let (sent, arrived) = std::sync::mpsc::channel();
     let sent = std::sync::Mutex::new(sent);
@@ -383,7 +383,7 @@ fn an_interrupted_run_says_how_what_was_over_is_judged() {
     run.args(["run", "job.yml", "-j", "1", "--no-progress"]);
     let (status, words) = super::interrupted(run, &arrived);
     assert_eq!(status, Some(130), "{words}");
-    let offered = words.replace("judge what was over: ", "ask for the rest: ");
+    let offered = words.replace("judge the finished conversations: ", "ask for the rest: ");
     let (_, again) = super::pasted(folder.path(), &offered);
     assert!(again.contains("asking openai/other about 1 of 2 conversations; answered before: "), "{words}{again}");
 }
