@@ -120,12 +120,30 @@ fn named(what: &str, ids: &[String]) -> String {
     if ids.is_empty() { String::new() } else { format!("{what}: {}", ids.join(" ")) }
 }
 
+/// The recall, in percent, that each guard has reached on the turns of a stranger.
+fn reached(guard: Guard) -> f64 {
+    match guard {
+        Guard::SignoffInside | Guard::Empty | Guard::TooLong => 100.0,
+        Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
+        Guard::EarlyEnd => 94.0,
+        Guard::RoleSwap | Guard::Repetition | Guard::ReasoningLeak => 93.0,
+        Guard::InventedFact => 90.0,
+        Guard::TwoTasks => 89.0,
+        Guard::Restart => 87.0,
+        Guard::FactLeak => 80.0,
+    }
+}
+
 #[test]
 fn guards() {
     let other = std::env::var_os("EVAL_JOB_GUARD_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let first = Some(root().join("tests/guards.jsonl")).filter(|path| path.exists());
-    for path in first.into_iter().chain(other) {
-        measure(&path);
+    if let Some(other) = other {
+        measure(&other);
+    }
+    for (guard, figures) in &measure(&root().join("tests/guards.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() * 100.0 >= reached(*guard), "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));
     for (guard, figures) in &all {

@@ -27,9 +27,11 @@ pub(super) enum List {
     Stage,
     Offer,
     Done,
+    Acts,
+    Asks,
 }
 
-const LISTS: [(List, &str); 16] = [
+const LISTS: [(List, &str); 18] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -46,6 +48,8 @@ const LISTS: [(List, &str); 16] = [
     (List::Stage, include_str!("phrases/stage.txt")),
     (List::Offer, include_str!("phrases/offer.txt")),
     (List::Done, include_str!("phrases/done.txt")),
+    (List::Acts, include_str!("phrases/acts.txt")),
+    (List::Asks, include_str!("phrases/asks.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.

@@ -1,7 +1,7 @@
 //! A turn in the assistant's part: what only an assistant says, a question of what the customer wants, a report that the
 //! service is done, or the user's own things as somebody else's.
 
-use super::phrases::{List, Owner, PHRASES, is_sentence_end};
+use super::phrases::{Hit, List, Owner, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::words::Script;
@@ -62,13 +62,31 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         is_question(sentence) && !has_word(sentence, &OBJECT) && !turn.is_quoted(hit.start)
     });
     let done = turn.of(List::Done).find(|hit| is_done(scene, turn.sentence(hit.start)));
-    if let Some(hit) = offers.or(done) {
+    let acts = turn.hits().iter().find(|hit| serves(scene, hit));
+    if let Some(hit) = offers.or(done).or(acts) {
         return fault(why, turn.sentence(hit.start));
     }
     if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)) {
         return fault(why, sentence);
     }
     None
+}
+
+/// Whether what only the one who serves does is done by the turn itself: not asked for, quoted, reported of the other, part of
+/// a task, nor about the user's own things.
+fn serves(scene: &Scene<'_>, hit: &Hit) -> bool {
+    let turn = scene.text();
+    let (is_act, is_request) = (hit.list == List::Acts, hit.list == List::Asks);
+    if !is_act && !is_request {
+        return false;
+    }
+    let (phrase, sentence) = (&turn.plain()[hit.start..hit.end], turn.sentence(hit.start));
+    let rest = turn.plain()[hit.start..].split(is_sentence_end).next().unwrap_or_default();
+    (is_request || !is_question(sentence))
+        && !has_word(rest, &OBJECT)
+        && !turn.is_quoted(hit.start)
+        && !TURNED_ROUND.iter().any(|part| sentence.contains(part))
+        && !scene.tasks.iter().any(|task| task.plain().contains(phrase))
 }
 
 fn is_question(sentence: &str) -> bool {
