@@ -56,9 +56,14 @@ const COPULAS: [&str; 43] = [
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
+    let mut told = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
         let is_told = clauses(fact.raw).any(|clause| is_told(scene, turn, &TextView::new(clause)));
-        if !is_told || scene.input.has_facts && is_asked_for(scene, fact) {
+        if !is_told {
+            continue;
+        }
+        told += 1;
+        if scene.input.has_facts && (is_asked_for(scene, fact) || may_answer(scene, told)) {
             continue;
         }
         let why = match scene.input.has_facts {
@@ -89,23 +94,28 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         return true;
     }
     let value = value(clause);
-    let said: Vec<bool> = value.iter().map(|word| turn.says(word)).collect();
-    if !said.contains(&true) {
-        return false;
-    }
-    let mut told = 0;
-    let mut new = 0;
-    let mut is_strong = false;
-    for (word, is_said) in value.iter().zip(said) {
+    let (mut told, mut new, mut data, mut known_data) = (0, 0, false, false);
+    let has_data = value.iter().any(Content::has_digit);
+    for word in &value {
         if scene.is_known(word) {
+            known_data |= word.has_digit();
             continue;
         }
+        let is_said = turn.says(word);
         new += 1;
         told += usize::from(is_said);
-        is_strong |= is_said && word.has_digit() && word.text.len() >= 3;
+        data |= is_said && word.has_digit() && word.text.len() >= 3;
+    }
+    // What it says in figures was said before: the rest is about it.
+    if told == 0 || known_data && !data {
+        return false;
     }
     let is_unspaced = value.first().is_some_and(|word| matches!(word.script, Script::Han | Script::Thai));
-    told > 0 && (is_strong || told * 2 >= new || is_unspaced && told * 3 >= new)
+    let is_unknown = !scene.input.has_facts;
+    data || told * 2 >= new
+        || told >= 2 && told * 5 >= new * 2
+        || is_unspaced && told * 3 >= new
+        || is_unknown && !has_data && !turn.asks()
 }
 
 /// Whether the turn has a long number of a clause, however its digits are grouped.
@@ -122,7 +132,7 @@ fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -
 
 /// The words of a clause that say what is so: those behind "is", or all.
 fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
-    let is_content = |word: &Content<'_>| !PHRASES.task_words.contains_key(word.text);
+    let is_content = |word: &Content<'_>| word.is_number() || !PHRASES.task_words.contains_key(word.text);
     let all: Vec<Content<'_>> = clause.content().filter(is_content).collect();
     let plain = clause.plain();
     let place = clause
@@ -138,23 +148,73 @@ fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     if behind.is_empty() { all } else { behind }
 }
 
-/// Whether one of the agent's last two messages asks for the fact, or for that kind of thing.
+/// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
 fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     let kinds_of_fact = kinds(fact) | by_shape(fact);
+    let is_about_user = fact.words().any(|word| PHRASES.is_user(word));
+    if scene.last_agent().is_some_and(|agent| agent.has(List::WhatIsWrong) && !is_about_user) {
+        return true;
+    }
+    let reasons = TextView::new("reason").kinds();
     scene.agents().rev().take(2).any(|agent| {
-        let asks = agent.asks() || agent.has(List::Awaits);
-        let shares = || fact.content().any(|word| !PHRASES.task_words.contains_key(word.text) && agent.says(&word));
-        asks && (agent.has(List::Details) || kinds(agent) & kinds_of_fact != 0 || shares())
+        if !agent.asks() && !agent.has(List::Awaits) {
+            return false;
+        }
+        let kinds_of_agent = kinds(agent);
+        let gives_reason = kinds_of_agent & reasons != 0 && by_shape(fact) == 0;
+        if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
+            return true;
+        }
+        let asked = kinds_of_agent & kinds_of_fact;
+        let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
+        if asked == 0 {
+            // A word that several facts have names this one where no other fits better.
+            let fits = |other: &TextView<'_>| {
+                names(scene, agent, other) || kinds_of_agent & (kinds(other) | by_shape(other)) != 0
+            };
+            return subject(fact).any(|word| agent.says(&word)) && !others.any(fits);
+        }
+        // The kind may have been asked for another fact that the agent names.
+        !others.any(|other| names(scene, agent, other) && asked & !(kinds(other) | by_shape(other)) == 0)
     })
 }
 
+/// The words of a fact by which an agent may ask for it.
+fn subject<'f>(fact: &'f TextView<'_>) -> impl Iterator<Item = Content<'f>> {
+    fact.content().filter(|word| !PHRASES.task_words.contains_key(word.text))
+}
+
+/// Whether a message has a word by which the fact alone is known.
+fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let is_shared = |word: &Content<'_>| scene.facts.iter().any(|other| !std::ptr::eq(other, fact) && other.says(word));
+    subject(fact).any(|word| agent.says(&word) && !is_shared(&word))
+}
+
+/// Whether a short turn answers a question of which it is not clear what fact it asks for, with no more facts than it asks.
+fn may_answer(scene: &Scene<'_>, told: usize) -> bool {
+    let turn = scene.text();
+    let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
+    let Some(at) = agent.plain().rfind(['?', '？', '؟']) else { return false };
+    let question = TextView::new(agent.sentence(at));
+    let and = ["and", "und", "et", "y", "e", "en", "и", "ve", "oraz"];
+    let asked =
+        1 + question.words().filter(|word| and.contains(word)).count() + question.plain().matches(['、', '和']).count();
+    let is_clear = scene
+        .facts
+        .iter()
+        .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
+    let chooses = turn.content().any(|word| question.says(&word));
+    let is_short = turn.places().len() <= 8 && !turn.asks() && !chooses;
+    is_short && told <= asked && (!is_clear || asked > 1)
+}
+
 fn kinds(text: &TextView<'_>) -> u32 {
-    PHRASES.kinds(text.plain(), text.words())
+    text.kinds()
 }
 
 /// The kinds that what a fact says has by its form. The names are those of the file.
 fn by_shape(fact: &TextView<'_>) -> u32 {
-    let kinds = |words: &str| PHRASES.kinds(words, words.split(' '));
+    let kinds = |words: &'static str| TextView::new(words).kinds();
     let digits = digits(fact.plain()).len();
     let joins =
         |joint: char| fact.plain().split(joint).skip(1).any(|part| part.starts_with(|c: char| c.is_ascii_digit()));

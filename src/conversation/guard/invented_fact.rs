@@ -6,6 +6,7 @@ use super::text_view::TextView;
 use super::values::{Kind, Value, digits, values};
 use super::words::{Script, plain};
 use super::{Fault, fault};
+use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
@@ -41,6 +42,7 @@ impl Known {
                     f64::from(minutes / 60),
                     f64::from((minutes / 60 + 12) % 24),
                     f64::from(minutes % 60),
+                    f64::from((minutes / 60 + 11) % 24 + 1),
                 ]),
                 Kind::Month(month) => numbers.push(*month as f64),
                 _ => {}
@@ -49,6 +51,12 @@ impl Known {
         // Parts of ids and of phone numbers, also as they are grouped.
         let digits = sources(scene).map(|text| digits(text.plain()) + " ").collect();
         Known { values, numbers, digits }
+    }
+
+    /// Whether the turn spells a known id character by character.
+    fn is_spelled(&self, turn: &TextView<'_>) -> bool {
+        let turn: String = turn.plain().chars().filter(char::is_ascii_alphanumeric).collect();
+        self.values.iter().any(|known| matches!(known, Kind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
     }
 
     fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &Value) -> bool {
@@ -80,15 +88,34 @@ impl Known {
             }
             Kind::Number(number) => {
                 let near = |other: f64| (other - number).abs() < 0.005;
+                // What comes from a known number, where nothing was asked or the turn names that number.
+                let named = || {
+                    values(turn).into_iter().filter_map(|it| match it.kind {
+                        Kind::Number(other) if !near(other) => Some(other),
+                        _ => None,
+                    })
+                };
+                let is_free = !scene.agent_asks() || named().any(|other| self.numbers.contains(&other));
                 let pairs = || {
                     self.numbers
                         .iter()
                         .enumerate()
                         .flat_map(|(at, one)| self.numbers[at + 1..].iter().map(move |other| (*one, *other)))
                 };
+                let product = || {
+                    *number >= 10.0
+                        && self.numbers.iter().any(|one| {
+                            named()
+                                .chain(self.numbers.iter().copied())
+                                .any(|other| near(one * other) || near(one / other) || near(other / one))
+                        })
+                };
                 self.numbers.iter().any(|known| near(*known))
+                    || text.len() == 1 && self.is_spelled(turn)
                     || self.numbers.len() <= 30
-                        && pairs().any(|(one, other)| near(one + other) || near((one - other).abs()))
+                        && (pairs().any(|(one, other)| near(one + other) || near((one - other).abs()))
+                            || is_free && (product() || self.numbers.iter().any(|known| converted(*known).any(near))))
+                    || self.numbers.iter().any(|known| is_rounded(*number, *known))
                     || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
                     || text.len() >= 2 && sources(scene).any(|source| source.plain().contains(text) && !value.is_word)
             }
@@ -100,6 +127,18 @@ impl Known {
             }
         }
     }
+}
+
+/// Whether a number is a known one made round, maybe in thousands.
+fn is_rounded(number: f64, known: f64) -> bool {
+    number >= 10.0 && [1.0, 1000.0].iter().any(|factor| (number * factor - known).abs() <= known.abs() * 0.02)
+}
+
+/// A number in other units: days and months or weeks, years and months, hours and days or minutes, degrees.
+fn converted(number: f64) -> impl Iterator<Item = f64> {
+    let factors = [30.0, 7.0, 12.0, 24.0, 60.0, 100.0, 1000.0];
+    let degrees = [(number * 1.8 + 32.0).round(), ((number - 32.0) / 1.8).round()];
+    factors.into_iter().flat_map(move |factor| [number * factor, number / factor]).chain(degrees)
 }
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
@@ -140,7 +179,8 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
         }
         Kind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
-            let is_plain = !is_ordinal || is_beside_month;
+            let is_last = plain[value.end..].chars().nth(2).is_none_or(|c| !is_of_word(c) && c != ' ' && c != '-');
+            let is_plain = !is_ordinal || is_beside_month || is_last && *number > 3.0;
             let is_everyday = *number <= 1.0
                 || before.ends_with('<')
                 || *number == 100.0 && plain[value.end..].trim_start().starts_with('%')
@@ -187,6 +227,16 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
                         "вариант",
                         "part",
                         "line",
+                        "turn",
+                        "task",
+                        "passo",
+                        "paso",
+                        "etape",
+                        "schritt",
+                        "stap",
+                        "krok",
+                        "шаг",
+                        "adim",
                     ]
                     .contains(&previous)
                 || *number < 10.0 && plain[value.end..].starts_with([')', ':']) && before.is_empty();
@@ -310,7 +360,7 @@ fn name(scene: &Scene<'_>) -> Option<String> {
                 .take_while(|c| c.is_alphanumeric() || *c == '·')
                 .take(2)
                 .collect();
-            if name.chars().count() == 2 && !PHRASES.functions.contains(&name) && !is_known(&name) {
+            if name.chars().count() == 2 && !PHRASES.is_function(&name) && !is_known(&name) {
                 return Some(name);
             }
             continue;
@@ -357,8 +407,7 @@ fn name(scene: &Scene<'_>) -> Option<String> {
         .filter(|word| word.starts_with(char::is_uppercase))
         .collect();
     if asks_name && names.len() >= 2 && turn.places().len() <= 8 && !turn.raw.contains(['?']) {
-        let is_name =
-            |name: &&&str| !is_known(name) && !PHRASES.functions.contains(&plain(name)) && !COMMON.contains(*name);
+        let is_name = |name: &&&str| !is_known(name) && !PHRASES.is_function(&plain(name)) && !COMMON.contains(*name);
         let unknown: Vec<&&str> = names.iter().filter(is_name).collect();
         if unknown.len() >= 2 {
             return Some(unknown.iter().map(|name| **name).collect::<Vec<_>>().join(" "));

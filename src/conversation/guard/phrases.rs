@@ -1,6 +1,7 @@
 //! The phrases that guards look for, all of them in one pass over a text.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -29,9 +30,10 @@ pub(super) enum List {
     Done,
     Acts,
     Asks,
+    WhatIsWrong,
 }
 
-const LISTS: [(List, &str); 18] = [
+const LISTS: [(List, &str); 19] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -50,6 +52,7 @@ const LISTS: [(List, &str); 18] = [
     (List::Done, include_str!("phrases/done.txt")),
     (List::Acts, include_str!("phrases/acts.txt")),
     (List::Asks, include_str!("phrases/asks.txt")),
+    (List::WhatIsWrong, include_str!("phrases/what_is_wrong.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.
@@ -76,24 +79,48 @@ struct Phrase {
 pub(super) struct Phrases {
     all: Vec<Phrase>,
     search: Option<AhoCorasick>,
-    /// The function words of all languages.
-    pub(super) functions: HashSet<String>,
-    /// The languages in which a word is frequent, a bit each.
-    pub(super) languages: HashMap<String, u32>,
+    /// What is known of a word.
+    pub(super) words: Table<KnownWord>,
     /// The letters that few languages have.
     pub(super) letters: HashMap<char, u32>,
-    pub(super) task_words: HashMap<String, ()>,
-    pub(super) numbers: HashMap<String, u64>,
-    pub(super) months: HashMap<String, u64>,
-    pub(super) weekdays: HashMap<String, u64>,
-    /// The groups of synonyms that a word is in, a bit each.
-    pub(super) synonyms: HashMap<String, u128>,
-    kinds: HashMap<String, u32>,
+    pub(super) task_words: Table<()>,
+    pub(super) months: Table<u64>,
+    pub(super) weekdays: Table<u64>,
+    kinds: Table<u32>,
     kind_parts: Vec<(String, u32)>,
     /// The words of who plays along in a simulated conversation, and of what it is made from.
-    pub(super) meta: [Vec<String>; 2],
+    pub(super) meta: [Words; 2],
     /// The words before a thing that say whose it is.
-    pub(super) possessives: HashMap<String, Owner>,
+    pub(super) possessives: Table<Owner>,
+}
+
+/// What is known of a word in any language.
+#[derive(Debug, Default)]
+pub(super) struct KnownWord {
+    pub(super) is_function: bool,
+    pub(super) number: Option<u64>,
+    /// The languages in which it is frequent, a bit each.
+    pub(super) languages: u32,
+    /// The groups of synonyms that it is in, a bit each.
+    pub(super) synonyms: u128,
+}
+
+/// A set of plain words.
+pub(super) type Words = HashSet<String, BuildHasherDefault<WordHasher>>;
+type Table<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
+
+/// Fowler-Noll-Vo: short words, all of them ours, are looked up for every word of a conversation.
+#[derive(Default)]
+pub(super) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 29
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    }
 }
 
 /// Whose a thing is: the speaker's, or that of the one who is addressed.
@@ -121,18 +148,15 @@ impl Phrases {
         let mut phrases = Phrases {
             all,
             search,
-            functions: HashSet::new(),
-            languages: HashMap::new(),
+            words: Table::default(),
             letters: HashMap::new(),
-            task_words: HashMap::new(),
-            numbers: HashMap::new(),
-            months: HashMap::new(),
-            weekdays: HashMap::new(),
-            synonyms: HashMap::new(),
-            kinds: HashMap::new(),
+            task_words: Table::default(),
+            months: Table::default(),
+            weekdays: Table::default(),
+            kinds: Table::default(),
             kind_parts: Vec::new(),
-            meta: [Vec::new(), Vec::new()],
-            possessives: HashMap::new(),
+            meta: [Words::default(), Words::default()],
+            possessives: Table::default(),
         };
         phrases.load_words();
         phrases
@@ -150,14 +174,15 @@ impl Phrases {
         for (language, words) in lines(include_str!("phrases/functions.txt")) {
             let bit = bit(language);
             for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
-                *self.languages.entry(word.clone()).or_default() |= bit;
-                self.functions.insert(word);
+                let word = self.words.entry(word).or_default();
+                word.languages |= bit;
+                word.is_function = true;
             }
         }
         for (language, words) in lines(include_str!("phrases/languages.txt")) {
             let bit = bit(language);
             for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
-                *self.languages.entry(word).or_default() |= bit;
+                self.words.entry(word).or_default().languages |= bit;
             }
         }
         for (language, letters) in lines(include_str!("phrases/letters.txt")) {
@@ -169,8 +194,10 @@ impl Phrases {
         }
         for (_, words) in lines(include_str!("phrases/numbers.txt")) {
             let (ones, tens) = words.split_once(" ; ").unwrap_or((words, ""));
-            self.numbers.extend(ones.split(' ').zip(0..).map(|(word, number)| (plain(word), number)));
-            self.numbers.extend(tens.split(' ').zip(2..).map(|(word, number)| (plain(word), number * 10)));
+            let ones = ones.split(' ').zip(0..);
+            for (word, number) in ones.chain(tens.split(' ').zip((2..).map(|tens| tens * 10))) {
+                self.words.entry(plain(word)).or_default().number = Some(number);
+            }
         }
         for (_, words) in lines(include_str!("phrases/months.txt")) {
             let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
@@ -190,7 +217,7 @@ impl Phrases {
         }
         for (bit, (_, words)) in lines(include_str!("phrases/synonyms.txt")).enumerate() {
             for word in words.split_whitespace() {
-                *self.synonyms.entry(plain(word)).or_default() |= 1 << bit;
+                self.words.entry(plain(word)).or_default().synonyms |= 1 << bit;
             }
         }
         for (bit, (_, words)) in lines(include_str!("phrases/kinds.txt")).enumerate() {
@@ -226,8 +253,10 @@ impl Phrases {
     /// The kinds of thing that the words of a text ask for or say, a bit each.
     pub(super) fn kinds<'a>(&self, plain: &str, words: impl Iterator<Item = &'a str>) -> u32 {
         let by_words = words.fold(0, |kinds, word| kinds | self.kinds.get(word).copied().unwrap_or_default());
+        let is_ascii = plain.is_ascii();
         self.kind_parts
             .iter()
+            .filter(|(part, _)| !is_ascii || part.is_ascii())
             .filter(|(part, _)| plain.contains(part.as_str()))
             .fold(by_words, |all, (_, bit)| all | bit)
     }
@@ -386,6 +415,15 @@ const FIRST_PERSON: [&str; 56] = [
 ];
 
 impl Phrases {
+    pub(super) fn is_function(&self, word: &str) -> bool {
+        self.words.get(word).is_some_and(|word| word.is_function)
+    }
+
+    /// Whether a word of a task or fact means the user.
+    pub(super) fn is_user(&self, word: &str) -> bool {
+        self.meta[0].contains(word) || word.starts_with("user")
+    }
+
     /// Whether a plain sentence speaks of the one who writes it.
     pub(super) fn has_first_person(&self, sentence: &str) -> bool {
         sentence.split(|c: char| !is_of_word(c)).any(|word| FIRST_PERSON.contains(&word))

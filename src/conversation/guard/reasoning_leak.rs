@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::phrases::{List, PHRASES};
+use super::phrases::{List, PHRASES, Words};
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::{Fault, fault};
@@ -40,23 +40,46 @@ const FORMS: [(&str, &str); 9] = [
     ),
 ];
 
+/// Words of tasks and questions to which code is an answer.
+const CODE: [&str; 20] = [
+    "json",
+    "html",
+    "xml",
+    "markdown",
+    "template",
+    "python",
+    "javascript",
+    "css",
+    "yaml",
+    "sql",
+    "markup",
+    "tag",
+    "tags",
+    "api",
+    "error",
+    "log",
+    "config",
+    "regex",
+    "script",
+    "code",
+];
+/// What the form of a persona's reply has, and no code that a user sends.
+const OWN: [&str; 6] = ["\"message\"", "\"done\"", "\"reason\"", "\"thought\"", "<think", "</"];
+
 static PATTERNS: LazyLock<Vec<(Option<Regex>, &str)>> =
     LazyLock::new(|| FORMS.iter().map(|(pattern, name)| (Regex::new(pattern).ok(), *name)).collect());
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let wants_code = scene.tasks.iter().any(|task| {
-        ["json", "html", "code", "xml", "markdown", "template", "python", "sql", "markup", "tag"]
-            .iter()
-            .any(|word| task.plain().contains(word))
-    });
-    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '('])
-        && !wants_code
-    {
+    let wants_code =
+        scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
+    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '(']) {
         let forms = PATTERNS.iter().filter_map(|(pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
         for (found, name) in forms {
             let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
-            if !is_said || found.start() == 0 {
+            // A user may send code, but never the form of the persona's own reply.
+            let is_code = wants_code && !OWN.iter().any(|part| turn.plain().contains(part));
+            if !is_code && (!is_said || found.start() == 0) {
                 return fault(
                     format!("it contains {name}; write only what the user says, in plain words"),
                     found.as_str(),
@@ -84,17 +107,16 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 /// Two words of which one says who plays along and the other what the conversation is made from, where the case has neither.
 fn meta(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
-    let find = |words: &[String]| {
-        let found = words.iter().find(|word| {
-            let is_spaced = word.chars().next().is_some_and(|c| !crate::text::is_unspaced(c));
-            match is_spaced {
-                true => turn.words().any(|it| it == word.as_str()),
-                false => turn.plain().contains(word.as_str()),
-            }
-        })?;
-        let is_of_case = scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(found.as_str()))
-            || scene.messages.iter().any(|(_, text)| text.plain().contains(found.as_str()));
-        (!is_of_case).then(|| found.clone())
+    let find = |words: &Words| {
+        let spaced = turn.words().find(|word| words.contains(*word));
+        let unspaced = || {
+            let is_in =
+                |word: &&String| word.starts_with(crate::text::is_unspaced) && turn.plain().contains(word.as_str());
+            words.iter().filter(|_| !turn.plain().is_ascii()).find(is_in).map(String::as_str)
+        };
+        let found = spaced.or_else(unspaced)?;
+        let is_of_case = scene.messages.iter().any(|(_, text)| text.plain().contains(found));
+        (!is_of_case).then(|| found.to_owned())
     };
     Some(format!("{} · {}", find(&PHRASES.meta[0])?, find(&PHRASES.meta[1])?))
 }

@@ -71,12 +71,17 @@ fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) ->
     let is_reply = new.iter().any(|word| word.has_digit() || agent.says(word));
     match (new.len(), gone) {
         (0, _) => old >= 2 && (kept >= 0.7 || !agent.asks()) || turn.places().len() >= 3 && kept >= 0.8,
-        _ if is_unspaced => !is_reply && share(turn, earlier) >= 0.5 && new.len() + gone <= old,
-        (_, 0) => !is_reply && new.len() * 2 <= old,
+        _ if is_unspaced => !is_reply && share(turn, earlier) >= 0.5 && parts(&new) + gone <= old,
+        (_, 0) => !is_reply && (new.len() * 2 <= old || kept >= 0.95 && old >= 4 && new.len() <= old),
         _ if turn.has(List::Greeting) => !is_reply && new.len().max(gone) * 2 <= old,
         // The same sentence about something else, if one word stands for another.
         _ => !is_reply && new.len().max(gone) * 4 <= old,
     }
+}
+
+/// How many parts of two or four characters there are, of which a word with spaces around it counts three.
+fn parts(words: &[Content<'_>]) -> usize {
+    words.iter().map(|word| if matches!(word.script, Script::Han | Script::Thai) { 1 } else { 3 }).sum()
 }
 
 /// Whether the turn answers a question that was answered, instead of the one that the agent asks now.

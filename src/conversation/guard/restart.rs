@@ -20,6 +20,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let greeting = turn
         .of(List::Greeting)
         .filter(|hit| plain[..hit.start].chars().filter(|c| c.is_alphanumeric()).count() <= 4)
+        .filter(|hit| {
+            plain[..hit.start].trim().is_empty()
+                || !turn.of(List::Goodbye).any(|bye| bye.start <= hit.start && hit.end <= bye.end)
+        })
         .max_by_key(|hit| hit.end)?;
     let rest = plain[greeting.end..].trim_start();
     let says_again = [
@@ -65,10 +69,16 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if !is_greeting || has_more(rest) {
         return None;
     }
-    let agent_greets = agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1;
+    let has_greeted = scene.users().any(|user| user.has(List::Greeting));
+    let agent_greets =
+        agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1 && !has_greeted;
+    let goes_on = turn
+        .of(List::Answer)
+        .chain(turn.of(List::Polite))
+        .any(|hit| hit.start >= greeting.end && hit.start <= greeting.end + 2);
     let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
-    let is_reply = agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
-    let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks());
+    let is_reply = !has_greeted && agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
+    let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks() || !goes_on);
     if begins || is_closed(scene) || scene.users().any(|earlier| resembles(turn, earlier, agent_greets)) {
         return fault(why, turn.raw);
     }

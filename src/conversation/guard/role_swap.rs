@@ -41,6 +41,9 @@ const OBJECT: [&str; 24] = [
     "mio", "mia", "meu", "minha", "mij", "mijn", "мне", "мой", "моя",
 ];
 
+/// How somebody speaks of what he did himself.
+const SUBJECT: [&str; 11] = ["i", "ich", "je", "j", "yo", "io", "eu", "ik", "ja", "я", "ben"];
+
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let why = "it speaks as the assistant; you are the user";
@@ -99,7 +102,7 @@ fn has_word(sentence: &str, words: &[&str]) -> bool {
 
 /// Whether a sentence reports what was done about a task, where neither a fact nor the assistant says so.
 fn is_done(scene: &Scene<'_>, sentence: &str) -> bool {
-    let is_of_user = PHRASES.has_first_person(sentence) || is_question(sentence);
+    let is_of_user = has_word(sentence, &OBJECT) || has_word(sentence, &SUBJECT) || is_question(sentence);
     let is_known = scene.facts.iter().chain(scene.last_agent()).any(|text| text.has(List::Done));
     let is_turned_round = TURNED_ROUND.iter().any(|part| sentence.contains(part));
     if is_of_user || is_known || is_turned_round {

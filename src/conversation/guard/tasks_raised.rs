@@ -37,8 +37,7 @@ pub(super) fn surely_raises(text: &TextView<'_>, words: &[Content<'_>]) -> bool 
 
 /// Whether tasks and conversation are in one script and share any words, so that missing words mean something.
 pub(super) fn is_comparable(scene: &Scene<'_>, text: &TextView<'_>) -> bool {
-    let script = |text: &TextView<'_>| super::wrong_language::script(text);
     scene.tasks.iter().all(|task| {
-        script(task) == script(text) && task.language().zip(text.language()).is_none_or(|(one, other)| one == other)
+        task.script() == text.script() && task.language().zip(text.language()).is_none_or(|(one, other)| one == other)
     })
 }

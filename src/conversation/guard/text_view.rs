@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::phrases::{Hit, List, PHRASES, is_sentence_end};
+use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::words::{Script, Word, is_same_stem, plain, words};
 use crate::text::is_of_word;
 
@@ -11,9 +11,13 @@ pub(super) struct TextView<'a> {
     pub(super) raw: &'a str,
     plain: OnceCell<String>,
     words: OnceCell<Vec<Word>>,
+    known: OnceCell<Vec<Option<&'static KnownWord>>>,
     hits: OnceCell<Vec<Hit>>,
     content: OnceCell<Vec<(Word, u128, Option<u64>)>>,
+    weights: OnceCell<Vec<(Word, u128, Option<u64>, f64)>>,
     language: OnceCell<Option<usize>>,
+    script: OnceCell<Option<Script>>,
+    kinds: OnceCell<u32>,
 }
 
 /// A word that says something.
@@ -33,6 +37,10 @@ impl Content<'_> {
             || is_same_stem(self.text, other.text)
     }
 
+    pub(super) fn is_number(&self) -> bool {
+        self.number.is_some()
+    }
+
     pub(super) fn has_digit(&self) -> bool {
         self.text.bytes().any(|byte| byte.is_ascii_digit())
     }
@@ -44,9 +52,13 @@ impl<'a> TextView<'a> {
             raw,
             plain: OnceCell::new(),
             words: OnceCell::new(),
+            known: OnceCell::new(),
             hits: OnceCell::new(),
             content: OnceCell::new(),
+            weights: OnceCell::new(),
             language: OnceCell::new(),
+            script: OnceCell::new(),
+            kinds: OnceCell::new(),
         }
     }
 
@@ -76,8 +88,9 @@ impl<'a> TextView<'a> {
 
     /// The words that say something: no function words, nothing short.
     pub(super) fn content(&self) -> impl Iterator<Item = Content<'_>> {
-        let words =
-            self.content.get_or_init(|| self.places().iter().filter_map(|word| self.says_something(word)).collect());
+        let words = self
+            .content
+            .get_or_init(|| self.known().filter_map(|(word, known)| self.says_something(word, known)).collect());
         words.iter().map(|(word, synonyms, number)| Content {
             text: &self.plain()[word.start..word.end],
             synonyms: *synonyms,
@@ -86,23 +99,41 @@ impl<'a> TextView<'a> {
         })
     }
 
-    fn says_something(&self, word: &Word) -> Option<(Word, u128, Option<u64>)> {
+    /// Its words, with what is known of each in general.
+    pub(super) fn known(&self) -> impl Iterator<Item = (&Word, Option<&'static KnownWord>)> {
+        let known = self.known.get_or_init(|| self.words().map(|word| PHRASES.words.get(word)).collect());
+        self.places().iter().zip(known.iter().copied())
+    }
+
+    fn says_something(&self, word: &Word, known: Option<&KnownWord>) -> Option<(Word, u128, Option<u64>)> {
         let text = &self.plain()[word.start..word.end];
         let is_long = match word.script {
-            Script::Latin | Script::Cyrillic | Script::Greek => text.chars().count() >= 3,
+            Script::Latin | Script::Cyrillic | Script::Greek => text.chars().nth(2).is_some(),
             Script::Digit => true,
             _ => text.chars().nth(1).is_some(),
         };
-        if !is_long || PHRASES.functions.contains(text) && !PHRASES.numbers.contains_key(text) {
+        let number = known.and_then(|known| known.number);
+        if !is_long || number.is_none() && known.is_some_and(|known| known.is_function) {
             return None;
         }
-        let number = PHRASES.numbers.get(text).copied().filter(|number| *number > 1).or_else(|| text.parse().ok());
-        Some((*word, PHRASES.synonyms.get(text).copied().unwrap_or_default(), number))
+        let digits = || text.starts_with(|c: char| c.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let number = number.filter(|number| *number > 1).or_else(digits);
+        Some((*word, known.map_or(0, |known| known.synonyms), number))
     }
 
     /// The language, where its function words leave no doubt.
     pub(super) fn language(&self) -> Option<usize> {
         *self.language.get_or_init(|| super::wrong_language::language(self))
+    }
+
+    /// The script of most letters.
+    pub(super) fn script(&self) -> Option<Script> {
+        *self.script.get_or_init(|| super::wrong_language::script(self))
+    }
+
+    /// The kinds of thing that it asks for or says, a bit each.
+    pub(super) fn kinds(&self) -> u32 {
+        *self.kinds.get_or_init(|| PHRASES.kinds(self.plain(), self.words()))
     }
 
     /// Whether it has a word that says the same.
@@ -116,9 +147,10 @@ impl<'a> TextView<'a> {
     /// Whether it asks something.
     pub(super) fn asks(&self) -> bool {
         self.raw.contains(['?', '？', '؟'])
-            || ["ですか", "ますか", "でしょうか", "吗", "呢", "나요", "까요", "습니까", "ไหม", "หรือไม่", "क्या आप"]
-                .iter()
-                .any(|part| self.raw.contains(part))
+            || !self.raw.is_ascii()
+                && ["ですか", "ますか", "でしょうか", "吗", "呢", "나요", "까요", "습니까", "ไหม", "หรือไม่", "क्या आप"]
+                    .iter()
+                    .any(|part| self.raw.contains(part))
     }
 
     /// How many characters of words there are outside the phrases of these lists, and how many at all.
@@ -187,17 +219,23 @@ impl<'a> TextView<'a> {
     /// Its words with what they count, without greetings: words that say something count four times as much as function words
     /// and politeness.
     pub(super) fn weights(&self) -> impl Iterator<Item = (Content<'_>, f64)> {
-        let plain = self.plain();
-        self.places().iter().filter_map(move |place| {
-            let within = |list| self.of(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
-            if within(List::Greeting) {
-                return None;
-            }
-            let text = &plain[place.start..place.end];
-            let says = self.says_something(place).filter(|_| !within(List::Polite));
-            let (_, synonyms, number) = says.unwrap_or((*place, 0, None));
-            Some((Content { text, synonyms, number, script: place.script }, if says.is_some() { 1.0 } else { 0.25 }))
+        let weights =
+            self.weights.get_or_init(|| self.known().filter_map(|(word, known)| self.weight(word, known)).collect());
+        weights.iter().map(|(word, synonyms, number, weight)| {
+            let text = &self.plain()[word.start..word.end];
+            (Content { text, synonyms: *synonyms, number: *number, script: word.script }, *weight)
         })
+    }
+
+    fn weight(&self, place: &Word, known: Option<&KnownWord>) -> Option<(Word, u128, Option<u64>, f64)> {
+        let within = |list| self.of(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
+        if within(List::Greeting) {
+            return None;
+        }
+        match self.says_something(place, known).filter(|_| !within(List::Polite)) {
+            Some((word, synonyms, number)) => Some((word, synonyms, number, 1.0)),
+            None => Some((*place, 0, None, 0.25)),
+        }
     }
 
     /// Whether it has a word of the same stem or number, be it a function word.

@@ -40,6 +40,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | (?P<time> [0-9]{1,2}(?::[0-9]{2})?\ ?(?:a\.m\.|p\.m\.|am\b|pm\b) | [0-9]{1,2}:[0-9]{2} | [0-9]{1,2}(?:\.[0-9]{2})?\ ?uhr\b | [0-9]{1,2}\ ?h(?:[0-9]{2})?\b | [0-9]{1,2}\ ?[時时点點시](?:[0-9]{1,2}\ ?[分분])? )
         | (?P<telephone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
         | (?P<id> [a-z]{1,6}[-_/]?[0-9][a-z0-9_/-]*[a-z0-9]|[0-9]+[a-z]+[0-9][a-z0-9-]*|[0-9]{2,}-[a-z]{2,}[a-z0-9-]*|[0-9]{1,}-[a-z0-9]+-[a-z0-9-]+ )
+        | (?P<han> [一二三四五六七八九十百]+(?:个月|個月|か月|ヶ月|週間|岁|歳|人|位|名|天|晚|泊|号|日|月|年|周|点半|時) )
         | (?P<number> [0-9]+(?:[.,'\ ][0-9]{3})+(?:[.,][0-9]{1,2})?\b | [0-9]+(?:[.,][0-9]+)?k?\b | [0-9]+ )
         ",
     )
@@ -49,7 +50,8 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
     let plain = text.plain();
     let mut values = Vec::new();
-    if let Some(pattern) = PATTERN.as_ref().filter(|_| plain.bytes().any(|byte| byte.is_ascii_digit() || byte == b'@'))
+    if let Some(pattern) =
+        PATTERN.as_ref().filter(|_| plain.contains(|c: char| c.is_ascii_digit() || c == '@' || HAN.contains(c)))
     {
         for found in pattern.captures_iter(plain) {
             let Some(whole) = found.get(0) else { continue };
@@ -64,6 +66,10 @@ pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
             } else if found.name("time").is_some() {
                 if let Some(kind) = time(text) {
                     push(kind);
+                }
+            } else if found.name("han").is_some() {
+                if let Some(number) = han(text) {
+                    push(Kind::Number(number));
                 }
             } else if found.name("telephone").is_some() && digits(text).len() >= 7 {
                 push(Kind::Id(digits(text)));
@@ -80,12 +86,12 @@ pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
             }
         }
     }
-    for place in text.places() {
+    for (place, known) in text.known() {
         let word = &plain[place.start..place.end];
         let singular = word.strip_suffix('s').unwrap_or(word);
         let mut push = |kind| values.push(Value { kind, start: place.start, end: place.end, is_word: true });
-        if let Some(number) = PHRASES.numbers.get(word) {
-            push(Kind::Number(*number as f64));
+        if let Some(number) = known.and_then(|known| known.number) {
+            push(Kind::Number(number as f64));
         }
         if let Some(month) = PHRASES.months.get(word) {
             push(Kind::Month(*month));
@@ -95,6 +101,22 @@ pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
         }
     }
     values
+}
+
+const HAN: &str = "一二三四五六七八九十百";
+
+/// A number in Chinese characters at the beginning of a text, to 99. "One" is also an article.
+fn han(text: &str) -> Option<f64> {
+    let mut number = 0;
+    for c in text.chars() {
+        match HAN.chars().position(|it| it == c) {
+            Some(9) => number = number.max(1) * 10,
+            Some(10) => return None,
+            Some(at) => number += at + 1,
+            None => break,
+        }
+    }
+    (number > 1).then_some(number as f64)
 }
 
 pub(super) fn digits(text: &str) -> String {

@@ -158,10 +158,15 @@ pub(super) fn is_same_stem(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    let (one, other) = (without_article(one), without_article(other));
-    if one.is_empty() || other.is_empty() {
-        return false;
+    // Arabic letters begin with these bytes.
+    if matches!((one.as_bytes(), other.as_bytes()), ([0xd8..=0xdb, ..], [0xd8..=0xdb, ..])) {
+        let (one, other) = (without_article(one), without_article(other));
+        return one == other || is_of_stem(one, other);
     }
+    is_of_stem(one, other)
+}
+
+fn is_of_stem(one: &str, other: &str) -> bool {
     if one.as_bytes()[0] != other.as_bytes()[0] || one.bytes().chain(other.bytes()).any(|byte| byte.is_ascii_digit()) {
         return false;
     }

@@ -9,13 +9,13 @@ use super::{Fault, fault};
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let (_, letters) = turn.outside(&[]);
-    let script_of_turn = script(turn)?;
+    let script_of_turn = turn.script()?;
     let has_user = scene.users().next().is_some();
     let mut allowed: Vec<&TextView<'_>> = scene.messages.iter().map(|(_, text)| text).collect();
-    if !has_user || allowed.iter().all(|text| script(text).is_none()) {
+    if !has_user || allowed.iter().all(|text| text.script().is_none()) {
         allowed.extend(&scene.tasks);
     }
-    let scripts: Vec<Script> = allowed.iter().filter_map(|text| script(text)).collect();
+    let scripts: Vec<Script> = allowed.iter().filter_map(|text| text.script()).collect();
     if scripts.is_empty() {
         return None;
     }
@@ -33,14 +33,29 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         let is_name = script_of_turn == Script::Latin && best(&own).1 < 1.0 && turn.places().len() < 8;
         return if is_name { None } else { fault(why, turn.raw) };
     }
-    let others: Vec<&TextView<'_>> = allowed.into_iter().filter(|text| script(text) == Some(script_of_turn)).collect();
+    let others: Vec<&TextView<'_>> = allowed.into_iter().filter(|text| text.script() == Some(script_of_turn)).collect();
     let mut spoken = [0.0; 32];
     for text in &others {
         scores(text, &[]).iter().zip(&mut spoken).for_each(|(score, sum)| *sum += score);
     }
+    let (main, most) = best(&spoken);
+    if most >= 1.5 && best(&own).0 == main {
+        return None;
+    }
     // Words that were said before are no evidence of another language.
     let (language, score) = best(&scores(turn, &others));
-    let (main, most) = best(&spoken);
+    // A language that is not known here: many words, and none of the conversation's.
+    let unknown = turn.places().iter().filter(|place| {
+        let word = &turn.plain()[place.start..place.end];
+        place.script == script_of_turn
+            && !others
+                .iter()
+                .chain(&scene.tasks.iter().chain(&scene.facts).collect::<Vec<_>>())
+                .any(|text| text.words().any(|it| it == word))
+    });
+    if most >= 3.0 && own[main] < 0.4 && score < 0.9 && unknown.count() >= 7 {
+        return fault(why, turn.raw);
+    }
     let words: usize = others.iter().map(|text| text.places().len()).sum();
     let is_known = match most >= 1.5 {
         true => spoken[language] * 2.0 >= most || own[main] * 1.5 + 0.4 > score,
@@ -54,6 +69,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 pub(super) fn script(text: &TextView<'_>) -> Option<Script> {
     let mut counts = [(Script::Latin, 0usize); 16];
     let (mut all, mut kana) = (0, 0);
+    if text.plain().is_ascii() {
+        let has_letters = text.plain().bytes().any(|byte| byte.is_ascii_alphabetic());
+        return has_letters.then_some(Script::Latin);
+    }
     let mut quoted = false;
     for c in text.plain().chars() {
         quoted ^= c == '"';
@@ -84,8 +103,9 @@ fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32] {
     };
     let (mut from, mut is_quoted) = (0, false);
     let plain = text.plain();
-    for place in text.places() {
-        is_quoted ^= plain[from..place.start].matches('"').count() % 2 == 1;
+    let has_quotes = plain.contains('"');
+    for (place, known) in text.known() {
+        is_quoted ^= has_quotes && plain[from..place.start].matches('"').count() % 2 == 1;
         from = place.start;
         if is_quoted || !matches!(place.script, Script::Latin | Script::Cyrillic) {
             continue;
@@ -94,14 +114,15 @@ fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32] {
         if matches!(word.as_bytes(), [b'b'..=b'd' | b'f'..=b'h' | b'j'..=b'n' | b'p'..=b't' | b'v'..=b'x' | b'z']) {
             continue;
         }
-        if let Some(bits) = PHRASES.languages.get(word)
+        if let Some(known) = known
+            && known.languages != 0
             && !without.iter().any(|other| other.words().any(|it| it == word))
         {
-            add(*bits, 1.0);
+            add(known.languages, 1.0);
         }
     }
     let mut seen = Vec::new();
-    for letter in text.raw.chars().filter(|c| !c.is_ascii()) {
+    for letter in text.raw.chars().filter(|c| !c.is_ascii() && !text.raw.is_ascii()) {
         if let Some(bits) = PHRASES.letters.get(&letter).filter(|_| !seen.contains(&letter)) {
             seen.push(letter);
             add(*bits, 1.0);
