@@ -123,14 +123,13 @@ fn named(what: &str, ids: &[String]) -> String {
 /// The recall, in percent, that each guard has reached on the turns of a stranger.
 fn reached(guard: Guard) -> f64 {
     match guard {
-        Guard::SignoffInside | Guard::Empty | Guard::TooLong => 100.0,
+        Guard::SignoffInside | Guard::Empty | Guard::TooLong | Guard::ReasoningLeak => 100.0,
+        Guard::RoleSwap | Guard::EarlyEnd => 97.0,
         Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
-        Guard::EarlyEnd => 94.0,
-        Guard::RoleSwap | Guard::Repetition | Guard::ReasoningLeak => 93.0,
-        Guard::InventedFact => 90.0,
+        Guard::InventedFact => 95.0,
+        Guard::Repetition | Guard::Restart => 93.0,
+        Guard::FactLeak => 91.0,
         Guard::TwoTasks => 89.0,
-        Guard::Restart => 87.0,
-        Guard::FactLeak => 80.0,
     }
 }
 
