@@ -17,7 +17,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if said_goodbye && has_goodbye && adds_nothing(turn) {
         return fault(why, turn.raw.trim());
     }
-    if !turn.only_closes() && !(turn.raw.trim().is_empty() && scene.turn.signs_off) {
+    if !(turn.only_closes() || turn.raw.trim().is_empty() && scene.turn.signs_off) {
         return None;
     }
     let closings = scene.users().rev().take_while(|text| text.only_closes()).count();

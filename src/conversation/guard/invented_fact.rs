@@ -1,5 +1,6 @@
 //! Data of the user's own that stand nowhere.
 
+use super::derived::follows;
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
@@ -88,36 +89,23 @@ impl Known {
             }
             Kind::Number(number) => {
                 let near = |other: f64| (other - number).abs() < 0.005;
-                // What comes from a known number, where nothing was asked or the turn names that number.
-                let named = || {
-                    values(turn).into_iter().filter_map(|it| match it.kind {
-                        Kind::Number(other) if !near(other) => Some(other),
-                        _ => None,
-                    })
+                let follows = || {
+                    let named: Vec<f64> = values(turn)
+                        .into_iter()
+                        .filter_map(|it| if let Kind::Number(other) = it.kind { Some(other) } else { None })
+                        .filter(|other| !near(*other))
+                        .collect();
+                    // What comes from a known number, where nothing was asked or the turn names that number.
+                    let is_free = !scene.agent_asks() || named.iter().any(|other| self.numbers.contains(other));
+                    follows(*number, &self.numbers, &named, is_free)
                 };
-                let is_free = !scene.agent_asks() || named().any(|other| self.numbers.contains(&other));
-                let pairs = || {
-                    self.numbers
-                        .iter()
-                        .enumerate()
-                        .flat_map(|(at, one)| self.numbers[at + 1..].iter().map(move |other| (*one, *other)))
-                };
-                let product = || {
-                    *number >= 10.0
-                        && self.numbers.iter().any(|one| {
-                            named()
-                                .chain(self.numbers.iter().copied())
-                                .any(|other| near(one * other) || near(one / other) || near(other / one))
-                        })
-                };
+                let text_is_said =
+                    || text.len() >= 2 && !value.is_word && sources(scene).any(|source| source.plain().contains(text));
                 self.numbers.iter().any(|known| near(*known))
                     || text.len() == 1 && self.is_spelled(turn)
-                    || self.numbers.len() <= 30
-                        && (pairs().any(|(one, other)| near(one + other) || near((one - other).abs()))
-                            || is_free && (product() || self.numbers.iter().any(|known| converted(*known).any(near))))
-                    || self.numbers.iter().any(|known| is_rounded(*number, *known))
                     || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
-                    || text.len() >= 2 && sources(scene).any(|source| source.plain().contains(text) && !value.is_word)
+                    || text_is_said()
+                    || follows()
             }
             Kind::Month(month) => {
                 self.values.iter().any(|known| known == &value.kind || *known == Kind::Number(*month as f64))
@@ -127,18 +115,6 @@ impl Known {
             }
         }
     }
-}
-
-/// Whether a number is a known one made round, maybe in thousands.
-fn is_rounded(number: f64, known: f64) -> bool {
-    number >= 10.0 && [1.0, 1000.0].iter().any(|factor| (number * factor - known).abs() <= known.abs() * 0.02)
-}
-
-/// A number in other units: days and months or weeks, years and months, hours and days or minutes, degrees.
-fn converted(number: f64) -> impl Iterator<Item = f64> {
-    let factors = [30.0, 7.0, 12.0, 24.0, 60.0, 100.0, 1000.0];
-    let degrees = [(number * 1.8 + 32.0).round(), ((number - 32.0) / 1.8).round()];
-    factors.into_iter().flat_map(move |factor| [number * factor, number / factor]).chain(degrees)
 }
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.

@@ -13,12 +13,15 @@ pub(super) struct TextView<'a> {
     words: OnceCell<Vec<Word>>,
     known: OnceCell<Vec<Option<&'static KnownWord>>>,
     hits: OnceCell<Vec<Hit>>,
-    content: OnceCell<Vec<(Word, u128, Option<u64>)>>,
-    weights: OnceCell<Vec<(Word, u128, Option<u64>, f64)>>,
+    content: OnceCell<Vec<Telling>>,
+    weights: OnceCell<Vec<(Telling, f64)>>,
     language: OnceCell<Option<usize>>,
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
 }
+
+/// A word's place, its groups of synonyms and its number.
+type Telling = (Word, u128, Option<u64>);
 
 /// A word that says something.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +108,7 @@ impl<'a> TextView<'a> {
         self.places().iter().zip(known.iter().copied())
     }
 
-    fn says_something(&self, word: &Word, known: Option<&KnownWord>) -> Option<(Word, u128, Option<u64>)> {
+    fn says_something(&self, word: &Word, known: Option<&KnownWord>) -> Option<Telling> {
         let text = &self.plain()[word.start..word.end];
         let is_long = match word.script {
             Script::Latin | Script::Cyrillic | Script::Greek => text.chars().nth(2).is_some(),
@@ -221,20 +224,20 @@ impl<'a> TextView<'a> {
     pub(super) fn weights(&self) -> impl Iterator<Item = (Content<'_>, f64)> {
         let weights =
             self.weights.get_or_init(|| self.known().filter_map(|(word, known)| self.weight(word, known)).collect());
-        weights.iter().map(|(word, synonyms, number, weight)| {
+        weights.iter().map(|((word, synonyms, number), weight)| {
             let text = &self.plain()[word.start..word.end];
             (Content { text, synonyms: *synonyms, number: *number, script: word.script }, *weight)
         })
     }
 
-    fn weight(&self, place: &Word, known: Option<&KnownWord>) -> Option<(Word, u128, Option<u64>, f64)> {
+    fn weight(&self, place: &Word, known: Option<&KnownWord>) -> Option<(Telling, f64)> {
         let within = |list| self.of(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
         if within(List::Greeting) {
             return None;
         }
         match self.says_something(place, known).filter(|_| !within(List::Polite)) {
-            Some((word, synonyms, number)) => Some((word, synonyms, number, 1.0)),
-            None => Some((*place, 0, None, 0.25)),
+            Some(telling) => Some((telling, 1.0)),
+            None => Some(((*place, 0, None), 0.25)),
         }
     }
 

@@ -115,6 +115,16 @@ pub(super) struct Word {
 /// of Japanese the same and runs of katakana. Runs of hiragana are endings and particles, and no words.
 pub(super) fn words(plain: &str) -> Vec<Word> {
     let mut words = Vec::with_capacity(plain.len() / 5);
+    if plain.is_ascii() {
+        let mut start = 0;
+        for part in plain.split(|c: char| !c.is_ascii_alphanumeric()) {
+            if let Some(c) = part.chars().next() {
+                words.push(Word { start, end: start + part.len(), script: Script::of(c) });
+            }
+            start += part.len() + 1;
+        }
+        return words;
+    }
     let mut run: Option<Word> = None;
     for (at, c) in plain.char_indices() {
         let is_in = is_of_word(c);
@@ -185,7 +195,8 @@ fn is_of_stem(one: &str, other: &str) -> bool {
             3 => less == 0 && more == 1,
             4 => less == 0 && more <= 3 || less == 1 && more == 1,
             5 => less <= 2 && more <= 4,
-            _ => less <= 3 && more <= 6,
+            // The longer one may be a compound of the shorter one.
+            _ => less <= 3 && more <= 6 || less == 0,
         },
     }
 }
