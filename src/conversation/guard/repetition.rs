@@ -10,23 +10,30 @@ use crate::evidence::Role;
 /// From this likeness on two questions of the agent are the same.
 const SAME: f64 = 0.6;
 
+/// At least this share of an earlier message stands in one that repeats it.
+const LEAST: f64 = 0.6;
+
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let agent = scene.last_agent()?;
     if agent.has(List::AskAgain) || agent.raw.trim().is_empty() {
         return None;
     }
+    let closes = turn.only_closes();
     for (at, (role, earlier)) in scene.messages.iter().enumerate() {
         let question = at.checked_sub(1).map(|before| &scene.messages[before].1);
-        let is_answered = scene.messages.get(at + 1).is_some_and(|(role, reply)| {
-            *role == Role::Assistant && !reply.raw.trim().is_empty() && !reply.has(List::AskAgain)
-        });
+        let is_answered = || {
+            scene.messages.get(at + 1).is_some_and(|(role, reply)| {
+                *role == Role::Assistant && !reply.raw.trim().is_empty() && !reply.has(List::AskAgain)
+            })
+        };
         let is_same_question = || {
             at + 2 < scene.messages.len()
                 && agent.asks()
                 && question.is_some_and(|question| question.likeness(agent) >= SAME)
         };
-        if *role != Role::User || !is_answered || is_same_question() {
+        // By far the most messages end here.
+        if *role != Role::User || !closes && share(earlier, turn) < LEAST || !is_answered() || is_same_question() {
             continue;
         }
         if repeats(turn, earlier, agent) || question.is_some_and(|it| answers_again(turn, earlier, it, agent)) {
@@ -63,7 +70,7 @@ fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) ->
         return turn.places().len() >= 3 && turn.likeness(earlier) >= 0.8;
     }
     let kept = share(earlier, turn);
-    if kept < 0.6 || is_answer(turn) {
+    if is_answer(turn) {
         return false;
     }
     let Compared { old, new, gone } = Compared::new(turn, &[earlier]);

@@ -15,7 +15,7 @@ pub(super) struct TextView<'a> {
     hits: OnceCell<Vec<Hit>>,
     content: OnceCell<Vec<Telling>>,
     weights: OnceCell<Vec<(Telling, f64)>>,
-    language: OnceCell<Option<usize>>,
+    languages: OnceCell<[f32; 32]>,
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
 }
@@ -59,7 +59,7 @@ impl<'a> TextView<'a> {
             hits: OnceCell::new(),
             content: OnceCell::new(),
             weights: OnceCell::new(),
-            language: OnceCell::new(),
+            languages: OnceCell::new(),
             script: OnceCell::new(),
             kinds: OnceCell::new(),
         }
@@ -126,7 +126,12 @@ impl<'a> TextView<'a> {
 
     /// The language, where its function words leave no doubt.
     pub(super) fn language(&self) -> Option<usize> {
-        *self.language.get_or_init(|| super::wrong_language::language(self))
+        super::wrong_language::language(self.languages())
+    }
+
+    /// How much speaks for each language.
+    pub(super) fn languages(&self) -> &[f32; 32] {
+        self.languages.get_or_init(|| super::wrong_language::scores(self, &[]))
     }
 
     /// The script of most letters.

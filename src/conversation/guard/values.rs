@@ -50,12 +50,11 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
     let plain = text.plain();
     let mut values = Vec::new();
-    if let Some(pattern) =
-        PATTERN.as_ref().filter(|_| plain.contains(|c: char| c.is_ascii_digit() || c == '@' || HAN.contains(c)))
-    {
-        for found in pattern.captures_iter(plain) {
+    if let Some((pattern, (from, to))) = PATTERN.as_ref().zip(data(plain)) {
+        for found in pattern.captures_iter(&plain[from..to]) {
             let Some(whole) = found.get(0) else { continue };
-            let mut push = |kind| values.push(Value { kind, start: whole.start(), end: whole.end(), is_word: false });
+            let (start, end) = (from + whole.start(), from + whole.end());
+            let mut push = |kind| values.push(Value { kind, start, end, is_word: false });
             let text = whole.as_str();
             if found.name("email").is_some() {
                 push(Kind::Email);
@@ -101,6 +100,15 @@ pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
         }
     }
     values
+}
+
+/// The part of a plain text in which figures and addresses stand: from the first word that has one to two words after the last.
+fn data(plain: &str) -> Option<(usize, usize)> {
+    let is_data = |c: char| c.is_ascii_digit() || c == '@' || !c.is_ascii() && HAN.contains(c);
+    let (first, last) = (plain.find(is_data)?, plain.rfind(is_data)?);
+    let from = plain[..first].rfind(' ').map_or(0, |at| at + 1);
+    let to = plain[last..].match_indices(' ').nth(2).map_or(plain.len(), |(at, _)| last + at);
+    Some((from, to))
 }
 
 const HAN: &str = "一二三四五六七八九十百";

@@ -27,19 +27,19 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if is_short {
         return None;
     }
-    let own = scores(turn, &[]);
+    let own = turn.languages();
     if !scripts.contains(&script_of_turn) {
         // A few Latin words may be a name.
-        let is_name = script_of_turn == Script::Latin && best(&own).1 < 1.0 && turn.places().len() < 8;
+        let is_name = script_of_turn == Script::Latin && best(own).1 < 1.0 && turn.places().len() < 8;
         return if is_name { None } else { fault(why, turn.raw) };
     }
     let others: Vec<&TextView<'_>> = allowed.into_iter().filter(|text| text.script() == Some(script_of_turn)).collect();
     let mut spoken = [0.0; 32];
     for text in &others {
-        scores(text, &[]).iter().zip(&mut spoken).for_each(|(score, sum)| *sum += score);
+        text.languages().iter().zip(&mut spoken).for_each(|(score, sum)| *sum += score);
     }
     let (main, most) = best(&spoken);
-    if most >= 1.5 && best(&own).0 == main {
+    if most >= 1.5 && best(own).0 == main {
         return None;
     }
     // Words that were said before are no evidence of another language.
@@ -92,7 +92,7 @@ pub(super) fn script(text: &TextView<'_>) -> Option<Script> {
 }
 
 /// How much speaks for each language: its frequent words, each divided by the languages that have it, and its letters.
-fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32] {
+pub(super) fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32] {
     let mut scores = [0.0; 32];
     let mut add = |bits: u32, weight: f32| {
         let mut rest = bits;
@@ -136,10 +136,9 @@ fn best(scores: &[f32; 32]) -> (usize, f32) {
     (best, scores[best])
 }
 
-/// The language of a text in Latin or Cyrillic letters, where there is no doubt.
-pub(super) fn language(text: &TextView<'_>) -> Option<usize> {
-    let scores = scores(text, &[]);
-    let (language, most) = best(&scores);
+/// The language for which most speaks, where there is no doubt.
+pub(super) fn language(scores: &[f32; 32]) -> Option<usize> {
+    let (language, most) = best(scores);
     let next = (0..32).filter(|at| *at != language).map(|at| scores[at]).fold(0.0, f32::max);
     (most >= 1.2 && most >= next * 1.5 + 0.3).then_some(language)
 }
