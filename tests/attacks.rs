@@ -57,6 +57,7 @@ fn questions(entry: &Value, reply: &str) -> Vec<Question> {
     let turn = |number| Turn { agent: Some(reply.to_owned()), ..Turn::begun(number, "Hi".to_owned()) };
     let transcript = Transcript { turns: vec![turn(1), turn(2)] };
     let input = MetricInput {
+        fact_uses: None,
         tasks: vec![InputTask { kind: "task", task: "Ask", acceptance_criteria: "Answered" }],
         facts: &["The user is called Ann".to_owned()],
         condition: Condition::WithFacts,

@@ -8,6 +8,7 @@ mod agent_output;
 mod change;
 mod ending;
 mod event;
+mod fact_use;
 pub mod figures;
 mod judgement;
 mod message;
@@ -27,6 +28,7 @@ pub use agent_output::AgentOutput;
 pub use change::{Change, ChangeTime, Entity, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
+pub use fact_use::FactUse;
 pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Token};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
@@ -116,6 +118,9 @@ pub struct Evidence {
     /// The messages of the persona that were not sent, because they were faulty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persona_faults: Vec<PersonaFault>,
+    /// When each fact was asked for and told; `None` where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact_uses: Option<Vec<FactUse>>,
 }
 
 impl Evidence {
@@ -137,6 +142,7 @@ impl Evidence {
             persona_usage: Usage::default(),
             persona_notes: Vec::new(),
             persona_faults: Vec::new(),
+            fact_uses: None,
         }
     }
 

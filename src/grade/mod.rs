@@ -39,6 +39,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
     MetricInput {
         tasks: tasks.collect(),
         facts: &case.facts,
+        fact_uses: evidence.fact_uses.as_deref(),
         condition: evidence.condition,
         transcript: &evidence.transcript,
         state: evidence.object_context.as_ref(),

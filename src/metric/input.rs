@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::trajectory::Expectation;
 use crate::clock::Clock;
-use crate::evidence::{Condition, ObjectContext, Observed, Transcript};
+use crate::evidence::{Condition, FactUse, ObjectContext, Observed, Transcript};
 
 /// The input of a metric: one conversation, and the parts of the job that concern it.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub struct MetricInput<'a> {
     pub tasks: Vec<InputTask<'a>>,
     /// All that is true of the user.
     pub facts: &'a [String],
+    /// When each of them was asked for and told; `None` where nobody looked.
+    pub fact_uses: Option<&'a [FactUse]>,
     /// Whether the persona knew the facts.
     pub condition: Condition,
     /// The conversation.
@@ -118,6 +120,7 @@ impl Example {
         MetricInput {
             tasks: self.tasks.iter().map(String::as_str).map(task).collect(),
             facts: &[],
+            fact_uses: None,
             condition: Condition::WithFacts,
             transcript: &self.transcript,
             state: None,

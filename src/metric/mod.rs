@@ -9,6 +9,7 @@ pub mod completeness;
 mod config;
 mod criterion;
 pub mod document;
+mod elicitation;
 mod entry;
 pub mod final_response;
 pub mod geval;
@@ -53,6 +54,7 @@ pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
 pub use vote::{Vote, of_panel};
 
+use elicitation::ElicitationMetric;
 use judged::JudgedMetric;
 use measured::Unusable;
 use pairwise::PairwiseMetric;
@@ -114,6 +116,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
     let weight = entry.weight(weights);
     Some(match &entry.metric {
         MetricConfig::Timing(_) => Box::new(TimingMetric { weight }),
+        MetricConfig::Elicitation(_) => Box::new(ElicitationMetric { weight }),
         MetricConfig::Tasks(_) => Box::new(Tasks { weight }),
         MetricConfig::Tone(_) => Box::new(Tone { weight }),
         MetricConfig::Assertions(_) => return None,
@@ -239,6 +242,7 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         | MetricConfig::FinalResponse(_)
         | MetricConfig::Pairwise(_)
         | MetricConfig::Timing(_)
+        | MetricConfig::Elicitation(_)
         | MetricConfig::Tasks(_)
         | MetricConfig::Tone(_)
         | MetricConfig::Assertions(_)

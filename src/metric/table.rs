@@ -178,6 +178,8 @@ metrics! {
     pairwise: Pairwise(PairwiseConfig), weight 1.0;
     /// Whether the simulated user kept to its part, as a judge sees it. It says nothing of the agent.
     simulatedUser: SimulatedUser(SimulatedUserConfig), weight 0.0;
+    /// Whether the agent asked for the facts, of those that the user did not tell unasked.
+    elicitation: Elicitation(NoOptions), weight 0.0;
     /// What a judge answers to a prompt of your own, asked of each turn.
     template: Template(TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.

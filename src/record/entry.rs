@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::tag_first::TagFirst;
 use super::{ModelCall, Provenance};
 use crate::evidence::{
-    AgentOutput, AskedQuestion, Change, Ending, Judgement, ObjectContext, Observed, ObservedState, PersonaFault,
-    QueryObservation, TrialId, Turn, Usage,
+    AgentOutput, AskedQuestion, Change, Ending, FactUse, Judgement, ObjectContext, Observed, ObservedState,
+    PersonaFault, QueryObservation, TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
 use crate::score::{Outcome, Scorecard};
@@ -153,6 +153,9 @@ pub enum Entry {
         /// Settings that the persona's model refused.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         persona_notes: Vec<String>,
+        /// When each fact was asked for and told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fact_uses: Option<Vec<FactUse>>,
     },
     /// The agent's memory was primed with the job's seeds.
     Primed {
@@ -301,6 +304,7 @@ impl Entry {
             changes: None,
             persona_usage,
             persona_notes: Vec::new(),
+            fact_uses: None,
         }
     }
 }

@@ -122,7 +122,14 @@ impl TrialRecord {
             },
             (
                 Entry::ConversationEnded {
-                    ending, object_context, queries, changes, persona_usage, persona_notes, ..
+                    ending,
+                    object_context,
+                    queries,
+                    changes,
+                    persona_usage,
+                    persona_notes,
+                    fact_uses,
+                    ..
                 },
                 Some(evidence),
             ) => {
@@ -133,6 +140,7 @@ impl TrialRecord {
                 evidence.changes = changes.or(evidence.changes.take());
                 evidence.persona_usage = persona_usage;
                 evidence.persona_notes = persona_notes;
+                evidence.fact_uses = fact_uses;
             }
             (Entry::ReferenceTurn { turn, .. }, Some(evidence)) => {
                 evidence.reference.get_or_insert_default().turns.push(turn);

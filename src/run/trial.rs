@@ -11,8 +11,9 @@ use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, audit, evaluate, judge, observe};
 use crate::agent::managed::Listener;
+use crate::conversation::guard;
 use crate::descriptors;
-use crate::evidence::{Ending, Evidence, Transcript};
+use crate::evidence::{Ending, Evidence, FactUse, Transcript};
 use crate::grade::{self, GradeInput};
 use crate::job::{Isolation, ReferencePart};
 use crate::plan::Trial;
@@ -216,6 +217,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     };
     let ended = converse(env, session.as_mut(), watch, lines).await?;
     evidence.transcript = ended.conversation.into_transcript();
+    evidence.fact_uses = fact_uses(env.trial, &evidence.transcript);
     evidence.ending = ended.ending;
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
@@ -262,6 +264,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         changes: evidence.changes.clone(),
         persona_usage: evidence.persona_usage,
         persona_notes: evidence.persona_notes.clone(),
+        fact_uses: evidence.fact_uses.clone(),
     })?;
     // It is unknown who failed, and the agent is not blamed for a database that is gone.
     match (down, without_reference) {
@@ -269,6 +272,13 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         (None, Some(outcome)) => Err(Stop::Outcome(outcome)),
         (None, None) => Ok(evidence),
     }
+}
+
+/// When each fact of the case was asked for and told; `None` where it has none.
+fn fact_uses(trial: &Trial, transcript: &Transcript) -> Option<Vec<FactUse>> {
+    let tasks: Vec<&str> = trial.case.tasks.iter().map(|task| task.task.as_str()).collect();
+    let facts: Vec<&str> = trial.case.facts.iter().map(String::as_str).collect();
+    (!facts.is_empty()).then(|| guard::fact_uses(&tasks, &facts, transcript))
 }
 
 /// The user's messages of a conversation.

@@ -15,6 +15,8 @@ pub(crate) enum ApiType {
     Message,
     /// One of `evaluation.functionCalls`.
     FunctionCall,
+    /// One of `evaluation.facts`.
+    FactUse,
     /// `changes`.
     Changes,
     /// One of `changes.all`.
@@ -59,6 +61,7 @@ impl ApiType {
                 ("events", Free),
                 ("functionCalls", Many(ApiType::FunctionCall)),
                 ("failureCount", Plain),
+                ("facts", Many(ApiType::FactUse)),
                 ("done", Plain),
             ],
             ApiType::Resource => &[
@@ -78,6 +81,7 @@ impl ApiType {
                 ("staticMethod", Plain),
                 ("inputTypeSchema", Free),
             ],
+            ApiType::FactUse => &[("fact", Plain), ("asked", Plain), ("told", Plain), ("volunteered", Plain)],
             ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             ApiType::FunctionCall => &[("function", Plain), ("args", Free)],
             ApiType::Changes => &[
@@ -119,6 +123,7 @@ impl ApiType {
             ApiType::Evaluation => "`evaluation`",
             ApiType::Resource => "a resource",
             ApiType::Function => "a function of the object context",
+            ApiType::FactUse => "an entry of `evaluation.facts`",
             ApiType::Message => "a message of the transcript",
             ApiType::FunctionCall => "a function call",
             ApiType::Changes => "`changes`",

@@ -91,6 +91,7 @@ pub fn model_reply(bytes: &[u8]) {
     let transcript = eval_job::evidence::Transcript { turns };
     for metric in metric::metrics(&metric::MetricEntry::defaults(), &metric::Weights::default()) {
         let input = metric::MetricInput {
+            fact_uses: None,
             state: None,
             clock: eval_job::clock::Clock::system(),
             expected: None,

@@ -99,6 +99,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         .collect();
     let transcript = Transcript { turns };
     let input = MetricInput {
+        fact_uses: None,
         tasks: Vec::new(),
         facts: &[],
         condition: Condition::WithoutFacts,

@@ -6,8 +6,8 @@ use rhai::{Dynamic, Map, Scope};
 
 use super::config::Compiled;
 use crate::evidence::{
-    Change, Ending, Entity, Event, EventKind, Evidence, Function, Node, ObjectContext, Resource, Role, ToolCall, Turn,
-    Value,
+    Change, Ending, Entity, Event, EventKind, Evidence, FactUse, Function, Node, ObjectContext, Resource, Role,
+    ToolCall, Turn, Value,
 };
 use crate::script::{ApiType, EXPRESSION, Record, data, list, map};
 
@@ -96,9 +96,22 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
             ("events", list(evidence.transcript.events().map(event))),
             ("functionCalls", list(calls)),
             ("failureCount", i64::from(evidence.failure_count()).into()),
+            ("facts", list(evidence.fact_uses.iter().flatten().map(fact_use))),
             ("done", matches!(evidence.ending, Ending::SignedOff | Ending::ScriptEnded).into()),
         ],
     )
+}
+
+/// A fact by its place, and the turns in which the agent asked for it and the user told it.
+fn fact_use(fact: &FactUse) -> Dynamic {
+    let turn = |turn: Option<u32>| turn.map_or(Dynamic::UNIT, |turn| Dynamic::from(i64::from(turn)));
+    let parts = [
+        ("fact", i64::from(fact.fact).into()),
+        ("asked", turn(fact.asked)),
+        ("told", turn(fact.told)),
+        ("volunteered", fact.is_volunteered().into()),
+    ];
+    Record::dynamic(ApiType::FactUse, parts)
 }
 
 /// The messages of a turn. The events belong to the agent's; a user's message takes no time.

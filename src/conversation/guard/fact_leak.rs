@@ -58,8 +58,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let mut told = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
-        let is_told = clauses(fact.raw).any(|clause| is_told(scene, turn, &TextView::new(clause)));
-        if !is_told {
+        if !tells(scene, turn, fact) {
             continue;
         }
         told += 1;
@@ -73,6 +72,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault(why, scene.input.facts[at]);
     }
     None
+}
+
+/// Whether the turn says something of a fact that was not known before.
+pub(super) fn tells(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    clauses(fact.raw).any(|clause| is_told(scene, turn, &TextView::new(clause)))
 }
 
 /// The parts of a fact that say something each.
@@ -150,33 +154,34 @@ fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
 
 /// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
 fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    let kinds_of_fact = kinds(fact) | by_shape(fact);
     let is_about_user = fact.words().any(|word| PHRASES.is_user(word));
     if scene.last_agent().is_some_and(|agent| agent.has(List::WhatIsWrong) && !is_about_user) {
         return true;
     }
+    scene.agents().rev().take(2).any(|agent| asks_for(scene, agent, fact))
+}
+
+/// Whether a message of the agent asks for a fact of the scene, or for that kind of thing and for no other fact by name.
+pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    if !agent.asks() && !agent.has(List::Awaits) {
+        return false;
+    }
+    let (kinds_of_agent, kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
     let reasons = TextView::new("reason").kinds();
-    scene.agents().rev().take(2).any(|agent| {
-        if !agent.asks() && !agent.has(List::Awaits) {
-            return false;
-        }
-        let kinds_of_agent = kinds(agent);
-        let gives_reason = kinds_of_agent & reasons != 0 && by_shape(fact) == 0;
-        if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
-            return true;
-        }
-        let asked = kinds_of_agent & kinds_of_fact;
-        let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
-        if asked == 0 {
-            // A word that several facts have names this one where no other fits better.
-            let fits = |other: &TextView<'_>| {
-                names(scene, agent, other) || kinds_of_agent & (kinds(other) | by_shape(other)) != 0
-            };
-            return subject(fact).any(|word| agent.says(&word)) && !others.any(fits);
-        }
-        // The kind may have been asked for another fact that the agent names.
-        !others.any(|other| names(scene, agent, other) && asked & !(kinds(other) | by_shape(other)) == 0)
-    })
+    let gives_reason = kinds_of_agent & reasons != 0 && by_shape(fact) == 0;
+    if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
+        return true;
+    }
+    let asked = kinds_of_agent & kinds_of_fact;
+    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
+    if asked == 0 {
+        // A word that several facts have names this one where no other fits better.
+        let fits =
+            |other: &TextView<'_>| names(scene, agent, other) || kinds_of_agent & (kinds(other) | by_shape(other)) != 0;
+        return subject(fact).any(|word| agent.says(&word)) && !others.any(fits);
+    }
+    // The kind may have been asked for another fact that the agent names.
+    !others.any(|other| names(scene, agent, other) && asked & !(kinds(other) | by_shape(other)) == 0)
 }
 
 /// The words of a fact by which an agent may ask for it.

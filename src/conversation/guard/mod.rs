@@ -10,6 +10,7 @@ mod derived;
 mod early_end;
 mod empty;
 mod fact_leak;
+mod fact_uses;
 mod goodbye_loop;
 mod invented_fact;
 mod phrases;
@@ -27,6 +28,7 @@ mod values;
 mod words;
 mod wrong_language;
 
+pub use fact_uses::fact_uses;
 use scene::Scene;
 
 use crate::evidence::{Guard, GuardFinding, Message};

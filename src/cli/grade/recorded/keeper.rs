@@ -293,6 +293,7 @@ impl Keeper<'_> {
             changes: evidence.changes,
             persona_usage: evidence.persona_usage,
             persona_notes: evidence.persona_notes,
+            fact_uses: evidence.fact_uses,
         })?;
         Ok(())
     }

@@ -1,0 +1,24 @@
+//! What became of a fact in a conversation.
+
+use serde::{Deserialize, Serialize};
+
+/// When a fact was asked for and told, as far as that shows without a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FactUse {
+    /// The place of the fact among those of the case, from 1.
+    pub fact: u32,
+    /// The first turn in whose reply the agent asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u32>,
+    /// The first turn in whose message the user says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<u32>,
+}
+
+impl FactUse {
+    /// Whether the user told it before the agent had asked for it. The answer to a reply stands in the next turn.
+    pub fn is_volunteered(&self) -> bool {
+        self.told.is_some_and(|told| self.asked.is_none_or(|asked| asked >= told))
+    }
+}
