@@ -27,13 +27,14 @@ pub(super) enum List {
     Details,
     Stage,
     Offer,
+    OpenQuestion,
     Done,
     Acts,
     Asks,
     WhatIsWrong,
 }
 
-const LISTS: [(List, &str); 19] = [
+const LISTS: [(List, &str); 20] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -49,6 +50,7 @@ const LISTS: [(List, &str); 19] = [
     (List::Details, include_str!("phrases/details.txt")),
     (List::Stage, include_str!("phrases/stage.txt")),
     (List::Offer, include_str!("phrases/offer.txt")),
+    (List::OpenQuestion, include_str!("phrases/open_question.txt")),
     (List::Done, include_str!("phrases/done.txt")),
     (List::Acts, include_str!("phrases/acts.txt")),
     (List::Asks, include_str!("phrases/asks.txt")),

@@ -16,7 +16,7 @@ const LEAST: f64 = 0.6;
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let agent = scene.last_agent()?;
-    if agent.has(List::AskAgain) || agent.raw.trim().is_empty() {
+    if agent.has(List::AskAgain) || agent.raw.trim().is_empty() || starts_over(scene, agent) {
         return None;
     }
     let closes = turn.only_closes();
@@ -44,6 +44,12 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         }
     }
     None
+}
+
+/// Whether the agent asks what it can do, as if the user had not said it: whoever says it again is no parrot.
+fn starts_over(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
+    let takes_up = |said: &TextView<'_>| said.weights().any(|(word, weight)| weight == 1.0 && agent.has_word(&word));
+    agent.has(List::OpenQuestion) && scene.users().next_back().is_some_and(|said| !takes_up(said))
 }
 
 /// The words that say something, of one text and of another: what both have, what only the one and what only the other has.
