@@ -120,8 +120,13 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     // The first line of a script begins.
     job.insert("greetings".to_owned(), json!([]));
     job.insert("maxTurns".to_owned(), of_all.max_turns.into());
-    if let Some(signal) = stop_signal(dataset) {
-        job.insert("evaluator".to_owned(), json!({ "signoff": signal }));
+    let mut evaluator = Map::new();
+    evaluator.extend(stop_signal(dataset).map(|signal| ("signoff".to_owned(), signal.into())));
+    let is_simulated = dataset.cases.iter().any(|case| matches!(case.user, CaseUser::Scenario(_)));
+    // None of the originals checks what its simulated user says.
+    evaluator.extend((options.strict && is_simulated).then(|| ("allow".to_owned(), "all".into())));
+    if !evaluator.is_empty() {
+        job.insert("evaluator".to_owned(), Value::Object(evaluator));
     }
     if of_all.shares_context && !texts.is_empty() {
         job.insert("context".to_owned(), json!(texts));

@@ -97,7 +97,10 @@ fn a_scenario_of_adk_is_played_by_the_persona_as_it_says() {
     assert_eq!(case["plan"], "Get a refund for order 7.");
     assert_eq!(case["traits"], json!(["a user in a hurry", "ends: ends early Say bye."]));
     assert_eq!((&job["maxTurns"], &case["maxTurns"]), (&json!(40), &Value::Null));
-    assert_eq!(job["evaluator"]["signoff"], "</finished>");
+    assert_eq!(job["evaluator"], json!({"signoff": "</finished>"}));
+    let strict = LowerOptions { strict: true, ..options() };
+    let (job, _) = lowered("s.evalset.json", &text, &strict);
+    assert_eq!(job["evaluator"], json!({"signoff": "</finished>", "allow": "all"}), "ADK takes whatever its user says");
     assert_eq!(case["expected"]["rubrics"][0]["text"], "The user goes on.");
     assert!(!warnings.iter().any(|it| it.contains("persona") || it.contains("traits")), "{warnings:?}");
 }
