@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, System};
+use crate::metric::Rubric;
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
 use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
@@ -73,15 +74,22 @@ fn with_rubrics(
     dataset: &Dataset,
     found: Option<(&'static str, Value)>,
 ) -> Result<Option<(&'static str, Value)>, String> {
-    let is_wanting = found.as_ref().is_some_and(|(key, options)| *key == "rubric" && options.get("rubrics").is_none());
+    let Some(("rubric", options)) = &found else { return Ok(found) };
+    let is_wanting = options.get("rubrics").is_none();
+    let (own_type, strict) = (options["type"].as_str(), options["judging"]["strict"] == true);
+    let takes = |rubric: &Rubric| match (own_type, &rubric.rubric_type) {
+        (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
+        (Some(_), None) => !strict,
+        (None, _) => true,
+    };
     let of_line = |case: &DatasetCase| match &case.user {
-        CaseUser::Lines(lines) => lines.iter().any(|line| !line.expected.rubrics.is_empty()),
+        CaseUser::Lines(lines) => lines.iter().flat_map(|line| &line.expected.rubrics).any(takes),
         _ => false,
     };
-    let has_some = || dataset.cases.iter().any(|case| !case.rubrics.is_empty() || of_line(case));
+    let has_some = || dataset.cases.iter().any(|case| case.rubrics.iter().any(takes) || of_line(case));
     let system = dataset.kind.system();
     if is_wanting && [System::Adk, System::Trpc].contains(&system) && !has_some() {
-        return Err("it judges by rubrics, and neither the metric nor a case has any".to_owned());
+        return Err("it judges by rubrics, and neither the metric nor a case has any for it".to_owned());
     }
     Ok(found)
 }

@@ -197,14 +197,23 @@ fn a_metric_of_rubrics_without_any_is_missing_and_never_left_out() {
         "tool_trajectory_avg_score": 1.0,
         "rubric_based_final_response_quality_v1": {"threshold": 0.8, "judge_model_options": {"num_samples": 1}},
     }});
-    let metrics = |rubrics: Value| {
+    let metrics = |rubrics: Value, strict: bool| {
         let config = crate::dataset::NamedText { name: "test_config.json".to_owned(), text: config.to_string() };
         let beside = crate::dataset::Beside { config: Some(config), ..crate::dataset::Beside::default() };
         let dataset = crate::dataset::load("s.evalset.json", &set(rubrics).to_string(), &beside).unwrap();
-        lower(&dataset, &options()).document["metrics"].clone()
+        lower(&dataset, &LowerOptions { strict, ..options() }).document["metrics"].clone()
     };
-    let none = metrics(json!([]));
+    let none = metrics(json!([]), false);
     assert!(none[1].get("unavailable").is_some(), "{none}");
-    let some = metrics(json!([{"rubric_id": "r", "rubric_content": {"text_property": "It is kind."}}]));
-    assert!(some[1].get("rubric").is_some(), "{some}");
+    let rubric = |of_type: Value| json!([{"rubric_id": "r", "rubric_content": {"text_property": "It is kind."}, "type": of_type}]);
+    for (of_type, is_used, is_used_there) in [
+        (json!(null), true, false),
+        (json!("FINAL_RESPONSE_QUALITY"), true, true),
+        (json!("TOOL_USE_QUALITY"), false, false),
+    ] {
+        for (strict, is_used) in [(false, is_used), (true, is_used_there)] {
+            let found = metrics(rubric(of_type.clone()), strict);
+            assert_eq!(found[1].get("rubric").is_some(), is_used, "{of_type}, strict {strict}: {found}");
+        }
+    }
 }

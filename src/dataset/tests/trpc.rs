@@ -146,6 +146,7 @@ fn what_is_wrong_with_a_metric_is_told() {
         (metric(r#"{"json": {"ignoreTree": {"a": 1}}}"#), "true or false at its ends"),
         (metric(r#"{"rouge": {"rougeType": "rouge-1"}}"#), "there is no such ROUGE"),
         (metric(r#"{"rouge": {}}"#), "`rougeType` is missing"),
+        (metric(r#"{"rouge": {"rougeType": "rouge1"}}"#), "`threshold` is missing"),
         (metric(r#"{"xml": {}}"#), "only checked for being well-formed"),
         (
             r#"[{"metricName": "llm_judge_template", "threshold": 1, "criterion": {"llmJudge": {"template": {"prompt": "{{q}}",

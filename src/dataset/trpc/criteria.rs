@@ -201,8 +201,11 @@ fn read_rouge(value: Cursor<'_>) -> Options {
             bounds.extend(fields.rest(UNKNOWN));
         }
         options.insert("threshold".to_owned(), Value::Object(bounds));
-    } else {
-        value.warn("without a `threshold` every reply passes this comparison");
+    } else if options.get("ignore") != Some(&Value::Bool(true)) {
+        value.error_with(
+            "`threshold` is missing: without one every reply would pass this comparison",
+            "`\"threshold\": {\"f1\": 0.8}`",
+        );
     }
     options.extend(fields.text("tokenizerName").map(|name| ("tokenizerName".to_owned(), name.into())));
     options.extend(fields.rest(UNKNOWN));

@@ -35,7 +35,7 @@ pub struct RubricConfig {
     pub rubrics: Vec<Rubric>,
     /// What the rubrics are about: the whole conversation, each turn, or the last turn. Those of a line are about its turn.
     pub scope: RubricScope,
-    /// The type of the case's rubrics that it uses. Default: those without one, and any type
+    /// The type of the case's rubrics that it uses, beside those without one. Default: any type
     #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
     pub rubric_type: Option<String>,
     /// Whether the judge is shown the reply that is expected of the turn.
@@ -54,7 +54,9 @@ impl RubricConfig {
     fn takes(&self, rubric: &Rubric) -> bool {
         let is_of_type = match (&self.rubric_type, &rubric.rubric_type) {
             (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
-            _ => true,
+            // ADK has a rubric without a type judged by no metric.
+            (Some(_), None) => !self.judging.strict,
+            (None, _) => true,
         };
         is_of_type && (rubric.metric.is_none() || rubric.metric.as_deref() == Some(&*self.label))
     }
