@@ -1,5 +1,7 @@
 //! Expected texts that are regular expressions.
 
+use std::borrow::Cow;
+
 use regex::{Regex, RegexBuilder};
 
 use super::measured::{MeasureProblem, shown};
@@ -16,11 +18,38 @@ pub(super) const PATTERN_HELP: &str = "a bracket or another sign that stands for
 /// It is none; the sentence says why.
 pub(super) fn pattern(text: &str, folds: bool) -> Result<Regex, MeasureProblem> {
     let build = |text: &str| RegexBuilder::new(text).size_limit(LARGEST).case_insensitive(folds).build();
+    let text = &*without_quotes(text);
     build(text).or_else(|error| build(&with_literal_braces(text)).map_err(|_| error)).map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default();
         MeasureProblem(format!("{} is no regular expression: {}", shown(text), why.trim_start_matches("error: ")))
     })
+}
+
+/// A pattern of RE2, in which every sign between `\Q` and `\E`, or the end, stands for itself: written sign by sign.
+fn without_quotes(text: &str) -> Cow<'_, str> {
+    if !text.contains(r"\Q") {
+        return Cow::Borrowed(text);
+    }
+    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        plain.push_str(before);
+        let quoted = escape.strip_prefix(r"\Q");
+        match quoted {
+            Some(quoted) => {
+                let (literal, behind) = quoted.split_once(r"\E").unwrap_or((quoted, ""));
+                plain.push_str(&regex::escape(literal));
+                rest = behind;
+            }
+            None => {
+                let end = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end);
+                plain.push_str(&escape[..end]);
+                rest = &escape[end..];
+            }
+        }
+    }
+    Cow::Owned(plain + rest)
 }
 
 fn with_literal_braces(text: &str) -> String {
@@ -56,6 +85,17 @@ fn begins_repetition(rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_re2_quotes_stands_for_itself() {
+        for (text, matching, other) in
+            [(r"\Qa.b\E+", "a.bb", "axb"), (r"x\Q(y", "x(y", "xy"), (r"\\Q", r"\Q", "Q"), (r"\Q\E\d\Q[\E", "7[", "d[")]
+        {
+            let pattern = pattern(text, false).unwrap();
+            let is_all = |reply: &str| pattern.find(reply).is_some_and(|found| found.as_str() == reply);
+            assert!(is_all(matching) && !is_all(other), "{text}: {pattern}");
+        }
+    }
 
     #[test]
     fn a_brace_that_begins_no_repetition_stands_for_itself() {
