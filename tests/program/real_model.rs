@@ -22,12 +22,12 @@ fn base_url(test: &str) -> Option<String> {
 }
 
 /// Runs a job whose persona and judge are the model; its record, and what the status was.
-fn run(url: &str, target: &str) -> (RunRecord, i32) {
+fn run(url: &str, target: &str, most_messages: u32) -> (RunRecord, i32) {
     let folder = tempfile::tempdir().unwrap();
     let model = format!("{{name: openai/smollm2, baseUrl: '{url}'}}");
     let job = format!(
         "name: Real\nevaluator: {{model: {model}}}\nscorer: {{model: {model}}}\ntarget: {{user: u, chatbot: c, {target}}}\n\
-         maxTurns: 4\ntasks: [{{task: Ask for the capital of France, acceptanceCriteria: Paris is named}}]\n\
+         maxTurns: {most_messages}\ntasks: [{{task: Ask for the capital of France, acceptanceCriteria: Paris is named}}]\n\
          facts: [The user lives in Oslo]\n"
     );
     std::fs::write(folder.path().join("job.yml"), job).unwrap();
@@ -54,7 +54,7 @@ fn check(trial: &TrialRecord) {
 fn persona_and_judge_end_in_bounds_and_outcomes_are_honest() {
     let Some(url) = base_url("persona_and_judge_end_in_bounds_and_outcomes_are_honest") else { return };
     let started = Instant::now();
-    let (record, status) = run(&url, "demo: {}");
+    let (record, status) = run(&url, "demo: {}", 4);
     assert!(started.elapsed() < Duration::from_secs(900), "{:?}", started.elapsed());
     let conditions: Vec<Condition> = record.trials.iter().map(|trial| trial.trial.condition).collect();
     assert_eq!(conditions, [Condition::WithoutFacts, Condition::WithFacts]);
@@ -66,12 +66,13 @@ fn persona_and_judge_end_in_bounds_and_outcomes_are_honest() {
 #[test]
 fn a_bare_agent_answers_whole_and_in_pieces() {
     let Some(url) = base_url("a_bare_agent_answers_whole_and_in_pieces") else { return };
-    for target in [
-        format!("openai: {{baseUrl: '{url}', maxTokens: 60, streaming: false}}"),
-        format!("openai: {{baseUrl: '{url}', maxTokens: 60}}"),
-        format!("responses: {{baseUrl: '{url}', maxTokens: 60}}"),
+    for (target, most_messages) in [
+        (format!("openai: {{baseUrl: '{url}', maxTokens: 60, streaming: false}}"), 4),
+        (format!("openai: {{baseUrl: '{url}', maxTokens: 60}}"), 4),
+        // It keeps no responses: a second turn would be refused.
+        (format!("responses: {{baseUrl: '{url}', maxTokens: 60}}"), 2),
     ] {
-        let (record, _) = run(&url, &target);
+        let (record, _) = run(&url, &target, most_messages);
         for trial in &record.trials {
             check(trial);
             let transcript = &trial.evidence.as_ref().unwrap().transcript;
