@@ -248,7 +248,7 @@ mod tests {
             evidence.ending = ending;
             assert_eq!(evaluate(&count(), &evidence).score(), Some(Score::ZERO));
         }
-        evidence.ending = Ending::SignedOff;
+        evidence.ending = Ending::SignedOff { reason: None };
         assert!(evaluate(&count(), &evidence).is_missing());
         // The message that may have come twice was never answered.
         evidence.transcript.turns[1].agent = None;

@@ -9,9 +9,10 @@ use super::error::{CliError, FileArgument, RefusedJob};
 use super::grade::check_canaries;
 use super::job_files::job_files;
 use super::jobs::{self, Loaded};
+use super::prompts::PromptFiles;
 use super::selection::{self, Selected};
 use crate::grade;
-use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, StatementPlace};
+use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, StatementPlace, TemplateCheck, UserPersona};
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
@@ -142,7 +143,10 @@ fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
 }
 
 fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
+    let Loaded { file, job, templates, selection, .. } = loaded;
+    let personas = personas(&args.persona, &file, args.files.prompts.as_deref())?;
     let wanted = Overrides {
+        personas,
         repeat: args.repeat,
         models: args.model.clone(),
         conditions: args.condition.map(Into::into).into_iter().collect(),
@@ -155,7 +159,6 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         },
     };
     let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
-    let Loaded { file, job, templates, selection, .. } = loaded;
     let plan = Plan::new(job, wanted, surroundings)?;
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {
@@ -169,6 +172,24 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     Ok(Planned { file, templates, selection, plan })
 }
 
+/// The personas that `--persona` names.
+fn personas(named: &[String], file: &str, prompts: Option<&Path>) -> Result<Vec<UserPersona>, Vec<Refusal>> {
+    let files = PromptFiles::for_job(Path::new(file), prompts);
+    let (mut personas, mut refusals): (Vec<UserPersona>, Vec<Refusal>) = (Vec::new(), Vec::new());
+    for name in named {
+        match files.persona(name.trim()) {
+            Ok(persona) if personas.contains(&persona) => {}
+            Ok(persona) => personas.push(persona),
+            Err(problem) => {
+                let place = problem.place.map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column));
+                let what = format!("{}{}", place.unwrap_or_default(), problem.message);
+                refusals.push(Refusal::new(what, "correct --persona, or the persona's file"));
+            }
+        }
+    }
+    if refusals.is_empty() { Ok(personas) } else { Err(refusals) }
+}
+
 /// The assertions of a case that can't be evaluated, found by trying them on empty evidence.
 fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
     let of_case = if job.cases.len() > 1 { format!("case `{}`: ", case.id) } else { String::new() };
@@ -176,7 +197,7 @@ fn unusable(job: &Job, case: &Case, context: &Context) -> Vec<Refusal> {
         let place = StatementPlace {
             list: StatementList::Assertions,
             number,
-            case: case.id.clone(),
+            case: case.id_in_file().to_owned(),
             is_one_of_several: job.cases.len() > 1,
         };
         let place = JobPlace { part: JobPart::Statement(place), within: None };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::context_files;
-use crate::job::{ContextText, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
+use crate::job::{ContextText, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem, UserPersona};
 use crate::prompt::{self, PromptError, PromptPlace, Templates};
 
 /// The templates that a job can name, read from files when it does.
@@ -53,6 +53,18 @@ impl PromptFiles {
 impl TemplateCheck for PromptFiles {
     fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
         context_files::read(&self.folder, path)
+    }
+
+    fn persona(&self, name: &str) -> Result<UserPersona, TemplateProblem> {
+        let is_name = !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let of_one = |folder: &PathBuf| folder.join("personas").join(format!("{name}.yml"));
+        match self.folders.iter().map(of_one).find(|path| is_name && path.is_file()) {
+            None => UserPersona::shipped(name),
+            Some(path) => match fs::read_to_string(&path) {
+                Ok(text) => UserPersona::read(name, &path.display().to_string(), &text),
+                Err(source) => Err(format!("the persona {} can't be read: {source}", path.display()).into()),
+            },
+        }
     }
 
     fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem> {

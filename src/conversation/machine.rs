@@ -39,8 +39,8 @@ pub struct Conversation {
     lines: Option<std::vec::IntoIter<String>>,
     transcript: Transcript,
     next: Next,
-    /// The persona signed off in the message that is on its way.
-    last_message: bool,
+    /// How the conversation ends when the message that is on its way is answered, where the persona signed off in it.
+    farewell: Option<Ending>,
 }
 
 impl Conversation {
@@ -52,7 +52,7 @@ impl Conversation {
             lines: rules.lines.map(Vec::into_iter),
             transcript: Transcript::default(),
             next: Next::Done(Ending::MaxTurns),
-            last_message: false,
+            farewell: None,
         };
         if conversation.has_room() {
             conversation.next = conversation.user_turn();
@@ -97,12 +97,13 @@ impl Conversation {
         if self.next != Next::AskPersona {
             return;
         }
+        let farewell = Ending::SignedOff { reason: reply.reason };
         self.next = match reply.message {
             Some(message) => {
-                self.last_message = reply.done;
+                self.farewell = reply.done.then_some(farewell);
                 Next::SayToAgent(message)
             }
-            None => Next::Done(Ending::SignedOff),
+            None => Next::Done(farewell),
         };
     }
 
@@ -141,10 +142,10 @@ impl Conversation {
     }
 
     fn after_reply(&mut self) -> Next {
-        if self.last_message {
-            return Next::Done(Ending::SignedOff);
+        match self.farewell.take() {
+            Some(ending) => Next::Done(ending),
+            None => self.user_turn(),
         }
-        self.user_turn()
     }
 
     /// The user's next message, while there is one and room for it.

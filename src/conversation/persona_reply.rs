@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::signoff::without_signoff;
-use crate::text::{contradiction, visible};
+use crate::text::{contradiction, cut, visible};
 
 /// The reply of the persona.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,12 @@ pub struct PersonaReply {
     pub written: String,
     /// Whether it signed off: the conversation ends when the message, if there is one, is answered.
     pub done: bool,
+    /// Why it ends the conversation, in its own words; `None` where it goes on, or gave no reason.
+    pub reason: Option<String>,
 }
+
+/// The most characters of a reason that are kept.
+const LONGEST_REASON: usize = 300;
 
 /// Why a reply can't be used; the message can be sent back to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +33,7 @@ fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
 /// The longest reply, in bytes: no user types more at once, and searching longer texts for objects is slow.
 const LONGEST: usize = 64 << 10;
 
-/// Reads a model's raw text: a JSON object `{message, done}`, in a fence or with prose around it too, else plain text.
+/// Reads a model's raw text: a JSON object `{message, done, reason}`, in a fence or with prose around it too, else plain text.
 /// The sign-off phrase in the message means done as well, and is removed.
 ///
 /// # Errors
@@ -37,8 +42,9 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Unus
     if raw.len() > LONGEST {
         return unusable(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
-    let (message, done) = match reply_object(raw)? {
-        Some(object) => message_and_done(&object)?,
+    let object = reply_object(raw)?;
+    let (message, done) = match &object {
+        Some(object) => message_and_done(object)?,
         None => match not_typed_by_user(raw) {
             Some(problem) => return unusable(problem),
             None => (raw.trim().to_owned(), false),
@@ -53,7 +59,9 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Unus
     if message.is_none() && !done {
         return unusable("the reply has no message and does not say that the conversation is done");
     }
-    Ok(PersonaReply { message, written, done })
+    let reason = object.as_ref().and_then(|object| object.get("reason")?.as_str()).filter(|_| done).map(str::trim);
+    let reason = reason.filter(|reason| !reason.is_empty()).map(|reason| cut(visible(reason), LONGEST_REASON));
+    Ok(PersonaReply { message, written, done, reason })
 }
 
 /// The reason why no user would type this.
@@ -69,7 +77,7 @@ fn not_typed_by_user(message: &str) -> Option<&'static str> {
         .then_some("the reply is a web page; say something in plain words")
 }
 
-/// The object `{message, done}` of a reply; `None` for plain text.
+/// The object `{message, done, reason}` of a reply; `None` for plain text.
 fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> {
     let text = unfenced(raw.trim());
     if text.starts_with('{') {
@@ -121,7 +129,7 @@ fn unfenced(text: &str) -> &str {
     inner.trim()
 }
 
-/// The objects in a text that are replies: those with a text `message` and, at the most, `done` beside it.
+/// The objects in a text that are replies: those with a text `message` and, at the most, `done` and `reason` beside it.
 fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
     let mut objects = Vec::new();
     let mut rest = text;
@@ -132,7 +140,7 @@ fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
             Some(Ok(Value::Object(object))) => {
                 let (whole, behind) = rest.split_at(values.byte_offset());
                 rest = behind;
-                let known = object.keys().all(|key| key == "message" || key == "done");
+                let known = object.keys().all(|key| ["message", "done", "reason"].contains(&key.as_str()));
                 if known && object.get("message").is_some_and(Value::is_string) {
                     objects.push((object, whole));
                 }
@@ -224,6 +232,27 @@ mod tests {
             assert_eq!(read(raw), replied("Hi", false), "{raw}");
         }
         assert_eq!(read(r#"{"message": "Bye", "done": true}"#), replied("Bye", true));
+    }
+
+    #[test]
+    fn a_reason_is_kept_with_the_last_message_alone() {
+        let reason = |raw: &str| read_persona_reply(raw, PHRASE).unwrap().reason;
+        assert_eq!(
+            reason(r#"{"message": "Bye", "done": true, "reason": " it failed twice "}"#).unwrap(),
+            "it failed twice"
+        );
+        assert_eq!(reason(&format!(r#"{{"message": "{PHRASE}", "reason": "all done"}}"#)).unwrap(), "all done");
+        let long = json!({ "done": true, "reason": "x".repeat(5000) }).to_string();
+        assert!(reason(&long).unwrap().chars().count() <= LONGEST_REASON + 1);
+        for raw in [
+            r#"{"message": "Hi", "done": false, "reason": "I begin"}"#,
+            r#"{"message": "Bye", "done": true, "reason": "  "}"#,
+            r#"{"message": "Bye", "done": true, "reason": 7}"#,
+            r#"{"message": "Bye", "done": true}"#,
+        ] {
+            assert_eq!(reason(raw), None, "{raw}");
+        }
+        assert_eq!(read(r#"So: {"message": "Hi", "done": false, "reason": "x"}"#), replied("Hi", false));
     }
 
     #[test]

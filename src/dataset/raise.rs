@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Kind;
 use super::model::{
     CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetGoals, DatasetMetric,
-    Goal, GoalKind, LineExpectation, MeasureKind, Scenario, UserLine,
+    Goal, GoalKind, LineExpectation, MeasureKind, Scenario, ScenarioPersona, UserLine,
 };
 use crate::job::{Case, ContextText, Job, Line, Seed, User};
 use crate::metric::rouge::RougeConfig;
@@ -184,6 +184,7 @@ fn scenario_of(job: &Job, case: &Case) -> Scenario {
         prompts: said.collect(),
         plan: plan.join("\n"),
         style: case.traits.clone(),
+        persona: case.persona.as_deref().map(ScenarioPersona::from),
         // Messages of both sides are counted here.
         max_turns: Some((case.max_turns.unwrap_or(job.max_turns) / 2).max(1)),
         ..Scenario::default()

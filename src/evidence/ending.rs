@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Ending {
     /// The persona said goodbye.
-    SignedOff,
+    SignedOff {
+        /// Why, in its own words; `None` where it gave no reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// All fixed lines of `evaluator.script` were sent.
     ScriptEnded,
     /// The limit of `maxTurns` messages was reached: graded like any other ending.

@@ -196,7 +196,7 @@ impl Evidence {
             repeat: 1,
         };
         let evidence = Evidence::new("s".to_owned(), "user".to_owned(), &trial);
-        Evidence { ending: Ending::SignedOff, ..evidence }
+        Evidence { ending: Ending::SignedOff { reason: None }, ..evidence }
     }
 }
 
@@ -222,7 +222,11 @@ mod tests {
         for tries in 0..=4 {
             assert_eq!(failed(&vec![None; tries], None, for_good()).failure_count(), TRIES, "{tries}");
         }
-        assert_eq!(failed(&[None], Some("Hello"), Ending::SignedOff).failure_count(), 1, "what was retried");
+        assert_eq!(
+            failed(&[None], Some("Hello"), Ending::SignedOff { reason: None }).failure_count(),
+            1,
+            "what was retried"
+        );
         assert_eq!(failed(&[Some("the graph")], None, for_good()).failure_count(), 0, "not the agent's");
         assert_eq!(failed(&[None], None, Ending::TimeLimit { seconds: 1.0 }).failure_count(), 1, "our limit");
     }

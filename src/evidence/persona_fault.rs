@@ -71,6 +71,13 @@ impl Guard {
         }
     }
 
+    /// The guard's name in job files: `factLeak`.
+    pub fn key(self) -> String {
+        let mut words = self.as_str().split('_');
+        let first = words.next().unwrap_or_default().to_owned();
+        words.fold(first, |key, word| format!("{key}{}{}", word[..1].to_uppercase(), &word[1..]))
+    }
+
     /// The same for a reader: `fact leak`.
     pub fn label(self) -> String {
         self.as_str().replace('_', " ")

@@ -53,7 +53,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         user: UserInput {
             is_simulated: case.user.is_persona(),
             plan: case.plan.as_deref(),
-            traits: &case.traits,
+            traits: traits_of_user(case),
             opening: &case.opening.0,
         },
         judge: JudgeInput {
@@ -68,6 +68,17 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
         clock,
+    }
+}
+
+/// What kind of person the user is, how it writes included.
+fn traits_of_user(case: &Case) -> Cow<'_, [String]> {
+    match &case.persona {
+        None => Cow::Borrowed(&case.traits),
+        Some(_) => {
+            let style = case.user_style().map(|style| format!("style: {style}"));
+            Cow::Owned(style.into_iter().chain(case.user_traits()).collect())
+        }
     }
 }
 

@@ -69,6 +69,6 @@ impl JsonSchema for AllowedFaults {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let guards = generator.subschema_for::<Vec<Guard>>();
-        json_schema!({ "anyOf": [{ "const": ALL }, guards] })
+        json_schema!({ "anyOf": [{ "enum": [ALL] }, guards] })
     }
 }

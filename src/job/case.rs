@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::context::ContextEntry;
-use super::{Assertion, ContextText, Line, Opening, ReferencePart, StatementList, User, rules};
+use super::user_persona::UserPersonaFile;
+use super::{Assertion, ContextText, Line, Opening, ReferencePart, StatementList, User, UserPersona, rules};
 use crate::agent::tools::ToolMockConfig;
-use crate::evidence::{Condition, Message, Role};
+use crate::evidence::{Condition, Guard, Message, Role};
 use crate::metric::trajectory::Expectation;
 
 /// A case: the user of one conversation, the state before it, and the assertions on it. In the file it adds to what the
@@ -42,6 +43,10 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub traits: Vec<String>,
+    /// What kind of person the user is in this case, as `evaluator.personas` says it; the case is held with no other.
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "UserPersonaFile")]
+    pub persona: Option<Box<UserPersona>>,
     /// How many messages, of both sides, the conversation may have in this case, instead of the job's `maxTurns`.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 2, max = 4_294_967_295_u64))]
@@ -94,6 +99,7 @@ impl Case {
             opening: Opening::default(),
             plan: None,
             traits: Vec::new(),
+            persona: None,
             max_turns: None,
             reference: None,
             context: Vec::new(),
@@ -118,6 +124,28 @@ impl Case {
             .zip(1..)
             .filter_map(|(assertion, number)| Some((StatementList::Assertions, number, assertion.check.cypher()?)));
         setups.chain(assertions)
+    }
+
+    /// What kind of person the user is, but for how it writes.
+    pub fn user_traits(&self) -> Vec<String> {
+        let persona = self.persona.iter().flat_map(|persona| persona.traits());
+        persona.chain(self.traits.iter().cloned()).collect()
+    }
+
+    /// How the user writes, where the case's own persona says so.
+    pub fn user_style(&self) -> Option<&str> {
+        self.persona.as_ref()?.style.as_deref()
+    }
+
+    /// Whether the persona may make this fault in this case, where the job doesn't say so.
+    pub fn allows(&self, guard: Guard) -> bool {
+        self.persona.as_ref().is_some_and(|persona| persona.allow.allows(guard))
+    }
+
+    /// Its id in the file: without the persona with which it is held.
+    pub fn id_in_file(&self) -> &str {
+        let Some(persona) = &self.persona else { return &self.id };
+        self.id.strip_suffix(&persona.name).and_then(|id| id.strip_suffix('@')).unwrap_or(&self.id)
     }
 
     /// The facts that the persona knows in this condition.

@@ -6,6 +6,7 @@ use super::context::ContextFiles;
 use super::problem::{Problems, Report};
 use super::source::{self, SourceLines, YamlNode};
 use super::template_check::TemplateCheck;
+use super::user_persona_names::UserPersonaNames;
 use super::{Job, check, schema, semantics};
 
 /// Reads a job. `file_name` names it in problems and, without a `name`, in reports; nothing is opened.
@@ -20,8 +21,9 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
     check::check(&mut report, schema::shared(), &root);
     semantics::check(&mut report, templates, &root);
     let context = ContextFiles::read(&mut report, templates, &root);
+    let personas = UserPersonaNames::read(&mut report, templates, &root);
     report.finish()?;
-    job_of(file_name, text, (&root, context)).map_err(|error| {
+    job_of(file_name, text, (&root, context, personas)).map_err(|error| {
         // The schema and the types that read it are held together by tests; this error shows the author when they differ.
         let mut report = Report::new(file_name, &lines);
         report
@@ -43,11 +45,17 @@ pub fn read_yaml(file_name: &str, text: &str) -> Result<YamlNode, Problems> {
     Ok(root)
 }
 
-fn job_of(file_name: &str, text: &str, (root, context): (&YamlNode, ContextFiles)) -> serde_json::Result<Job> {
+fn job_of(
+    file_name: &str,
+    text: &str,
+    (root, context, personas): (&YamlNode, ContextFiles, UserPersonaNames),
+) -> serde_json::Result<Job> {
     // A job whose files say something else is another job.
     let digest = context.texts().fold(digest(text), |all, read| digest(&format!("{all}{}\n{}", read.name, read.text)));
     let mut value = source::as_json(root);
+    let digest = personas.digest(digest);
     context.fill_in(&mut value);
+    personas.fill_in(&mut value);
     let mut job: Job = serde_json::from_value(value)?;
     job.complete(file_name);
     job.digest = digest;

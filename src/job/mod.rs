@@ -42,6 +42,8 @@ mod source;
 mod target;
 mod template_check;
 mod user;
+mod user_persona;
+mod user_persona_names;
 mod verified_check;
 
 pub use allowed_faults::AllowedFaults;
@@ -65,6 +67,7 @@ pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode, as_json};
 pub use target::{JobGraph, Target};
 pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 pub use user::{Opening, ReferencePart, User};
+pub use user_persona::UserPersona;
 
 #[cfg(test)]
 mod tests;

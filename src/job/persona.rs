@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
-use super::{AllowedFaults, Embeddings, Line, Model, Panel, rules};
+use super::user_persona::UserPersonaFile;
+use super::{AllowedFaults, Embeddings, Line, Model, Panel, UserPersona, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +36,11 @@ pub struct Persona {
     /// The faults that this persona may make, because they are part of what it plays; `all` for every one.
     #[serde(skip_serializing_if = "AllowedFaults::is_none")]
     pub allow: AllowedFaults,
+    /// What kinds of people the user is: each case that the persona plays is held with each of them. A name of one in
+    /// `prompts/personas`, built in or beside the job; or a mapping that describes one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<UserPersonaFile>", length(min = 1))]
+    pub personas: Vec<UserPersona>,
     /// Fixed messages, sent one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Line>", length(min = 1))]
@@ -60,6 +66,7 @@ impl Default for Persona {
             signoff: "So Long, and Thanks for All the Fish".to_owned(),
             model: Model::default(),
             allow: AllowedFaults::default(),
+            personas: Vec::new(),
             script: None,
         }
     }

@@ -1,11 +1,19 @@
 //! The loader's interface to the files that a job names: templates, and texts for judges.
 
-use super::ContextText;
+use super::{ContextText, UserPersona};
 
 /// The files that a job names.
 pub trait TemplateCheck {
     /// The template's problem: not there, not valid, a variable that this kind does not have.
     fn problem(&self, name: &str, kind: PromptRole) -> Option<TemplateProblem>;
+
+    /// The persona of this name.
+    ///
+    /// # Errors
+    /// There is none, or its file is not valid.
+    fn persona(&self, name: &str) -> Result<UserPersona, TemplateProblem> {
+        UserPersona::shipped(name)
+    }
 
     /// The text of a file, or the texts of a folder, by its path from the job's folder.
     ///

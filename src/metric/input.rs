@@ -66,14 +66,14 @@ pub struct InputTask<'a> {
 }
 
 /// The user's part, beside tasks and facts.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserInput<'a> {
     /// Whether a model plays the user.
     pub is_simulated: bool,
     /// Its story or plan.
     pub plan: Option<&'a str>,
     /// How it behaves and writes.
-    pub traits: &'a [String],
+    pub traits: Cow<'a, [String]>,
     /// The fixed messages with which it begins.
     pub opening: &'a [String],
 }

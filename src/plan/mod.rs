@@ -9,6 +9,7 @@ mod features;
 mod lanes;
 mod leftovers;
 mod models;
+mod personas;
 mod prices;
 mod refusal;
 
@@ -21,7 +22,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Case, Isolation, Job, Model, ModelName, Panel, RunLimits};
+use crate::job::{Case, Isolation, Job, Model, ModelName, Panel, RunLimits, UserPersona};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -48,6 +49,8 @@ pub struct Overrides {
     pub limits: RunLimits,
     /// Overrides `repeat`.
     pub repeat: Option<u32>,
+    /// The kinds of users instead of the job's; empty means those of the job.
+    pub personas: Vec<UserPersona>,
 }
 
 /// The parts of the environment that decide whether a job can work.
@@ -193,6 +196,7 @@ impl Plan {
     pub fn new(job: Job, overrides: Overrides, environment: Environment) -> Result<Plan, Vec<Refusal>> {
         let mut job = job;
         let misnamed = models::choose(&mut job, &overrides, &environment.variables);
+        let unplayable = personas::expand(&mut job, overrides.personas);
         job.gate.min_score = overrides.min_score.or(job.gate.min_score);
         job.limits.replace(overrides.limits);
         job.repeat = overrides.repeat.unwrap_or(job.repeat);
@@ -208,6 +212,7 @@ impl Plan {
         let schedule = lanes::Schedule::new(&job, &models, &conditions);
         let trials = schedule.trials().len();
         let mut refusals = misnamed;
+        refusals.extend(unplayable);
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &environment.variables));
         let elsewhere = prices::elsewhere(&job, &models, &environment.variables);
@@ -226,6 +231,7 @@ impl Plan {
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &environment.variables));
         warnings.extend(untold_model);
+        warnings.extend(personas::warning(&job));
         warnings.extend(same_tasks(&job));
         warnings.extend(samples_alike(&job));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, is_audit: false, warnings })

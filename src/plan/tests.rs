@@ -316,3 +316,27 @@ fn a_model_for_all_of_ours_replaces_a_panel_too() {
     assert_eq!(names(&[]), ["openai/a", "openai/b"]);
     assert_eq!(names(&[("MODEL_OVERRIDE", "openai/c")]), ["openai/c"]);
 }
+
+/// The cases of a plan, where the command line names these kinds of users.
+fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, String> {
+    let text =
+        format!("{RUNNING}scorer: {{model: scripted}}\nfacts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{more}");
+    let job = load("jobs/job.yml", &text, &AllTemplates).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let personas = named.iter().map(|name| UserPersona::shipped(name).unwrap()).collect();
+    let variables = [("OPENAI_API_KEY", "k")].into_iter().collect();
+    let environment = Environment { variables, ..Environment::default() };
+    let plan = Plan::new(job, Overrides { personas, ..Overrides::default() }, environment);
+    let plan = plan.map_err(|refusals| refusals.into_iter().map(|it| it.what).collect::<Vec<_>>().join("; "))?;
+    Ok(plan.trials().map(|trial| trial.id.case).collect())
+}
+
+#[test]
+fn each_case_of_the_persona_is_held_with_each_kind_of_user() {
+    let cases = "cases: [{id: a}, {id: b, persona: novice}, {id: c, script: [x]}]\n";
+    let of_job = format!("evaluator: {{personas: [terse, hostile]}}\n{cases}");
+    assert_eq!(cases_with(&[], cases).unwrap(), ["a", "b", "c"]);
+    assert_eq!(cases_with(&[], &of_job).unwrap(), ["a@terse", "a@hostile", "b", "c"]);
+    assert_eq!(cases_with(&["expert"], &of_job).unwrap(), ["a@expert", "b@expert", "c"]);
+    let refused = cases_with(&["expert"], "cases: [{id: c, script: [x]}]\n").unwrap_err();
+    assert!(refused.starts_with("no case has a user who could be of another kind"), "{refused}");
+}

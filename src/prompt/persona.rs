@@ -4,9 +4,9 @@ use minijinja::context;
 
 use super::fence::without_tags;
 use super::{PromptError, Templates};
-use crate::evidence::{Message, Role, Turn};
+use crate::evidence::{Guard, Message, Role, Turn};
 
-pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts", "plan", "traits"];
+pub(super) const VARIABLES: &[&str] = &["name", "voice", "signoff", "tasks", "facts", "plan", "traits", "allowed"];
 
 /// The part of the job that the persona knows: not the acceptance criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +25,8 @@ pub struct PersonaView<'a> {
     pub plan: Option<&'a str>,
     /// What kind of person it is.
     pub traits: &'a [String],
+    /// The faults that it may make, because they are part of what it plays.
+    pub allowed: &'a [Guard],
 }
 
 /// One thing that the persona is to bring about.
@@ -75,6 +77,7 @@ fn instructions(templates: &Templates, name: &str, view: &PersonaView<'_>) -> Re
             facts,
             plan => view.plan.map(without_tags),
             traits => view.traits.iter().map(|line| without_tags(line)).collect::<Vec<_>>(),
+            allowed => view.allowed.iter().map(|guard| guard.key()).collect::<Vec<_>>(),
         },
     )
 }
@@ -87,8 +90,16 @@ pub(super) fn try_out(templates: &Templates, name: &str, has_plan: bool) -> Resu
     for facts in [&facts[..], &[]] {
         let plan = (has_plan || facts.is_empty()).then_some(canary);
         let traits = facts;
-        let view =
-            PersonaView { name: "sample", voice: "sample", signoff: "sample", tasks: &tasks, facts, plan, traits };
+        let view = PersonaView {
+            name: "sample",
+            voice: "sample",
+            signoff: "sample",
+            tasks: &tasks,
+            facts,
+            plan,
+            traits,
+            allowed: if facts.is_empty() { &[] } else { &Guard::ALL },
+        };
         if !instructions(templates, name, &view)?.contains(canary) && has_plan {
             let message = format!(
                 "The template `{name}` never shows `plan`: the persona would not know what a case wants of it."
@@ -111,7 +122,16 @@ mod tests {
 
     fn view(facts: &[String]) -> PersonaView<'_> {
         let (plan, traits) = (None, [].as_slice());
-        PersonaView { name: "Nell", voice: "You mumble", signoff: "Ta-ra", tasks: TASKS, facts, plan, traits }
+        PersonaView {
+            name: "Nell",
+            voice: "You mumble",
+            signoff: "Ta-ra",
+            tasks: TASKS,
+            facts,
+            plan,
+            traits,
+            allowed: &[],
+        }
     }
 
     fn turn(number: u32, user: &str, agent: Option<&str>) -> Turn {

@@ -20,6 +20,19 @@ pub struct ModelFigure {
     /// Its cases, in the order of the plan; empty in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFigure>,
+    /// The kinds of users with which the cases were held; empty where the run names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<PersonaFigure>,
+}
+
+/// The figure of one kind of user, for one of the agent's models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonaFigure {
+    /// Its name.
+    pub persona: String,
+    /// The mean of the figures of the cases that were held with it; missing if one of them has none.
+    pub figure: Component,
 }
 
 /// One case's figure for one of the agent's models.
@@ -49,7 +62,11 @@ pub struct ConditionFigure {
 }
 
 /// A model's figure, of its groups.
-pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGroup>) -> ModelFigure {
+pub(super) fn of_model<'a>(
+    model: &str,
+    groups: impl Iterator<Item = &'a TrialGroup>,
+    personas: &[String],
+) -> ModelFigure {
     let mut cases: Vec<CaseFigure> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
@@ -71,7 +88,20 @@ pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGr
         [only] => only.figure.clone(),
         cases => mean_of("cases", cases.iter().map(|case| (case.case.as_str(), &case.figure))),
     };
-    ModelFigure { model: model.to_owned(), figure, cases }
+    let personas = personas.iter().filter_map(|persona| of_persona(persona, &cases)).collect();
+    ModelFigure { model: model.to_owned(), figure, cases, personas }
+}
+
+/// A persona's figure, of the cases that were held with it: `refund@terse`.
+fn of_persona(persona: &str, cases: &[CaseFigure]) -> Option<PersonaFigure> {
+    let is_its = |case: &&CaseFigure| case.case.rsplit_once('@').is_some_and(|(_, name)| name == persona);
+    let of_cases: Vec<_> = cases.iter().filter(is_its).map(|case| (case.case.as_str(), &case.figure)).collect();
+    let figure = match of_cases.as_slice() {
+        [] => return None,
+        [(_, only)] => (*only).clone(),
+        several => mean_of("cases", several.iter().copied()),
+    };
+    Some(PersonaFigure { persona: persona.to_owned(), figure })
 }
 
 fn of_group(group: &TrialGroup) -> ConditionFigure {
@@ -123,12 +153,33 @@ mod tests {
             trial("a", WithFacts, 2, Some(0.5)),
             trial("b", WithoutFacts, 1, Some(0.25)),
         ];
-        let figure = of_model("m", groups(&trials).iter());
+        let figure = of_model("m", groups(&trials).iter(), &[]);
         let of_a: Vec<_> =
             figure.cases[0].conditions.iter().map(|it| (it.n, it.missing, it.figure.score().unwrap().get())).collect();
         assert_eq!(of_a, [(1, 1, 0.5), (2, 0, 0.75)]);
         assert_eq!(figure.cases[0].figure.score(), Score::new(0.625));
         assert_eq!(figure.figure, Component::scored(Score::new(0.4375).unwrap(), "mean of 2 cases"));
+    }
+
+    #[test]
+    fn a_personas_figure_is_the_mean_of_the_cases_that_were_held_with_it() {
+        let held = |case: &str, score| trial(case, Condition::WithoutFacts, 1, score);
+        let trials = [
+            held("a@terse", Some(1.0)),
+            held("a@hostile", Some(0.5)),
+            held("b@terse", Some(0.5)),
+            held("b@hostile", None),
+            held("c", Some(0.0)),
+        ];
+        let personas = ["terse", "hostile", "novice"].map(str::to_owned);
+        let figure = of_model("m", groups(&trials).iter(), &personas);
+        let terse = PersonaFigure {
+            persona: "terse".to_owned(),
+            figure: Component::scored(Score::new(0.75).unwrap(), "mean of 2 cases"),
+        };
+        assert_eq!(figure.personas[0], terse);
+        assert_eq!(figure.personas[1].figure.score(), None);
+        assert_eq!(figure.personas.len(), 2, "nobody was a novice");
     }
 
     #[test]
@@ -139,7 +190,7 @@ mod tests {
             trial("a", Condition::WithFacts, 2, None),
             trial("b", Condition::WithoutFacts, 1, Some(1.0)),
         ];
-        let figure = of_model("m", groups(&trials).iter());
+        let figure = of_model("m", groups(&trials).iter(), &[]);
         assert_eq!(figure.cases[0].figure, Component::missing("with facts: broken: the graph is down"));
         assert_eq!(figure.figure, Component::missing("a: with facts: broken: the graph is down"));
     }

@@ -32,7 +32,7 @@ pub use call::{Asker, ModelCall};
 pub use canaries::CanaryCheck;
 pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;
-pub use figures::{CaseFigure, ConditionFigure, ModelFigure};
+pub use figures::{CaseFigure, ConditionFigure, ModelFigure, PersonaFigure};
 pub use fold::Fold;
 pub use group::{DimensionTally, Tally, TrialGroup};
 pub use judge_check::{Confusion, CorrectedTasks, JudgeCheck};

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::spending::Ledger;
 use super::{
-    DimensionTally, Doubts, Entry, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict, figures,
-    judge_check,
+    DimensionTally, Doubts, Entry, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict,
+    figures, judge_check,
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
@@ -166,8 +166,9 @@ impl Overview {
 
     /// All trials are taken in.
     pub fn conclude(&mut self) {
-        let models = self.summary.provenance.models.iter();
-        self.summary.figures = models.map(|model| figures::of_model(model, self.groups_of(model))).collect();
+        let Provenance { models, personas, .. } = &self.summary.provenance;
+        let figure = |model: &String| figures::of_model(model, self.groups_of(model), personas);
+        self.summary.figures = models.iter().map(figure).collect();
         let models = self.summary.provenance.models.iter();
         self.summary.judge_checks =
             models.filter_map(|model| judge_check::of_model(model, self.groups_of(model))).collect();

@@ -34,6 +34,9 @@ pub struct Provenance {
     pub models: Vec<String>,
     /// The persona's name.
     pub persona: String,
+    /// The kinds of users with which the cases were held, by name; empty where the job names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<String>,
     /// The persona's model, `scripted`, or `script` for fixed lines.
     pub persona_model: String,
     /// The persona's temperature.

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
-use crate::evidence::{AgentOutput, AskedQuestion, Change, Event, EventKind, FailedTry, Observed, PersonaFault};
+use crate::evidence::{
+    AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedTry, Observed, PersonaFault,
+};
 use crate::record::{Overview, TrialRecord};
 
 /// A trial's conversation; empty where there was none.
@@ -56,6 +58,9 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         }
         of_turn(&mut page, turn.number, false);
         of_turn(&mut page, turn.number, true);
+    }
+    if let Some(Ending::SignedOff { reason: Some(reason) }) = trial.evidence.as_ref().map(|evidence| &evidence.ending) {
+        let _ = writeln!(page, "   {}", ink.dim(&format!("the user left: {}", plain(reason))));
     }
     let last = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns).map(|turn| turn.number).max();
     for fault in faults.iter().filter(|fault| fault.turn > last.unwrap_or_default()) {

@@ -9,6 +9,7 @@ use super::canaries::{canary_words, steps_words, trivial_words};
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
+use super::personas::persona_lines;
 use super::terminal::verdict_words;
 use super::validity::{fault_words, validity_words};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
@@ -103,6 +104,7 @@ fn heading(run: &Overview) -> String {
     facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
     facts.extend(fault_words(run));
+    facts.extend(persona_lines(run).iter().map(|line| words(line, REASON)));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
     facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
     facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));

@@ -23,6 +23,7 @@ mod junit;
 mod listing;
 mod markdown;
 mod numbers;
+mod personas;
 mod plain;
 mod scores;
 mod screen;

@@ -10,7 +10,9 @@ use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use crate::clock::BusyTime;
 use crate::conversation::{PersonaReply, guard, read_persona_reply};
-use crate::evidence::{Condition, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Turn, Usage};
+use crate::evidence::{
+    Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Turn, Usage,
+};
 use crate::job::{Case, Job, ModelName, Persona};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::Trial;
@@ -23,6 +25,9 @@ const TRIES: usize = 3;
 
 /// The most characters of one line: some ten sentences.
 const MAX_MESSAGE: u32 = 1000;
+
+/// The most characters of the reason for the end.
+const MAX_REASON: u32 = 200;
 
 /// The most characters that are shown of what makes a message faulty.
 const MOST_EVIDENCE: usize = 120;
@@ -38,8 +43,9 @@ pub(super) struct PersonaDriver<'a> {
     signoff: &'a str,
     /// Whether its messages are checked for faults: rules make none that a second try would mend.
     is_guarded: bool,
-    /// Whether the case's own first message says already what the user wants.
-    has_opening: bool,
+    /// How many turns there are, the agent's greeting left out, once the user has asked for something: none where the case's own
+    /// first message does that, two where the first one is a mere greeting.
+    begun_after: usize,
     /// The instructions, to be searched for its messages.
     dense_instructions: DenseText,
     request: LlmRequest,
@@ -84,7 +90,11 @@ impl<'a> PersonaDriver<'a> {
             signoff: &job.persona.signoff,
             is_guarded: !(job.persona.allow.is_all()
                 || job.persona_model().is_some_and(|model| model.name == ModelName::Scripted)),
-            has_opening: !trial.case.opening.is_empty(),
+            begun_after: match (trial.case.opening.is_empty(), job.greetings.is_empty()) {
+                (false, _) => 0,
+                (true, true) => 1,
+                (true, false) => 2,
+            },
             dense_instructions,
             request,
             turns: 0,
@@ -136,7 +146,7 @@ impl<'a> PersonaDriver<'a> {
     async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
         let mut unusable = String::new();
         let (mut was_cut_off, mut was_faulty) = (false, false);
-        let is_begun = transcript.turns.len() > 1 || self.has_opening;
+        let is_begun = transcript.turns.iter().filter(|turn| !turn.is_greeting()).count() >= self.begun_after;
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial.id.number, (self.llm, &self.request), &self.last_failure).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
@@ -195,20 +205,23 @@ impl<'a> PersonaDriver<'a> {
         let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
         // What a template of the user's own says besides is known from the instructions alone.
         let own = (job.persona.prompt != Persona::PROMPT).then_some(&self.request.messages[0].content);
-        let character = [&job.persona.name, &job.persona.voice].into_iter();
-        let background = character.chain(&case.plan).chain(&case.traits).chain(&case.opening.0).chain(own);
+        let traits = case.user_traits();
+        let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
+        let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
+        let background = character.chain(of_case.map(String::as_str));
         let findings = guard::check(&guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
             tasks: &tasks,
             facts: &facts,
-            background: &background.map(String::as_str).collect::<Vec<_>>(),
+            background: &background.collect::<Vec<_>>(),
             signoff: self.signoff,
             transcript: &messages(transcript),
             // Done without a word is the sign-off alone.
             turn: if reply.message.is_none() { self.signoff } else { &reply.written },
             is_done: reply.done,
         });
-        findings.into_iter().filter(|finding| !job.persona.allow.allows(finding.guard)).collect()
+        let is_allowed = |guard| job.persona.allow.allows(guard) || case.allows(guard);
+        findings.into_iter().filter(|finding| !is_allowed(finding.guard)).collect()
     }
 
     fn keep_fault(
@@ -264,19 +277,23 @@ fn is_example(dense_instructions: &DenseText, message: &str) -> bool {
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
     let tasks: Vec<WantedTask<'_>> =
         case.tasks.iter().map(|task| WantedTask { kind: task.kind.as_str(), task: &task.task }).collect();
+    let traits = case.user_traits();
+    let is_allowed = |guard: &Guard| job.persona.allow.allows(*guard) || case.allows(*guard);
+    let allowed: Vec<Guard> = Guard::ALL.into_iter().filter(is_allowed).collect();
     let view = PersonaView {
         name: &job.persona.name,
-        voice: &job.persona.voice,
+        voice: case.user_style().unwrap_or(&job.persona.voice),
         signoff: &job.persona.signoff,
         tasks: &tasks,
         facts: case.facts_known(condition),
         plan: case.plan.as_deref(),
-        traits: &case.traits,
+        traits: &traits,
+        allowed: &allowed,
     };
     templates.persona_instructions(&job.persona.prompt, &view)
 }
 
-/// `{message, done}`.
+/// `{message, done, reason}`.
 fn reply_schema() -> ReplySchema {
     ReplySchema {
         name: "persona_reply".to_owned(),
@@ -284,9 +301,14 @@ fn reply_schema() -> ReplySchema {
             "type": "object",
             "properties": {
                 "message": {"type": "string", "maxLength": MAX_MESSAGE},
-                "done": {"type": "boolean", "description": "true with your last message"}
+                "done": {"type": "boolean", "description": "true with your last message"},
+                "reason": {
+                    "type": "string",
+                    "maxLength": MAX_REASON,
+                    "description": "with your last message, why you end the chat; else empty"
+                }
             },
-            "required": ["message", "done"],
+            "required": ["message", "done", "reason"],
             "additionalProperties": false
         }),
         max_tokens: MESSAGE_TOKENS,

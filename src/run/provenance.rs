@@ -31,6 +31,7 @@ impl Engine {
             recorded: Vec::new(),
             models: plan.models.clone(),
             persona: job.persona.name.clone(),
+            personas: personas(job),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),
             persona_temperature: job.persona.temperature,
             judge_model: judges(job),
@@ -66,6 +67,17 @@ impl Engine {
 fn judges(job: &Job) -> String {
     let names: Vec<String> = job.judges().map(|model| model.name.to_string()).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The names of the kinds of users, in the order of the plan.
+fn personas(job: &Job) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for persona in job.cases.iter().filter_map(|case| case.persona.as_ref()) {
+        if !names.contains(&persona.name) {
+            names.push(persona.name.clone());
+        }
+    }
+    names
 }
 
 /// The prices of the run's models, where they are known.

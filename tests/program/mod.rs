@@ -30,6 +30,7 @@ mod neo4j;
 mod outputs;
 mod panel;
 mod persona_faults;
+mod personas;
 mod providers;
 mod readme;
 mod real_model;

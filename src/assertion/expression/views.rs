@@ -97,7 +97,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
             ("functionCalls", list(calls)),
             ("failureCount", i64::from(evidence.failure_count()).into()),
             ("facts", list(evidence.fact_uses.iter().flatten().map(fact_use))),
-            ("done", matches!(evidence.ending, Ending::SignedOff | Ending::ScriptEnded).into()),
+            ("done", matches!(evidence.ending, Ending::SignedOff { .. } | Ending::ScriptEnded).into()),
         ],
     )
 }

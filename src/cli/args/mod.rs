@@ -185,6 +185,11 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
     pub(super) evaluator_model: Option<ModelName>,
 
+    /// Hold each case with each of these kinds of users, with commas between them: a persona that is built in (`terse`,
+    /// `hostile`, …), or one of your own in prompts/personas
+    #[arg(long, env = "EVAL_JOB_PERSONA", value_name = "NAME", value_delimiter = ',')]
+    pub(super) persona: Vec<String>,
+
     /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted;
     /// several, with commas between them, are a panel
     #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]

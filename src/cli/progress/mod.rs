@@ -321,7 +321,7 @@ fn times(count: usize) -> String {
 
 fn ending_words(ending: &Ending) -> &'static str {
     match ending {
-        Ending::SignedOff => "signed off",
+        Ending::SignedOff { .. } => "signed off",
         Ending::ScriptEnded => "every line was said",
         Ending::MaxTurns => "ended by maxTurns",
         Ending::AgentFailed { .. } => "the agent failed",

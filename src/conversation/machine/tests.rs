@@ -12,7 +12,7 @@ fn turn(agent: Option<&str>) -> Turn {
 }
 
 fn replied(message: &str, done: bool) -> PersonaReply {
-    PersonaReply { message: Some(message.to_owned()), written: message.to_owned(), done }
+    PersonaReply { message: Some(message.to_owned()), written: message.to_owned(), done, reason: None }
 }
 
 fn say(text: &str) -> Next {
@@ -45,8 +45,8 @@ fn greeting_reply_persona_reply_and_so_on() {
     talk.persona_replied(replied("Remind me", false));
     assert_eq!((talk.next(), talk.turn_number()), (say("Remind me"), 2));
     talk.agent_replied(turn(Some("When?")));
-    talk.persona_replied(PersonaReply { message: None, written: String::new(), done: true });
-    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+    talk.persona_replied(PersonaReply { message: None, written: String::new(), done: true, reason: None });
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff { reason: None }));
     let transcript = talk.into_transcript();
     let users: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
     assert_eq!(users, [(1, "Hi"), (2, "Remind me")]);
@@ -59,7 +59,7 @@ fn what_comes_with_the_signoff_is_delivered_and_answered() {
     talk.persona_replied(replied("Thanks", true));
     assert_eq!(talk.next(), say("Thanks"));
     talk.agent_replied(turn(Some("Welcome")));
-    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff { reason: None }));
     assert_eq!(talk.transcript().message_count(), 4);
 }
 
@@ -102,7 +102,7 @@ fn a_signoff_in_the_last_allowed_turn_is_a_signoff() {
     talk.agent_replied(turn(Some("Hello")));
     talk.persona_replied(replied("Thanks", true));
     talk.agent_replied(turn(Some("Welcome")));
-    assert_eq!(talk.next(), Next::Done(Ending::SignedOff));
+    assert_eq!(talk.next(), Next::Done(Ending::SignedOff { reason: None }));
 }
 
 #[test]
@@ -180,7 +180,9 @@ fn input() -> impl Strategy<Value = Input> {
 
 fn apply(talk: &mut Conversation, input: Input) {
     match input {
-        Input::Said(message, done) => talk.persona_replied(PersonaReply { message, written: String::new(), done }),
+        Input::Said(message, done) => {
+            talk.persona_replied(PersonaReply { message, written: String::new(), done, reason: None })
+        }
         Input::Replied(text) => talk.agent_replied(turn(text.as_deref())),
         Input::Failed => talk.agent_failed(turn(None), "down"),
         Input::TimeRanOut => talk.time_ran_out(1.0),

@@ -3,83 +3,30 @@
 use super::KEYS;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
 use crate::dataset::model::{PersonaBehavior, ScenarioPersona};
+use crate::job::UserPersona;
 use crate::text::nearest;
 
-/// A built-in persona: its id, who it is, and its behaviours.
-type BuiltIn = (&'static str, &'static str, [(&'static str, &'static str); 6]);
-
-const BUILT_IN: [BuiltIn; 3] = [
-    (
-        "EXPERT",
-        "knows the subject well and wants a result",
-        [
-            ("advance the goal", "Give all details that the agent needs at once."),
-            ("answer", "Answer only questions that matter for the goal."),
-            ("correct the agent", "When the agent is wrong, say so and say what is right."),
-            ("troubleshoot", "When something fails, help the agent once to get past it."),
-            (
-                "end",
-                "End when the goal is reached, when you are handed to a person, or when the agent fails a second time.",
-            ),
-            ("tone", "Write in a professional tone."),
-        ],
-    ),
-    (
-        "NOVICE",
-        "is new to the subject and needs to be guided",
-        [
-            ("advance the goal", "State the goal, then wait until you are asked for details."),
-            ("answer", "Answer every question."),
-            ("correct the agent", "Do not correct the agent; when it is wrong, end the conversation."),
-            ("troubleshoot", "Do not help the agent when something fails."),
-            ("end", "End when the goal is reached, when you are handed to a person, or when the agent fails."),
-            ("tone", "Write in a conversational tone."),
-        ],
-    ),
-    (
-        "EVALUATOR",
-        "tests what the agent can do",
-        [
-            ("advance the goal", "Give all details that the agent needs at once."),
-            ("answer", "Answer only questions that matter for the goal."),
-            ("correct the agent", "Do not correct the agent; when it is wrong, end the conversation."),
-            ("troubleshoot", "Do not help the agent when something fails."),
-            ("end", "End when the goal is reached, when you are handed to a person, or when the agent fails."),
-            ("tone", "Write in a conversational tone."),
-        ],
-    ),
-];
+/// The ids of the built-in personas; here they are in `prompts/personas`, in lower case.
+const BUILT_IN: [&str; 3] = ["EXPERT", "NOVICE", "EVALUATOR"];
 
 /// Reads the id of a built-in persona, or the description of another.
 pub(super) fn read_persona(value: Cursor<'_>) -> Option<ScenarioPersona> {
     let Some(id) = value.node.text() else { return read_described(value) };
-    let known = || BUILT_IN.iter().map(|(id, ..)| *id);
-    let Some((id, who, behaviors)) = BUILT_IN.iter().find(|(known, ..)| known.eq_ignore_ascii_case(id.trim())) else {
-        let help = nearest(id, known()).map(|name| format!("did you mean `{name}`?"));
+    let known = BUILT_IN.iter().find(|known| known.eq_ignore_ascii_case(id.trim()));
+    let Some(persona) = known.and_then(|id| built_in(id)) else {
+        let help = nearest(id, BUILT_IN.into_iter()).map(|name| format!("did you mean `{name}`?"));
         let list = "the built-in personas are EXPERT, NOVICE and EVALUATOR; an object describes another";
         value.error_with(format!("there is no persona `{id}`"), help.unwrap_or_else(|| list.to_owned()));
         return None;
     };
-    Some(described(id, who, behaviors))
+    Some(persona)
 }
 
 /// One that comes with ADK, by its id.
 pub(super) fn built_in(id: &str) -> Option<ScenarioPersona> {
-    let (id, who, behaviors) = BUILT_IN.iter().find(|(known, ..)| *known == id)?;
-    Some(described(id, who, behaviors))
-}
-
-fn described(id: &str, who: &str, behaviors: &[(&str, &str)]) -> ScenarioPersona {
-    let behavior = |(name, instruction): &(&str, &str)| PersonaBehavior {
-        name: (*name).to_owned(),
-        instructions: vec![(*instruction).to_owned()],
-        ..PersonaBehavior::default()
-    };
-    ScenarioPersona {
-        id: id.to_owned(),
-        description: format!("a user who {who}"),
-        behaviors: behaviors.iter().map(behavior).collect(),
-    }
+    let id = BUILT_IN.iter().find(|known| **known == id)?;
+    let persona = UserPersona::shipped(&id.to_lowercase()).ok()?;
+    Some(ScenarioPersona { id: (*id).to_owned(), ..ScenarioPersona::from(&persona) })
 }
 
 fn read_described(value: Cursor<'_>) -> Option<ScenarioPersona> {

@@ -7,7 +7,7 @@ use super::scenario::MAX_INVOCATIONS;
 use crate::dataset::System;
 use crate::dataset::model::{
     AuthoredText, CaseSession, CaseUser, Dataset, DatasetCall, DatasetCase, DatasetMetric, LineExpectation,
-    MeasureKind, Rubric, Scenario, UserLine,
+    MeasureKind, Rubric, Scenario, ScenarioPersona, UserLine,
 };
 use crate::dataset::write::{WrittenDataset, extend, object, text};
 use crate::text::file_name;
@@ -160,9 +160,10 @@ impl Merged for Value {
 
 fn write_scenario(scenario: &Scenario) -> Value {
     let persona = scenario.persona.as_ref().map(|persona| {
-        let is_built_in = super::persona::built_in(&persona.id).as_ref() == Some(persona);
-        if is_built_in {
-            return json!(persona.id);
+        let id = persona.id.to_uppercase();
+        let of_adk = ScenarioPersona { id: id.clone(), ..persona.clone() };
+        if super::persona::built_in(&id) == Some(of_adk) {
+            return json!(id);
         }
         let behavior = |it: &crate::dataset::model::PersonaBehavior| {
             json!({

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
-use crate::dataset::{CaseUser, DatasetCase, JudgedScope, Scenario, ScenarioDriver, UserLine};
+use crate::dataset::{CaseUser, DatasetCase, JudgedScope, Scenario, ScenarioDriver, ScenarioPersona, UserLine};
+use crate::job::UserPersona;
 use crate::metric::Rubric;
 use crate::metric::trajectory::{ASSERTIONS, Expectation};
 
@@ -196,6 +197,13 @@ fn mocks(line: &UserLine, warn: &mut impl FnMut(&str)) -> Vec<Value> {
     lowered
 }
 
+/// The built-in persona that is meant, where a scenario's is one of them unchanged.
+fn shipped(persona: &ScenarioPersona) -> Option<UserPersona> {
+    let shipped = UserPersona::shipped(&persona.id.to_lowercase()).ok()?;
+    let same = ScenarioPersona { id: persona.id.clone(), ..ScenarioPersona::from(&shipped) };
+    (same == *persona).then_some(shipped)
+}
+
 /// A simulated user: the persona of the job plays it.
 fn lower_scenario(
     scenario: &Scenario,
@@ -211,7 +219,11 @@ fn lower_scenario(
     let plan = filled(&scenario.plan).unwrap_or("Get what your first message asks for.");
     lowered.insert("plan".to_owned(), plan.into());
     let mut traits = scenario.style.clone();
-    if let Some(persona) = &scenario.persona {
+    let shipped = scenario.persona.as_ref().and_then(shipped);
+    if let Some(persona) = &shipped {
+        lowered.insert("persona".to_owned(), persona.name.as_str().into());
+    }
+    if let Some(persona) = scenario.persona.as_ref().filter(|_| shipped.is_none()) {
         traits.extend(filled(&persona.description).map(str::to_owned));
         for behavior in &persona.behaviors {
             let said =

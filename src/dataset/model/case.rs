@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::evidence::Usage;
+use crate::job::UserPersona;
 
 use super::{CaseExpectation, DatasetCall, JudgedCheck, LineExpectation, Rubric, ToolMock};
 
@@ -155,6 +156,29 @@ pub struct ScenarioPersona {
     /// How it behaves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub behaviors: Vec<PersonaBehavior>,
+}
+
+impl From<&UserPersona> for ScenarioPersona {
+    fn from(persona: &UserPersona) -> ScenarioPersona {
+        let behavior = |name: &str, instruction: &str| PersonaBehavior {
+            name: name.to_owned(),
+            instructions: vec![instruction.to_owned()],
+            ..PersonaBehavior::default()
+        };
+        let named = [("goals", &persona.goals), ("patience", &persona.patience), ("knowledge", &persona.knowledge)];
+        let named = named.into_iter().filter_map(|(name, text)| Some(behavior(name, text.as_ref()?)));
+        // `end: Say goodbye when …` has its name before it.
+        let own = persona.behaviours.iter().map(|text| match text.split_once(": ") {
+            Some((name, instruction)) => behavior(name, instruction),
+            None => behavior("behaviour", text),
+        });
+        let tone = persona.style.iter().map(|style| behavior("tone", style));
+        ScenarioPersona {
+            id: persona.name.clone(),
+            description: persona.description.clone().unwrap_or_default(),
+            behaviors: named.chain(own).chain(tone).collect(),
+        }
+    }
 }
 
 /// One habit of a persona.

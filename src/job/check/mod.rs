@@ -21,6 +21,12 @@ pub(super) fn check(report: &mut Report<'_>, schema: &Value, root: &YamlNode) {
     Check { report, root: schema }.value(schema, root, &ValueContext { key: None, label: "the job file".to_owned() });
 }
 
+/// Reports every difference between the tree and one of the schema's definitions.
+pub(super) fn check_part(report: &mut Report<'_>, schema: &Value, definition: &str, root: &YamlNode) {
+    let label = "the file".to_owned();
+    Check { report, root: schema }.value(&schema["$defs"][definition], root, &ValueContext { key: None, label });
+}
+
 /// The surroundings of a value in the file.
 struct ValueContext<'a> {
     /// The key that holds it, if a key does.

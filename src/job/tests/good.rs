@@ -34,6 +34,7 @@ fn the_readme_job_of_embabel_loads_as_it_stands() {
 fn what_is_left_out_has_the_defaults_of_embabel() {
     let job = load("evals/nightly.v2.yml", LEAST, &AllTemplates).unwrap();
     let persona = Persona {
+        personas: Vec::new(),
         name: "Socrates".to_owned(),
         voice: "You speak like a friendly, relaxed human".to_owned(),
         prompt: "eval/socrates".to_owned(),

@@ -8,6 +8,7 @@ mod cases;
 mod changes;
 mod good;
 mod kinds;
+mod personas;
 mod structure;
 mod syntax;
 mod values;

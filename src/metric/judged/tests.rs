@@ -136,8 +136,12 @@ fn a_simulated_user_is_judged_message_by_message_and_by_its_end() {
     let mut example = Example::new(1);
     example.transcript.turns.push(Turn { agent: None, ..Turn::answered(2, "And a menu", "") });
     let (traits, opening) = (["terse".to_owned()], ["Hi".to_owned()]);
-    let user =
-        crate::metric::UserInput { is_simulated: true, plan: Some("Book it."), traits: &traits, opening: &opening };
+    let user = crate::metric::UserInput {
+        is_simulated: true,
+        plan: Some("Book it."),
+        traits: traits.as_slice().into(),
+        opening: &opening,
+    };
     let input = MetricInput { user, ..input(&example) };
     let prompt = asked(SimulatedUserConfig::default(), &input).remove(0).prompt;
     for part in

@@ -28,7 +28,7 @@ fn a_missing_template_names_those_there_are_and_where_ones_own_would_lie() {
 fn an_unknown_variable_is_named_with_a_guess() {
     assert_eq!(
         problem("{{ voice }} {{ singoff }}", TemplateKind::Persona).unwrap(),
-        "own:1:16: The template `own` uses the variable `singoff`, which it is not given. Did you mean `signoff`? It is given: name, voice, signoff, tasks, facts, plan, traits."
+        "own:1:16: The template `own` uses the variable `singoff`, which it is not given. Did you mean `signoff`? It is given: name, voice, signoff, tasks, facts, plan, traits, allowed."
     );
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::super::canaries::{canary_words, steps_words, trivial_words};
 use super::super::judge_check::{JudgeLines, judge_lines};
+use super::super::personas::persona_lines;
 use super::super::terminal::{gate_words, verdict_words};
 use super::super::validity::{fault_words, validity_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
@@ -321,6 +322,7 @@ impl MadeOf {
         if !validity.is_empty() {
             made.push(("validity", validity));
         }
+        made.extend(persona_lines(run).into_iter().map(|line| ("users", line)));
         made.extend(provenance.steps.iter().map(|it| ("steps", format!("the judge {}", steps_words(it)))));
         made.extend(provenance.canaries.iter().map(|it| ("canaries", format!("the judge {}", canary_words(it)))));
         made.extend(provenance.trivial_score.map(|score| ("audit", trivial_words(score))));

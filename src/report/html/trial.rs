@@ -204,7 +204,7 @@ fn facts(trial: &TrialRecord, turns: &[Turn], changes: &[Change]) -> Vec<String>
         facts.extend(totals.calls());
         facts.extend(evidence.transcript.average_latency_ms().map(|ms| format!("{} a reply", duration(ms / 1000.0))));
         facts.extend(match &evidence.ending {
-            Ending::SignedOff => None,
+            Ending::SignedOff { reason } => reason.as_ref().map(|reason| format!("the user left: {reason}")),
             Ending::ScriptEnded => Some("every line was said".to_owned()),
             Ending::MaxTurns => Some("ended by maxTurns".to_owned()),
             Ending::AgentFailed { .. } => Some("the agent failed".to_owned()),

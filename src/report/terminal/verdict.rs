@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::personas::persona_lines;
 use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
@@ -26,6 +27,9 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         page.paragraph(0, Ink::dim, &few(overview, &first.model));
     }
     thresholds(page, overview);
+    for line in persona_lines(overview) {
+        page.paragraph(0, Ink::unpainted, &line);
+    }
     if let Some(words) = validity_words(overview) {
         let paint: Paint = if overview.validity.invalid == 0 { Ink::dim } else { Ink::unsure };
         page.paragraph(0, paint, &words);

@@ -12,8 +12,16 @@ fn after(facts: &[&str], lines: &[(&str, &str)]) -> (String, bool) {
     let turns: Vec<Turn> =
         lines.iter().zip(1..).map(|((user, agent), number)| Turn::answered(number, user, agent)).collect();
     let facts: Vec<String> = facts.iter().map(|fact| (*fact).to_owned()).collect();
-    let view =
-        PersonaView { name: "N", voice: "v", signoff: "s", tasks: TASKS, facts: &facts, plan: None, traits: &[] };
+    let view = PersonaView {
+        name: "N",
+        voice: "v",
+        signoff: "s",
+        tasks: TASKS,
+        facts: &facts,
+        plan: None,
+        traits: &[],
+        allowed: &[],
+    };
     let instructions = Templates::embedded().persona_instructions("eval/socrates", &view).unwrap();
     let messages: Vec<Message> = std::iter::once(instructions).chain(turns.iter().flat_map(persona_turn)).collect();
     let value: serde_json::Value = serde_json::from_str(&reply(&messages).unwrap()).unwrap();
