@@ -73,11 +73,19 @@ pub struct JsonDifferences {
     pub found: Vec<JsonDifference>,
     /// Where numbers look equal and may still differ: JSON Pointers.
     pub unknown: Vec<String>,
+    /// Places that are to be compared and that neither value has: JSON Pointers.
+    pub absent: Vec<String>,
 }
 
 impl JsonDifferences {
     /// Why it is not known whether the values are the same; `None` where it is.
     pub fn doubt(&self) -> Option<String> {
+        if let Some(path) = self.absent.first().filter(|_| self.found.is_empty()) {
+            let place = shown(path).replace('"', "`");
+            return Some(format!(
+                "only {place} is compared, and what is expected has nothing there: correct the selection"
+            ));
+        }
         let path = self.unknown.first().filter(|_| self.found.is_empty())?;
         let place = if path.is_empty() { "the document".to_owned() } else { shown(path).replace('"', "`") };
         Some(format!("{place} is {HIDDEN_DIGITS}; give a `numberTolerance` of 1 or more"))
@@ -184,6 +192,8 @@ fn compare_part(
 ) {
     match parts {
         (Some(actual), Some(expected)) => compare(path, actual, expected, scope, rules, found),
+        // The selection is to blame, not who replied; the original fails it.
+        (None, None) if !rules.strict => found.absent.push(path.clone()),
         (actual, expected) => {
             let (expected, actual) = (expected.cloned(), actual.cloned());
             found.found.push(JsonDifference { path: path.clone(), expected, actual });
@@ -286,7 +296,11 @@ mod tests {
 
     #[test]
     fn what_is_selected_must_be_there_and_what_is_ignored_need_not() {
-        assert_eq!(differ(json!({}), json!({}), &only(&["a"])), ["`/a`: expected nothing, actual nothing"]);
+        let nothing = json_differences(&json!({}), &json!({}), &only(&["a"]));
+        assert!(nothing.doubt().unwrap().starts_with("only `/a` is compared, and what is expected has nothing there"));
+        assert_eq!(differ(json!({"a": 1}), json!({}), &only(&["a"])), ["`/a`: expected nothing, actual 1"]);
+        let strict = JsonRules { strict: true, ..only(&["a"]) };
+        assert_eq!(differ(json!({}), json!({}), &strict), ["`/a`: expected nothing, actual nothing"]);
         assert!(differ(json!({"a": 1, "b": 2}), json!({"a": 1}), &ignore(&["b"])).is_empty());
         assert_eq!(differ(json!({"m": {"t": 1, "x": 1}}), json!({"m": {"t": 2}}), &ignore(&["m.t"])).len(), 1);
         assert!(differ(json!({"m": {"x": 1, "y": 1}}), json!({"m": {"x": 1, "y": 2}}), &only(&["m.x"])).is_empty());

@@ -26,6 +26,9 @@ const TRIES: usize = 3;
 /// The most characters of one line: some ten sentences.
 const MAX_MESSAGE: u32 = 1000;
 
+/// The fewest words of a message that is one of the template's.
+const LEAST_OF_TEMPLATE: usize = 5;
+
 /// The most characters of the reason for the end.
 const MAX_REASON: u32 = 200;
 
@@ -46,8 +49,9 @@ pub(super) struct PersonaDriver<'a> {
     /// How many turns there are, the agent's greeting left out, once the user has asked for something: none where the case's own
     /// first message does that, two where the first one is a mere greeting.
     begun_after: usize,
-    /// The instructions, to be searched for its messages.
+    /// The instructions and their template, to be searched for its messages.
     dense_instructions: DenseText,
+    dense_template: DenseText,
     request: LlmRequest,
     /// The turns that the request holds.
     turns: usize,
@@ -76,6 +80,8 @@ impl<'a> PersonaDriver<'a> {
         };
         let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
         let dense_instructions = DenseText::new(&instructions.content);
+        let template = engine.templates.sources().get(&job.persona.prompt);
+        let dense_template = DenseText::new(template.map_or("", String::as_str));
         let request = LlmRequest {
             role: LlmRole::Persona,
             messages: vec![instructions],
@@ -96,6 +102,7 @@ impl<'a> PersonaDriver<'a> {
                 (true, false) => 2,
             },
             dense_instructions,
+            dense_template,
             request,
             turns: 0,
             last_failure: LastFailure::default(),
@@ -166,7 +173,7 @@ impl<'a> PersonaDriver<'a> {
                 }
             }
             match read_persona_reply(&reply.text, self.signoff) {
-                Ok(PersonaReply { message: Some(message), .. }) if is_example(&self.dense_instructions, &message) => {
+                Ok(PersonaReply { message: Some(message), .. }) if self.is_of_instructions(&message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
                 Ok(reply) => match self.faults_of(transcript, &reply) {
@@ -193,6 +200,11 @@ impl<'a> PersonaDriver<'a> {
             self.request.messages.push(Message::new(Role::User, again));
         }
         Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
+    }
+
+    /// Whether a message is none of the user's, but the one that shows the form of a reply, or words of the template.
+    fn is_of_instructions(&self, message: &str) -> bool {
+        is_example(&self.dense_instructions, message) || is_of_template(&self.dense_template, message)
     }
 
     /// What is wrong with a message that can be read.
@@ -274,6 +286,13 @@ fn is_example(dense_instructions: &DenseText, message: &str) -> bool {
     dense_instructions.contains(&format!("\"message\":{quoted}"))
 }
 
+/// Whether a message is a key of the reply's form, or stands in the template. Short ones do by chance.
+fn is_of_template(dense_template: &DenseText, message: &str) -> bool {
+    let message = message.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_key = ["message", "done", "reason"].contains(&message);
+    is_key || message.split_whitespace().count() >= LEAST_OF_TEMPLATE && dense_template.contains(message)
+}
+
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
     let tasks: Vec<WantedTask<'_>> =
         case.tasks.iter().map(|task| WantedTask { kind: task.kind.as_str(), task: &task.task }).collect();
@@ -327,6 +346,17 @@ mod tests {
         assert!(is_example(instructions, "what you say to the assistant"));
         for message in ["good morning", "what you say", "Please book a train"] {
             assert!(!is_example(instructions, message), "{message}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_template_are_no_line_of_the_persona() {
+        let template = DenseText::new("# What you want from the chat\n\nSay that you don't know it.");
+        for message in ["What you want from the chat", "## What you want\nfrom the chat", "reason", "\"done\""] {
+            assert!(is_of_template(&template, message), "{message}");
+        }
+        for message in ["I don't know it", "don't know it", "What do you want from me?", "Done!", "For no reason"] {
+            assert!(!is_of_template(&template, message), "{message}");
         }
     }
 }

@@ -98,6 +98,7 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         return true;
     }
     let value = value(clause);
+    let is_address = clause.plain().contains('@');
     let (mut told, mut new, mut data, mut known_data) = (0, 0, false, false);
     let has_data = value.iter().any(Content::has_digit);
     for word in &value {
@@ -105,7 +106,7 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
             known_data |= word.has_digit();
             continue;
         }
-        let is_said = turn.says(word);
+        let is_said = turn.says(word) && (is_address || !scene.is_only_in_address(turn, word));
         new += 1;
         told += usize::from(is_said);
         data |= is_said && word.has_digit() && word.text.len() >= 3;
@@ -209,7 +210,7 @@ fn may_answer(scene: &Scene<'_>, told: usize) -> bool {
         .iter()
         .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
     let chooses = turn.content().any(|word| question.says(&word));
-    let is_short = turn.places().len() <= 8 && !turn.asks() && !chooses;
+    let is_short = turn.places().len() <= 6 + 2 * asked && !turn.asks() && (!chooses || asked > 1);
     is_short && told <= asked && (!is_clear || asked > 1)
 }
 

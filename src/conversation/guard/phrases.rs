@@ -32,9 +32,10 @@ pub(super) enum List {
     Acts,
     Asks,
     WhatIsWrong,
+    Objection,
 }
 
-const LISTS: [(List, &str); 20] = [
+const LISTS: [(List, &str); 21] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -55,6 +56,7 @@ const LISTS: [(List, &str); 20] = [
     (List::Acts, include_str!("phrases/acts.txt")),
     (List::Asks, include_str!("phrases/asks.txt")),
     (List::WhatIsWrong, include_str!("phrases/what_is_wrong.txt")),
+    (List::Objection, include_str!("phrases/objection.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.

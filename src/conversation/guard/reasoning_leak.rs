@@ -10,7 +10,7 @@ use super::text_view::TextView;
 use super::{Fault, fault};
 
 /// Forms that nobody types in a chat, and what they are.
-const FORMS: [(&str, &str); 9] = [
+const FORMS: [(&str, &str); 10] = [
     (
         r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
         "a tag",
@@ -28,6 +28,10 @@ const FORMS: [(&str, &str); 9] = [
     (
         r"(?i)[\[<(](insert|your|my|user'?s?|enter|full|first|last|ph(?:one)|email|date|name|address|order|customer|account|company|city|placeholder|ihr|ihre|dein|votre|nom|su|tu|nombre|nome|seu|uw|naam|imi[eę]|ваше?|имя|名前|氏名|姓名|您的|이름|الاسم|नाम|ชื่อ)( ?[\p{L}\p{M}_/ -]{0,30})[\]>]",
         "template text",
+    ),
+    (
+        r"\b[A-Z]{2,}(_[A-Z]{2,})+\b|\b(?i:achieved|complete|finished|satisfied|success)\s*=\s*(?i:true|false)\b",
+        "a mark of the model",
     ),
     (r"(?m)^\s*```|```", "a code fence"),
     (
@@ -73,7 +77,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let wants_code =
         scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
-    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '(']) {
+    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '(', '_']) {
         let forms = PATTERNS.iter().filter_map(|(pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
         for (found, name) in forms {
             let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
@@ -93,6 +97,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(words) = meta(scene) {
         return fault("it speaks of the conversation as one that is played; write only what the user says", words);
     }
+    if let Some(fact) =
+        scene.facts.iter().map(|fact| fact.plain().trim_end_matches('.')).find(|fact| is_read_out(turn, fact))
+    {
+        return fault("it speaks of the user as of somebody else; write only what the user says", fact);
+    }
     let is_of_case = |words: &str| {
         scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(words))
             || scene.last_agent().is_some_and(|agent| agent.plain().contains(words))
@@ -103,6 +112,17 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     })?;
     fault("it shows instructions or reasoning; write only what the user says", turn.shown(hit))
 }
+
+/// Whether a fact about "the user" stands in the turn as it was written down.
+fn is_read_out(turn: &TextView<'_>, fact: &str) -> bool {
+    let speaks_of_user = |word: &str| PHRASES.meta[0].contains(word.trim_end_matches("'s"));
+    fact.split_whitespace().take(2).any(speaks_of_user)
+        && fact.split_whitespace().nth(LEAST_OF_FACT - 1).is_some()
+        && turn.plain().contains(fact)
+}
+
+/// The fewest words of a fact that is read out.
+const LEAST_OF_FACT: usize = 4;
 
 /// Two words of which one says who plays along and the other what the conversation is made from, where the case has neither.
 fn meta(scene: &Scene<'_>) -> Option<String> {

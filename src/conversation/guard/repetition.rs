@@ -1,6 +1,6 @@
 //! A turn that is nearly the same as an earlier message: of the user, or of the agent.
 
-use super::phrases::{List, PHRASES};
+use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::words::Script;
@@ -15,8 +15,16 @@ const LEAST: f64 = 0.6;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
+    // A message that is too long has one fault, not two.
+    if let Some(sentence) = said_over_and_over(turn).filter(|_| super::too_long::find(scene).is_none()) {
+        return fault("it says the same sentence again and again in one message", sentence);
+    }
     let agent = scene.last_agent()?;
-    if agent.has(List::AskAgain) || agent.raw.trim().is_empty() || starts_over(scene, agent) {
+    if agent.has(List::AskAgain)
+        || turn.has(List::Objection)
+        || agent.raw.trim().is_empty()
+        || starts_over(scene, agent)
+    {
         return None;
     }
     let closes = turn.only_closes();
@@ -45,6 +53,20 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     None
 }
+
+/// A sentence that stands in the turn at least three times.
+fn said_over_and_over<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
+    let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|it| it.len() >= LEAST_SENTENCE);
+    // By far the most messages end here.
+    if sentences().nth(OFTEN - 1).is_none() {
+        return None;
+    }
+    sentences().find(|sentence| sentences().filter(|other| other == sentence).count() >= OFTEN)
+}
+
+/// How often a user says no sentence in one message, and the bytes that it has at least.
+const OFTEN: usize = 3;
+const LEAST_SENTENCE: usize = 12;
 
 /// Whether the agent asks what it can do, as if the user had not said it: whoever says it again is no parrot.
 fn starts_over(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {

@@ -65,7 +65,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         .starts_with(|c: char| is_sentence_end(c) || matches!(c, ',' | '，' | '、' | '،' | ';' | '-' | '–' | '—'))
         || greeting.end < plain.len() && !rest.starts_with(char::is_alphanumeric)
         || turn.of(List::Opener).any(|hit| hit.start >= greeting.end && hit.start < greeting.end + 12)
-        || !plain[greeting.start..greeting.end].is_ascii();
+        || !plain[greeting.start..greeting.end].is_ascii()
+        || names_somebody(rest);
     if !is_greeting || has_more(rest) {
         return None;
     }
@@ -78,11 +79,44 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         .any(|hit| hit.start >= greeting.end && hit.start <= greeting.end + 2);
     let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
     let is_reply = !has_greeted && agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
+    if ANEW.iter().any(|words| rest.contains(words)) {
+        return fault(why, turn.raw);
+    }
     let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks() || !goes_on);
     if begins || is_closed(scene) || scene.users().any(|earlier| resembles(turn, earlier, agent_greets)) {
         return fault(why, turn.raw);
     }
     None
+}
+
+/// What only somebody says who has just come.
+const ANEW: [&str; 20] = [
+    "is anyone there",
+    "is anybody there",
+    "new to this chat",
+    "i'm getting in touch",
+    "i am getting in touch",
+    "i'm reaching out",
+    "i am reaching out",
+    "i'm contacting you",
+    "i am contacting you",
+    "is now a good time",
+    "am i in the right place",
+    "ist da jemand",
+    "ich melde mich",
+    "ich wende mich an",
+    "il y a quelqu'un",
+    "je vous contacte",
+    "hay alguien",
+    "me pongo en contacto",
+    "c'e qualcuno",
+    "is er iemand",
+];
+
+/// Whether a name or two stand behind the greeting, and a sentence begins after them: "Hi HR!", "Hello OutdoorBarn,".
+fn names_somebody(rest: &str) -> bool {
+    let Some(end) = rest.find(['!', ',']) else { return false };
+    (1..=3).contains(&rest[..end].split_whitespace().count()) && rest[end + 1..].chars().any(char::is_alphanumeric)
 }
 
 /// Whether the user asks what was asked before, in other words.

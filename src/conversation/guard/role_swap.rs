@@ -69,7 +69,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(hit) = offers.or(done).or(acts) {
         return fault(why, turn.sentence(hit.start));
     }
-    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)) {
+    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(|| parroted(scene)) {
         return fault(why, sentence);
     }
     None
@@ -176,6 +176,23 @@ fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> 
     }
     all
 }
+
+/// The longest sentence of a turn of which the assistant said every one, word for word.
+fn parroted<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    if turn.is_quoted(0) {
+        return None;
+    }
+    let words = |sentence: &str| TextView::new(sentence).places().len();
+    let sentences = turn.plain().split(is_sentence_end).map(str::trim);
+    let sentences: Vec<&str> = sentences.filter(|sentence| words(sentence) > 1).collect();
+    let is_said = |sentence: &&str| scene.agents().any(|agent| agent.plain().contains(*sentence));
+    let longest = sentences.iter().copied().max_by_key(|sentence| sentence.len())?;
+    (words(longest) >= LEAST_PARROTED && sentences.iter().all(is_said)).then_some(longest)
+}
+
+/// The fewest words of a sentence that nobody says in the other's words by chance.
+const LEAST_PARROTED: usize = 6;
 
 /// A sentence that is one of the assistant's own questions.
 fn agents_question<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {

@@ -45,6 +45,16 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whether a text has a word in e-mail addresses alone: whoever gives his address does not tell his name.
+    pub(super) fn is_only_in_address(&self, text: &TextView<'_>, word: &Content<'_>) -> bool {
+        let plain = text.plain();
+        if !plain.contains('@') {
+            return false;
+        }
+        let rest: Vec<&str> = plain.split_whitespace().filter(|part| !part.contains('@')).collect();
+        !TextView::new(&rest.join(" ")).says(word)
+    }
+
     /// The turn's text, without a sign-off phrase at its end.
     pub(super) fn text(&self) -> &TextView<'a> {
         &self.turn.text

@@ -11,6 +11,12 @@ type Lowered = Result<(&'static str, Value), String>;
 /// ADK asks its judge five times, where a file does not say how often.
 const SAMPLES_OF_ADK: u64 = 5;
 
+/// How often a judge is asked at most.
+const MOST_SAMPLES: u64 = 99;
+
+/// The tools of trpc-agent-go that search its knowledge, where a file names none.
+const KNOWLEDGE_TOOLS: [&str; 2] = ["knowledge_search", "knowledge_search_with_agentic_filter"];
+
 /// By what a conversation is better than the expected one, where a file says nothing more.
 const CRITERIA_OF_VERIFIER: &str = "The better one does more of what the user asked for, and does it correctly: its replies are right, complete and to the point.";
 
@@ -20,6 +26,10 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
     let mut judging = judging(samples, strict);
     if let (System::Trpc, true, Some(threshold)) = (system, strict, metric.threshold) {
         judging["sampleFrom"] = threshold.clamp(0.0, 1.0).into();
+    }
+    let says = |option: &str| metric.options.get(option) == Some(&Value::Bool(true));
+    if says("includeIntermediateResponsesInFinal") {
+        judging["intermediate"] = true.into();
     }
     let rubric = |scope: &str, of_type: Option<&str>| {
         let mut options = json!({ "scope": scope, "judging": judging });
@@ -41,11 +51,18 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         }
         // Its judge is asked once, whatever the file says.
         (System::Adk, "hallucinations_v1") => {
-            Ok(("hallucination", json!({ "meanOver": "replies", "judging": self::judging(1, strict) })))
-        },
+            let mut judging = self::judging(1, strict);
+            if says("evaluateIntermediateNlResponses") {
+                judging["intermediate"] = true.into();
+            }
+            Ok(("hallucination", json!({ "meanOver": "replies", "judging": judging })))
+        }
         (System::Adk, "per_turn_user_simulator_quality_v1") => plain("simulatedUser"),
-        (System::Trpc, "llm_rubric_response" | "llm_rubric_critic" | "llm_rubric_knowledge_recall") => {
-            rubric("turns", None)
+        (System::Trpc, "llm_rubric_response" | "llm_rubric_critic") => rubric("turns", None),
+        (System::Trpc, "llm_rubric_knowledge_recall") => {
+            let mut lowered = rubric("turns", None)?;
+            lowered.1["retrievedBy"] = knowledge_tools(metric);
+            Ok(lowered)
         }
         (System::Trpc, "llm_rubric_reference_critic") => {
             let mut lowered = rubric("turns", None)?;
@@ -75,6 +92,34 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
     }
 }
 
+/// The tools whose results are what was retrieved.
+fn knowledge_tools(metric: &DatasetMetric) -> Value {
+    match metric.options.get("knowledgeToolNames").filter(|names| names.as_array().is_some_and(|it| !it.is_empty())) {
+        Some(names) => names.clone(),
+        None => json!(KNOWLEDGE_TOOLS),
+    }
+}
+
+/// What of a metric's options counts for nothing here, a sentence each.
+pub(super) fn ignored(system: System, metric: &DatasetMetric) -> Vec<String> {
+    let mut ignored = Vec::new();
+    let samples = samples(system, metric);
+    if samples > MOST_SAMPLES {
+        ignored.push(format!(
+            "the judge of {} is asked {MOST_SAMPLES} times, not {samples}: that is the most",
+            metric.name
+        ));
+    }
+    let of_file = |options: &str, key: &str| metric.options.get(options)?.get(key)?.as_str().map(str::to_owned);
+    let model = of_file("judgeModelOptions", "judgeModel").or_else(|| of_file("judgeModel", "modelName"));
+    if let Some(model) = model.filter(|model| !model.is_empty()) {
+        ignored.push(format!(
+            "the judge that the file names ({model}) is not asked: `scorer.model` is, or --scorer-model"
+        ));
+    }
+    ignored
+}
+
 /// How often its judge is asked.
 fn samples(system: System, metric: &DatasetMetric) -> u64 {
     let of = |options: &str, key: &str| metric.options.get(options)?.get(key)?.as_u64();
@@ -85,7 +130,7 @@ fn samples(system: System, metric: &DatasetMetric) -> u64 {
 }
 
 pub(super) fn judging(samples: u64, strict: bool) -> Value {
-    let mut judging = json!({ "samples": samples.clamp(1, 99) });
+    let mut judging = json!({ "samples": samples.clamp(1, MOST_SAMPLES) });
     if strict {
         judging["strict"] = true.into();
     }

@@ -21,6 +21,9 @@ pub(super) fn lower(
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
+        if metric.kind == MeasureKind::Judge {
+            super::judges::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
+        }
         match options(system, metric, strict).and_then(|found| with_rubrics(dataset, found)) {
             // What is shown anyway is no metric here.
             Ok(None) => {}

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{LowerOptions, lower};
 use crate::dataset::tests::files_below;
-use crate::dataset::{Dataset, DiskFiles, Kind, OpenOptions, Purpose, open, recognise};
+use crate::dataset::{Dataset, DiskFiles, Kind, NamedText, OpenOptions, Purpose, open, recognise};
 use crate::job::{self, Job, PromptRole, TemplateCheck, TemplateProblem, User};
 
 struct AllTemplates;
@@ -214,6 +214,55 @@ fn a_metric_of_rubrics_without_any_is_missing_and_never_left_out() {
         for (strict, is_used) in [(false, is_used), (true, is_used_there)] {
             let found = metrics(rubric(of_type.clone()), strict);
             assert_eq!(found[1].get("rubric").is_some(), is_used, "{of_type}, strict {strict}: {found}");
+        }
+    }
+}
+
+/// A metric of this file that asks a judge, as it is measured here, and the warnings.
+fn judged(text: &Value, config: &Value) -> (Value, Vec<String>) {
+    let beside = crate::dataset::Beside {
+        config: Some(NamedText { name: "c.json".to_owned(), text: config.to_string() }),
+        ..Default::default()
+    };
+    let dataset = crate::dataset::load("s.evalset.json", &text.to_string(), &beside).unwrap();
+    let lowered = lower(&dataset, &options());
+    (lowered.document["metrics"][0].clone(), lowered.warnings)
+}
+
+#[test]
+fn knowledge_is_recalled_by_what_was_retrieved_alone() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [
+        {"invocationId": "1", "userContent": {"role": "user", "content": "hi"}}]}]});
+    let metric = |more: Value| {
+        let mut judge = json!({"judgeModel": {"providerName": "openai", "modelName": "gpt", "numSamples": 200},
+            "rubrics": [{"id": "1", "content": {"text": "It has the price."}}]});
+        judge.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([{"metricName": "llm_rubric_knowledge_recall", "threshold": 0.6, "criterion": {"llmJudge": judge}}])
+    };
+    let (by_default, warnings) = judged(&set, &metric(json!({})));
+    assert_eq!(
+        by_default["rubric"]["retrievedBy"],
+        json!(["knowledge_search", "knowledge_search_with_agentic_filter"])
+    );
+    assert_eq!(by_default["rubric"]["judging"]["samples"], 99);
+    assert!(warnings.iter().any(|it| it.contains("is asked 99 times, not 200")), "{warnings:?}");
+    assert!(warnings.iter().any(|it| it.contains("(gpt) is not asked")), "{warnings:?}");
+    let (own, _) = judged(&set, &metric(json!({"knowledgeToolNames": ["find"]})));
+    assert_eq!(own["rubric"]["retrievedBy"], json!(["find"]));
+}
+
+#[test]
+fn what_adk_says_between_calls_is_judged_where_a_criterion_says_so() {
+    let set = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [{"invocation_id": "1",
+        "user_content": {"role": "user", "parts": [{"text": "hi"}]},
+        "final_response": {"role": "model", "parts": [{"text": "ho"}]}}]}]});
+    for (name, flag, key) in [
+        ("final_response_match_v2", "include_intermediate_responses_in_final", "finalResponse"),
+        ("hallucinations_v1", "evaluate_intermediate_nl_responses", "hallucination"),
+    ] {
+        for is_set in [true, false] {
+            let (metric, _) = judged(&set, &json!({"criteria": {name: {"threshold": 0.5, flag: is_set}}}));
+            assert_eq!(metric[key]["judging"]["intermediate"] == true, is_set, "{name}: {metric}");
         }
     }
 }

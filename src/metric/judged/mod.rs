@@ -84,6 +84,8 @@ pub enum EvidenceRule {
     NotTheAgents,
     /// The reply that the verdict is about.
     TheReply,
+    /// What certain tools returned in the turn that the verdict is about.
+    Retrieved,
 }
 
 /// The turns in which the user spoke; in other systems' dialects those that the agent answered.
@@ -127,6 +129,11 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
     /// What its verdicts may rest on.
     fn evidence(&self) -> EvidenceRule {
         EvidenceRule::Any
+    }
+
+    /// The tools whose results are evidence where only what was retrieved is.
+    fn retrieving_tools(&self) -> &[String] {
+        &[]
     }
 
     /// What it decides on.
@@ -315,7 +322,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         items.retain(|item| self.is_asked(input, item));
         let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
         if self.measure.judging().needs_evidence() {
-            let shown = Shown::new(input, self.measure.evidence());
+            let shown = Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools());
             problems.extend(verdicts.iter().filter_map(|verdict| shown.problem(verdict, item_of(verdict, &items))));
         }
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(reply::problems_of(problems))) }
@@ -330,7 +337,9 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let id = self.question_id();
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
-        let shown = options.needs_evidence().then(|| Shown::new(input, self.measure.evidence()));
+        let shown = options
+            .needs_evidence()
+            .then(|| Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools()));
         let check = |verdict: Verdict| {
             let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
             match problem {

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::evidence::Transcript;
+use crate::evidence::{EventKind, Transcript, Turn};
 use crate::metric::MetricInput;
 use crate::score::Score;
 
@@ -45,6 +46,10 @@ pub struct JudgeOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"\S"))]
     pub until: Option<String>,
+    /// Whether what the agent said in a turn before its final reply, between calls of tools, is judged as a part of the reply.
+    /// Default: the final reply alone is
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub intermediate: bool,
 }
 
 impl JudgeOptions {
@@ -58,14 +63,40 @@ impl JudgeOptions {
         self.unknown.unwrap_or(usual)
     }
 
-    /// The part of a conversation that is judged; `None` for all of it.
+    /// The conversation as it is judged, where that is not the whole of it as it stands.
     pub(super) fn judged_part(&self, transcript: &Transcript) -> Option<Transcript> {
-        let marker = self.until.as_deref()?;
-        let end = transcript.turns.iter().position(|turn| !turn.is_greeting() && turn.user.contains(marker))?;
-        Some(Transcript { turns: transcript.turns[..end].to_vec() })
+        let is_end =
+            |turn: &Turn| self.until.as_ref().is_some_and(|marker| !turn.is_greeting() && turn.user.contains(marker));
+        let end = transcript.turns.iter().position(is_end);
+        let says_more = self.intermediate && transcript.turns.iter().any(|turn| said_before(turn).next().is_some());
+        if end.is_none() && !says_more {
+            return None;
+        }
+        let mut turns = transcript.turns[..end.unwrap_or(transcript.turns.len())].to_vec();
+        if says_more {
+            turns.iter_mut().for_each(join_replies);
+        }
+        Some(Transcript { turns })
     }
 
     pub(in crate::metric) fn samples(&self, input: &MetricInput<'_>) -> u32 {
         self.samples.unwrap_or(input.judge.samples).max(1)
+    }
+}
+
+/// What the agent said in a turn before its final reply.
+fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
+    turn.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Other { data } => data.get("intermediate").and_then(Value::as_str),
+        _ => None,
+    })
+}
+
+/// Puts what the agent said in a turn before its final reply before it.
+fn join_replies(turn: &mut Turn) {
+    let said: Vec<&str> =
+        said_before(turn).chain(turn.agent.as_deref()).filter(|text| !text.trim().is_empty()).collect();
+    if !said.is_empty() {
+        turn.agent = Some(said.join("\n"));
     }
 }

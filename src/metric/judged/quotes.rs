@@ -45,11 +45,14 @@ pub(in crate::metric) struct Shown {
 }
 
 impl Shown {
-    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule) -> Shown {
+    /// `tools` are those whose results are evidence where only what was retrieved is.
+    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule, tools: &[String]) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| {
-                let result = call.result.as_ref().map(|result| (Source::Result, result_text(result)));
+                let is_evidence = rule != EvidenceRule::Retrieved || tools.contains(&call.tool);
+                let source = if is_evidence { Source::Result } else { Source::Call };
+                let result = call.result.as_ref().map(|result| (source, result_text(result)));
                 [Some((Source::Call, call_text(call))), result]
             });
             let said = [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
@@ -105,6 +108,9 @@ impl Shown {
             (EvidenceRule::NotTheAgents, false) => {
                 format!("The verdict on {id} rests on the assistant's own words, which are no evidence.")
             }
+            (EvidenceRule::Retrieved, _) => {
+                format!("The verdict on {id} quotes nothing that was retrieved in the turn that it is about.")
+            }
             _ => format!("The verdict on {id} quotes nothing of the reply that it is about."),
         })
     }
@@ -113,7 +119,7 @@ impl Shown {
     fn needs_quote(&self, verdict: &Verdict, score: Score) -> bool {
         match self.rule {
             EvidenceRule::Any => false,
-            EvidenceRule::TheReply => score == Score::ONE,
+            EvidenceRule::TheReply | EvidenceRule::Retrieved => score == Score::ONE,
             EvidenceRule::NotTheAgents => {
                 score == Score::ONE || matches!(verdict.label, Some(Support::Contradictory | Support::Disputed))
             }
@@ -149,9 +155,10 @@ impl Shown {
             (EvidenceRule::Any, _) => true,
             (EvidenceRule::NotTheAgents, Some(_)) => stands(&|source| matches!(source, Source::User | Source::Result)),
             (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
-            (EvidenceRule::TheReply, turn) => {
+            (rule, turn) => {
                 let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
-                is_its_turn && stands(&|source| source == Source::Agent)
+                let wanted = if rule == EvidenceRule::Retrieved { Source::Result } else { Source::Agent };
+                is_its_turn && stands(&|source| source == wanted)
             }
         }
     }
@@ -302,7 +309,7 @@ mod tests {
         let facts = ["The user was born in Rome".to_owned()];
         let input =
             MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-        Shown::new(&input, rule).problem(&verdict(quotes, turns_read), None)
+        Shown::new(&input, rule, &["find".to_owned()]).problem(&verdict(quotes, turns_read), None)
     }
 
     #[test]
@@ -360,6 +367,15 @@ mod tests {
     }
 
     #[test]
+    fn what_was_retrieved_is_what_the_named_tools_returned() {
+        let by = |quotes: &[(Option<u32>, &str)]| problem_by(EvidenceRule::Retrieved, quotes, &[1, 2]);
+        assert_eq!(by(&[(Some(2), "free at eight")]), None);
+        for quotes in [&[(Some(2), "ready")][..], &[(Some(2), "10:30 tomorrow")], &[(None, "no refunds")], &[]] {
+            assert!(by(quotes).unwrap().contains("quotes nothing that was retrieved"), "{quotes:?}");
+        }
+    }
+
+    #[test]
     fn a_reply_is_as_good_as_another_by_its_own_words() {
         let by = |quotes: &[(Option<u32>, &str)]| problem_by(EvidenceRule::TheReply, quotes, &[1, 2]);
         assert_eq!(by(&[(Some(2), "ready")]), None);
@@ -369,7 +385,7 @@ mod tests {
         let mut example = Example::new(0);
         example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
         let item = JudgeItem::new("1", "x", Some(1));
-        let shown = Shown::new(&example.input(), EvidenceRule::TheReply);
+        let shown = Shown::new(&example.input(), EvidenceRule::TheReply, &[]);
         assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
         assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
         let no = Verdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };

@@ -220,10 +220,22 @@ mod tests {
 
     use super::*;
 
-    const STRICT: JudgeOptions =
-        JudgeOptions { samples: None, strict: true, unknown: None, sample_from: None, until: None };
-    const NATIVE: JudgeOptions =
-        JudgeOptions { samples: None, strict: false, unknown: None, sample_from: None, until: None };
+    const STRICT: JudgeOptions = JudgeOptions {
+        samples: None,
+        strict: true,
+        unknown: None,
+        sample_from: None,
+        until: None,
+        intermediate: false,
+    };
+    const NATIVE: JudgeOptions = JudgeOptions {
+        samples: None,
+        strict: false,
+        unknown: None,
+        sample_from: None,
+        until: None,
+        intermediate: false,
+    };
 
     fn items() -> Vec<JudgeItem> {
         vec![JudgeItem::new("a", "It is polite.", None), JudgeItem::new("b", "It is short.", Some(2))]

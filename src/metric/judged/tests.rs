@@ -120,6 +120,21 @@ fn one_verdict_that_cannot_be_used_is_missing_and_the_others_count() {
 }
 
 #[test]
+fn what_the_agent_said_before_its_reply_is_judged_where_the_metric_says_so() {
+    let mut example = Example::new(0);
+    let event = crate::evidence::Event::other(json!({"intermediate": "I look it up first."}));
+    example.transcript.turns[0].events.push(event);
+    let input = input(&example);
+    let with = |intermediate| {
+        let judging = JudgeOptions { intermediate, ..JudgeOptions::default() };
+        asked(RubricConfig { judging, ..rubric(&["a"]) }, &input)[0].prompt.clone()
+    };
+    let (without, with) = (format!("{:?}", with(false)), format!("{:?}", with(true)));
+    assert!(!without.contains("I look it up first."), "{without}");
+    assert!(with.contains("I look it up first.\\n"), "{with}");
+}
+
+#[test]
 fn a_prompt_that_shows_nothing_of_the_agent_is_none() {
     let of = |prompt: &str, field: &str| -> TemplateConfig {
         serde_json::from_value(json!({"prompt": prompt, "variables": {"it": field}})).unwrap()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use criterion::Rubric;
 
-use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
+use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
 use super::{MetricInput, judged};
 use crate::evidence::Turn;
 use crate::score::{Component, Weight};
@@ -41,6 +41,11 @@ pub struct RubricConfig {
     /// Whether the judge is shown the reply that is expected of the turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub show_expected: bool,
+    /// Tools that look things up: the rubrics are about what they returned, and a verdict that one holds must quote it. Default:
+    /// the rubrics are about the assistant
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub retrieved_by: Vec<String>,
     /// The metric's name in reports, by which a rubric names it as its only metric; set once the job is read.
     #[serde(skip_deserializing, skip_serializing_if = "String::is_empty")]
     #[schemars(skip)]
@@ -78,6 +83,14 @@ impl RubricConfig {
 impl JudgeMeasure for RubricConfig {
     const NAME: &'static str = "rubric";
     const TEMPLATE: &'static str = "judge/rubric";
+
+    fn evidence(&self) -> EvidenceRule {
+        if self.retrieved_by.is_empty() { EvidenceRule::Any } else { EvidenceRule::Retrieved }
+    }
+
+    fn retrieving_tools(&self) -> &[String] {
+        &self.retrieved_by
+    }
 
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
         let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();

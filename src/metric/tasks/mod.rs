@@ -170,7 +170,7 @@ impl CheckedVerdict {
 
 /// What the judge was shown, where its verdicts must rest on that.
 fn shown(input: &MetricInput<'_>) -> Option<Shown> {
-    input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any))
+    input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any, &[]))
 }
 
 fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<CheckedVerdict, ReplyError> {
