@@ -84,7 +84,7 @@ fn each_case_is_held_with_each_kind_of_user_and_each_has_a_figure() {
         record["trials"].as_array().unwrap().iter().map(|it| it["trial"]["case"].as_str().unwrap()).collect();
     assert_eq!(cases, ["job@terse", "job@mine"]);
     assert_eq!(record["figures"][0]["personas"][1]["persona"], "mine");
-    assert_eq!(record["trials"][0]["evidence"]["ending"]["reason"], "I know \u{fffd}[31mwhen");
+    assert_eq!(record["trials"][0]["evidence"]["ending"]["reason"], "I know \\u{1b}[31mwhen");
     let html = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
     assert!(html.contains("by user: terse") && html.contains("the user left: I know"), "the page names them");
 }

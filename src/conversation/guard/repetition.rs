@@ -58,9 +58,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 fn said_over_and_over<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
     let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|it| it.len() >= LEAST_SENTENCE);
     // By far the most messages end here.
-    if sentences().nth(OFTEN - 1).is_none() {
-        return None;
-    }
+    sentences().nth(OFTEN - 1)?;
     sentences().find(|sentence| sentences().filter(|other| other == sentence).count() >= OFTEN)
 }
 
