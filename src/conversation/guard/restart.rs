@@ -79,7 +79,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         .any(|hit| hit.start >= greeting.end && hit.start <= greeting.end + 2);
     let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
     let is_reply = !has_greeted && agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
-    if ANEW.iter().any(|words| rest.contains(words)) {
+    if JUST_CAME.iter().any(|words| rest.contains(words)) {
         return fault(why, turn.raw);
     }
     let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks() || !goes_on);
@@ -90,7 +90,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// What only somebody says who has just come.
-const ANEW: [&str; 20] = [
+const JUST_CAME: [&str; 20] = [
     "is anyone there",
     "is anybody there",
     "new to this chat",
