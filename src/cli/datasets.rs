@@ -145,6 +145,7 @@ pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
         config: args.config_file_path.clone(),
         session: args.session_file.clone(),
         metric_set: args.metric_set.into(),
+        generate: None,
     }
 }
 
@@ -159,7 +160,9 @@ pub(super) fn import_all(
     (target, tells_difference): (&TargetArg, bool),
     args: &DataArgs,
 ) -> Result<Vec<Imported>, CliError> {
-    let datasets = open(typed, &args.reading)?;
+    let options = OpenOptions { generate: args.generate, ..options(&args.reading) };
+    let datasets = dataset::open(typed, &options, &DiskFiles);
+    let datasets = datasets.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let reference = args.expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
     let options = LowerOptions { reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
     let import = |dataset: &dataset::Dataset| {

@@ -112,6 +112,11 @@ fn load_with(
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
     let prompts = files.prompts.as_deref();
     let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    if data.generate.is_some() && typed.iter().any(|(_, target)| target.is_none()) {
+        let what = "--generate holds conversations for the scenarios of Red Hat's, ADK's and trpc-agent-go's files: name the agent with --target";
+        let help = "a job's own conversations are held again with --repeat".to_owned();
+        return Err(CliError::Unprepared(Refusal::new(what, help)));
+    }
     // Neighbours of one kind are read together, so that the problems of all are shown.
     for same in typed.chunk_by(|(_, one), (_, other)| one.is_none() && other.is_none()) {
         match same {
@@ -148,6 +153,8 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
     let wanted = Overrides {
         personas,
         repeat: args.repeat,
+        max_turns: args.max_turns,
+        trial_seconds: args.timeout,
         models: args.model.clone(),
         conditions: args.condition.map(Into::into).into_iter().collect(),
         evaluator_model: args.evaluator_model.clone(),

@@ -113,6 +113,8 @@ kinds! {
     WatsonxMetrics: Watsonx, Summary, "a file of figures of a run of watsonx Orchestrate";
     /// `{"metadata", "conversation": […]}`.
     RedhatConversation: Redhat, Cases, "a conversation of Red Hat's evaluations";
+    /// `{"scenario", "expected_outcome", "user_description"}`, or a list of them.
+    RedhatGoldens: Redhat, Cases, "scenarios of DeepEval's simulator";
     /// One user id a line.
     RedhatUserIds: Redhat, Companion, "a list of user ids of Red Hat's evaluations";
     /// `deepeval_*.json`.

@@ -64,6 +64,10 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
             let users = beside.user_ids.as_ref().map(|file| redhat::user_ids(&file.text));
             redhat::read_conversation(root, stem, users.as_deref())
         }
+        Kind::RedhatGoldens => {
+            let users = beside.user_ids.as_ref().map(|file| redhat::user_ids(&file.text));
+            redhat::read_goldens(root, stem, users.as_deref())
+        }
         _ => adk::read_eval_set(root, stem),
     })?;
     dataset.warnings = warnings;

@@ -8,7 +8,7 @@ use crate::job::{Problem, Problems, SourceLines};
 /// What was looked for, for messages.
 pub(super) const LOOKED_FOR: &str = "looked for: Google ADK (`eval_cases`, a list with `query`, `scenarios`), trpc-agent-go \
     (`evalCases`), watsonx Orchestrate (`goals` and `story`, YAML with `test_paths`, CSV `story,agent`), Red Hat \
-    (`metadata` and `conversation`)";
+    (`metadata` and `conversation`, `scenario` and `expected_outcome`)";
 
 /// A file that was recognised.
 pub(super) struct Recognised {
@@ -91,6 +91,7 @@ fn kind_of_list(items: &[JsonNode]) -> Result<Kind, &'static str> {
         _ if any("messages") => Kind::MessageList,
         _ if any("role") && is_watsonx_messages(items) => Kind::WatsonxMessages,
         _ if any("role") => Kind::MessageList,
+        _ if any("scenario") => Kind::RedhatGoldens,
         _ if any("resourceSpans") || any("resourceLogs") => Kind::OtlpTraces,
         _ if any("expected_tool_use") || any("reference") => {
             return Err("a test of ADK's old schema needs `query`, the user's text, in each turn");
@@ -136,6 +137,8 @@ fn kind_of_object(root: &JsonNode) -> Result<Kind, &'static str> {
         Kind::RedhatResult
     } else if root.get("messages").is_some_and(is_messages) {
         Kind::MessageList
+    } else if root.has("scenario") {
+        Kind::RedhatGoldens
     } else if root.has("state") && !root.has("events") && !root.has("queries") {
         Kind::AdkSession
     } else {

@@ -49,6 +49,10 @@ pub struct Overrides {
     pub limits: RunLimits,
     /// Overrides `repeat`.
     pub repeat: Option<u32>,
+    /// How many messages a conversation may have, instead of `maxTurns`.
+    pub max_turns: Option<u32>,
+    /// How many seconds a conversation may take, instead of `limits.trial`.
+    pub trial_seconds: Option<f64>,
     /// The kinds of users instead of the job's; empty means those of the job.
     pub personas: Vec<UserPersona>,
 }
@@ -200,6 +204,11 @@ impl Plan {
         job.gate.min_score = overrides.min_score.or(job.gate.min_score);
         job.limits.replace(overrides.limits);
         job.repeat = overrides.repeat.unwrap_or(job.repeat);
+        job.limits.trial_seconds = overrides.trial_seconds.unwrap_or(job.limits.trial_seconds);
+        if let Some(most) = overrides.max_turns {
+            job.max_turns = most;
+            job.cases.iter_mut().for_each(|case| Arc::make_mut(case).max_turns = None);
+        }
         let untold_model = untold_model(&job, &overrides.models);
         let models = if overrides.models.is_empty() {
             vec![job.target.transport.default_model().to_owned()]

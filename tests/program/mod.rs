@@ -13,6 +13,7 @@ mod descriptors;
 mod faults;
 mod grade;
 mod grade_recorded;
+mod generate;
 mod geval_steps;
 mod graph_serve;
 mod hostile;

@@ -207,6 +207,14 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_MIN_SCORE", value_name = "SCORE", value_parser = parse_score)]
     pub(super) min_score: Option<Score>,
 
+    /// How many messages, of both sides, a conversation may have, instead of the job's `maxTurns`
+    #[arg(long, env = "EVAL_JOB_MAX_TURNS", value_name = "N", value_parser = whole_number::<u32>(2, u32::MAX.into()))]
+    pub(super) max_turns: Option<u32>,
+
+    /// How long one conversation may take, instead of the job's `limits.trial`: seconds, or `10m`
+    #[arg(long, env = "EVAL_JOB_TIMEOUT", value_name = "TIME", value_parser = parse_seconds)]
+    pub(super) timeout: Option<f64>,
+
     /// Stop before the run costs more than so many US dollars; what the agent costs counts where it tells its tokens
     #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
     pub(super) cost_limit: Option<Dollars>,
@@ -273,6 +281,10 @@ pub(super) struct DataArgs {
     /// A second agent, whose replies and tool calls are expected in the cases that ask for one (trpc-agent-go's expected runner)
     #[arg(long, env = "EVAL_JOB_EXPECTED_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
     pub(super) expected_target: Option<TargetArg>,
+
+    /// Hold so many live conversations for each scenario with a simulated user, with the users of the file's list in turn
+    #[arg(long, env = "EVAL_JOB_GENERATE", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]
+    pub(super) generate: Option<u32>,
 
     #[command(flatten)]
     pub(super) reading: ReadingArgs,

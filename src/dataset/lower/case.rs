@@ -217,7 +217,12 @@ fn lower_scenario(
     }
     // Without a plan the user has nothing to go by but its first message.
     let plan = filled(&scenario.plan).unwrap_or("Get what your first message asks for.");
-    lowered.insert("plan".to_owned(), plan.into());
+    match &scenario.expected_outcome {
+        Some(outcome) => {
+            lowered.insert("tasks".to_owned(), json!([{ "task": plan, "acceptanceCriteria": outcome }]));
+        }
+        None => drop(lowered.insert("plan".to_owned(), plan.into())),
+    }
     let mut traits = scenario.style.clone();
     let shipped = scenario.persona.as_ref().and_then(shipped);
     if let Some(persona) = &shipped {

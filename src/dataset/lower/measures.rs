@@ -49,6 +49,12 @@ pub(super) fn lower(
     if !strict && dataset.cases.iter().any(|case| case.expected.state.is_some()) {
         entries.push(entry("final_session_state", Some(1.0), "state", json!({})));
     }
+    let has_outcome =
+        |case: &DatasetCase| matches!(&case.user, CaseUser::Scenario(user) if user.expected_outcome.is_some());
+    // DeepEval's simulator stops there, and none of the metrics asks whether it was reached.
+    if !strict && dataset.cases.iter().any(has_outcome) {
+        entries.push(entry("Expected outcome", Some(0.5), "tasks", json!({})));
+    }
     let is_shown_only = |entry: &Value| entry.get("weight").is_some();
     let none_counts = entries.iter().all(is_shown_only);
     for (metric, why) in unavailable {

@@ -121,6 +121,9 @@ pub struct Scenario {
     /// How the user writes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub style: Vec<String>,
+    /// What should have come of the conversation when it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_outcome: Option<String>,
     /// What the simulator says when it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_signal: Option<String>,

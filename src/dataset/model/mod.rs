@@ -57,6 +57,9 @@ pub struct Dataset {
     /// Whole numbers of which not all digits are kept: as they are read, and as the file writes them.
     #[serde(skip)]
     pub(in crate::dataset) long_integers: Vec<(String, String)>,
+    /// The ids of users for whom conversations can be held.
+    #[serde(skip)]
+    pub(in crate::dataset) known_users: Vec<String>,
 }
 
 impl Dataset {
@@ -74,6 +77,7 @@ impl Dataset {
             folder: None,
             warnings: Vec::new(),
             long_integers: Vec::new(),
+            known_users: Vec::new(),
         }
     }
 }

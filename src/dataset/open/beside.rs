@@ -32,7 +32,7 @@ pub(super) fn find(
         beside.config = config.map(|path| named(&path, files)).transpose()?;
     }
     beside.session = options.session.as_ref().map(|path| named(path, files)).transpose()?;
-    if kind == Kind::RedhatConversation {
+    if matches!(kind, Kind::RedhatConversation | Kind::RedhatGoldens) {
         of_redhat(path, folder, files, &mut beside)?;
     }
     Ok((beside, odd))

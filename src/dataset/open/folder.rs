@@ -76,7 +76,8 @@ fn is_test(path: &Path) -> bool {
 
 /// The predefined conversations of a folder that holds all of Red Hat's evaluations; results are no cases.
 fn is_redhat_flow(path: &Path, kind: Kind) -> bool {
-    kind == Kind::RedhatConversation && !path.components().any(|part| part.as_os_str() == "results")
+    let is_asked = matches!(kind, Kind::RedhatConversation | Kind::RedhatGoldens);
+    is_asked && !path.components().any(|part| part.as_os_str() == "results")
 }
 
 /// The `.json` files of a folder and those below it, sorted, each with how deep it lies.
@@ -103,8 +104,11 @@ fn files_below(folder: &Path, files: &dyn Files) -> Vec<(PathBuf, usize)> {
 
 /// Adds a dataset: a single case of the same system joins those that are there.
 fn add(datasets: &mut Vec<Dataset>, dataset: Dataset, folder: &Path) {
-    let is_single = matches!(dataset.kind, Kind::WatsonxCase | Kind::RedhatConversation);
-    let known = datasets.iter_mut().find(|known| is_single && known.kind == dataset.kind);
+    let is_single = matches!(dataset.kind, Kind::WatsonxCase | Kind::RedhatConversation | Kind::RedhatGoldens);
+    let joins = |known: &&mut Dataset| {
+        known.kind == dataset.kind || known.kind.system() == System::Redhat && dataset.kind.system() == System::Redhat
+    };
+    let known = datasets.iter_mut().filter(|_| is_single).find(joins);
     let Some(known) = known else {
         let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = folder.filter(|_| is_single).unwrap_or_else(|| dataset.name.clone());
@@ -117,6 +121,9 @@ fn add(datasets: &mut Vec<Dataset>, dataset: Dataset, folder: &Path) {
 /// Adds the cases of one dataset to another; one with an id that is there already is left out, as its system does.
 pub(super) fn join(known: &mut Dataset, dataset: Dataset) {
     known.warnings.extend(dataset.warnings);
+    if known.known_users.is_empty() {
+        known.known_users = dataset.known_users;
+    }
     for case in dataset.cases {
         if known.cases.iter().any(|other| other.id == case.id) {
             let message = format!("a case `{}` is here already; the second one is left out", case.id);

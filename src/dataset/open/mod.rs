@@ -26,6 +26,8 @@ pub struct OpenOptions {
     pub session: Option<PathBuf>,
     /// The generation of the Red Hat quickstart's metrics.
     pub metric_set: MetricSet,
+    /// How many cases each one with a simulated user stands for.
+    pub generate: Option<u32>,
 }
 
 /// Reads what stands at a path: `FILE`, `FILE:case1,case2` or a folder. trpc-agent-go's eval sets may be named without
@@ -50,8 +52,18 @@ pub fn open(typed: &str, options: &OpenOptions, files: &dyn Files) -> Result<Vec
     if !wanted.is_empty() {
         keep_wanted(typed, &mut datasets, &wanted)?;
     }
+    if let Some(times) = options.generate {
+        let generated: usize = datasets.iter_mut().map(|dataset| redhat::multiply(dataset, times)).sum();
+        if generated == 0 {
+            return Err(single(about_file(typed, NO_SCENARIO, Some(SCENARIO))));
+        }
+    }
     Ok(datasets)
 }
+
+const NO_SCENARIO: &str = "there is no scenario that conversations could be generated from";
+const SCENARIO: &str = "put a file scenario.json there: {\"scenario\": \"what happens\", \"expected_outcome\": \"what should come of it\", \
+                        \"user_description\": \"who the user is\"}";
 
 /// The path and the ids behind the first colon, where the whole is no path itself. A drive's letter keeps its colon.
 fn selected<'a>(typed: &'a str, files: &dyn Files) -> (&'a str, Vec<&'a str>) {

@@ -2,6 +2,7 @@
 //! it was made of and took. What passed is counted, and shown part by part where the screen is unfolded.
 
 mod failures;
+mod metrics;
 mod parts;
 mod remarks;
 mod scores;
@@ -39,6 +40,7 @@ pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> Str
     if screen.is_unfolded {
         parts::parts(&mut page, &run);
     }
+    metrics::metrics(&mut page, &run);
     judge_check(&mut page, &run.overview.summary);
     remarks::remarks(&mut page, &run);
     tokens::tokens(&mut page, &run);
