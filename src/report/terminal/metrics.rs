@@ -26,7 +26,7 @@ pub(super) fn metrics(page: &mut Page, run: &Run<'_>) {
             passed += usize::from(dimension.reached().is_some() && !dimension.is_below());
             missing += usize::from(dimension.tally.missing > 0);
         }
-        let share = if scored == 0 { "–".to_owned() } else { format!("{} %", 100 * passed / scored) };
+        let share = usize::checked_div(100 * passed, scored).map_or("–".to_owned(), |share| format!("{share} %"));
         let paint = if passed < scored { Ink::bad } else { Ink::unpainted };
         let unscored = if missing == 0 { String::new() } else { missing.to_string() };
         let cells = vec![(paint, format!("{passed}/{scored}")), (paint, share), (Ink::unsure, unscored)];
