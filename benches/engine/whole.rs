@@ -74,6 +74,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let new = RunsFolder::at(folder.path()).create("bench", clock.wall(), &mut fastrand::Rng::with_seed(1)).unwrap();
     let kept = Arc::new(Keeper { journal: new.journal, turns: AtomicUsize::new(0) });
     let deps = RunDeps {
+        person: None,
         id: new.id,
         templates: Templates::embedded(),
         credentials,

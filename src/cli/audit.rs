@@ -188,6 +188,7 @@ async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
         random: Box::new(Context::random),
         on_wait: None,
         max_concurrency: AT_ONCE,
+        person: None,
         sink: Arc::new(move |entry| {
             if let Entry::TrialFinished { trial, outcome, scorecard, .. } = entry
                 && let Some(id) = ids.get(trial as usize - 1)

@@ -37,6 +37,7 @@ mod probe;
 mod progress;
 mod prompts;
 mod rows;
+mod record;
 mod run;
 mod schema;
 mod selection;
@@ -106,6 +107,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Cases(command) => cases::cases(&command, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),
+        Command::Record(args) => record::record(&args, &context, &printer),
         Command::Schema => schema::schema(&printer),
         Command::Completions(args) => shell::completions(&args, &printer),
         Command::Man(args) => shell::man(&args, &printer),

@@ -60,6 +60,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         on_wait: Some(waiting_line(printer.clone())),
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
+        person: None,
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let runtime = runtime()?;

@@ -155,6 +155,7 @@ impl Jobs<'_> {
             on_wait: Some(live.on_wait()),
             max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
             sink: keeper.clone(),
+            person: None,
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let BeforeRun { steps, canaries, trivial_score } = before;

@@ -40,6 +40,7 @@ pub(super) fn write(
         on_wait: None,
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
+        person: None,
     };
     let _inside = runtime.enter();
     let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| CliError::Internal(error.to_string()))?;

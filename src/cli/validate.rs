@@ -79,6 +79,7 @@ async fn live(
         on_wait: None,
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
+        person: None,
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();

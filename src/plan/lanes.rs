@@ -78,6 +78,13 @@ impl Schedule {
         Schedule { round: job.cases.iter().flat_map(of_case).collect(), repeats: job.repeat }
     }
 
+    /// The last conversation of the first case alone: the one in which the most is known.
+    pub(super) fn of_one(self) -> Schedule {
+        let first = self.round.first().map(|(case, ..)| case.clone());
+        let is_its = |it: &&(Arc<Case>, String, Condition)| first.as_ref().is_some_and(|case| Arc::ptr_eq(&it.0, case));
+        Schedule { round: self.round.iter().filter(is_its).next_back().cloned().into_iter().collect(), repeats: 1 }
+    }
+
     pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + Send + use<> {
         let Schedule { round, repeats } = self.clone();
         (0..round.len() * repeats as usize).map(move |place| {

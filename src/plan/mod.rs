@@ -22,7 +22,8 @@ use crate::evidence::{Condition, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Case, Isolation, Job, Model, ModelName, Panel, RunLimits, UserPersona};
+use crate::job::{Case, Gate, Isolation, Job, Model, ModelName, Opening, Panel, RunLimits, User, UserPersona};
+use crate::metric::{MetricConfig, MetricEntry, MetricKind};
 use crate::money::PriceTable;
 use crate::score::Score;
 use crate::secret::Variables;
@@ -193,6 +194,32 @@ impl Plan {
         }
     }
 
+    /// Plans one conversation of a job's first case, in which a person speaks in the place of the persona; nothing is judged.
+    ///
+    /// # Errors
+    /// Everything that cannot work, all at once.
+    pub fn for_person(mut job: Job, mut wanted: Overrides, environment: Environment) -> Result<Plan, Vec<Refusal>> {
+        for case in &mut job.cases {
+            let case = Arc::make_mut(case);
+            (case.user, case.opening, case.persona, case.reference) = (User::Persona, Opening::default(), None, None);
+            case.assertions.clear();
+            case.max_turns = None;
+            // Setups and seeds stay: the agent finds what the case says.
+        }
+        job.persona.personas.clear();
+        (job.greetings, job.max_turns) = (Vec::new(), u32::MAX);
+        job.metrics = vec![MetricEntry::new(MetricConfig::new(MetricKind::Timing))];
+        job.judge.embeddings = None;
+        job.limits.trial_seconds = LONGEST_RECORDING;
+        job.gate = Gate::default();
+        job.reference = None;
+        wanted.evaluator_model = Some(ModelName::Scripted);
+        wanted.scorer_model = Some(Model::new(ModelName::Scripted).into());
+        wanted.repeat = Some(1);
+        let plan = Plan::new(job, wanted, environment)?;
+        Ok(Plan { schedule: plan.schedule.clone().of_one(), ..plan })
+    }
+
     /// Plans a job.
     ///
     /// # Errors
@@ -246,6 +273,9 @@ impl Plan {
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, is_audit: false, warnings })
     }
 }
+
+/// How many seconds a person may take: a day.
+const LONGEST_RECORDING: f64 = 86_400.0;
 
 /// That the agent never hears of the model that `--model` names.
 fn untold_model(job: &Job, named: &[String]) -> Option<String> {

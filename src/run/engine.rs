@@ -14,6 +14,7 @@ use super::sink::{Durability, Sink};
 use crate::clock::{Clock, Stopwatch};
 use crate::evidence::Usage;
 use crate::limiter::OnWait;
+use crate::llm::Llm;
 use crate::money::{Amount, Dollars};
 use crate::plan::{Lane, Plan};
 use crate::prompt::Templates;
@@ -43,6 +44,8 @@ pub struct RunDeps {
     pub max_concurrency: usize,
     /// The sink of all entries.
     pub sink: Arc<dyn Sink>,
+    /// A person who speaks in the place of the persona's model.
+    pub person: Option<Arc<dyn Llm>>,
 }
 
 /// A plan with everything that carrying it out needs.
@@ -69,9 +72,13 @@ impl Engine {
     /// # Errors
     /// Why a client can't be made.
     pub fn new(plan: Plan, deps: RunDeps) -> Result<Engine, ClientError> {
-        let RunDeps { id, templates, credentials, clock, rng_seed, random, on_wait, max_concurrency, sink } = deps;
+        let RunDeps { id, templates, credentials, clock, rng_seed, random, on_wait, max_concurrency, sink, person } =
+            deps;
         let budget = Budget::new(&plan, clock, rng_seed, on_wait.clone());
-        let clients = Clients::new(&plan, credentials, &budget)?;
+        let mut clients = Clients::new(&plan, credentials, &budget)?;
+        if person.is_some() {
+            clients.models.persona = person;
+        }
         let (resources, since) = (RunResources::new(random), clock.start());
         Ok(Engine {
             id,

@@ -71,6 +71,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
         on_wait: None,
         max_concurrency: CROWD as usize,
         sink,
+        person: None,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("crowd.yml"));

@@ -88,6 +88,7 @@ async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) 
         on_wait: None,
         max_concurrency: 2,
         sink: Arc::new(Remote { messages }),
+        person: None,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let provenance = engine.provenance("job.yml");

@@ -34,6 +34,7 @@ mod persona_faults;
 mod personas;
 mod providers;
 mod readme;
+mod record;
 mod real_model;
 mod reference;
 mod secrets;

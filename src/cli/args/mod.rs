@@ -14,7 +14,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
 use clap::{Parser, Subcommand};
 
 use super::datasets::TargetArg;
@@ -75,6 +75,8 @@ pub(super) enum Command {
     /// Say hello to a job's agent and print what was found: is it there, what can it do, what does it answer. Nothing is
     /// kept, and no other model is asked
     Probe(ProbeArgs),
+    /// Play the user yourself, in the terminal, against the live agent; the conversation becomes a case
+    Record(Box<RecordArgs>),
     /// Print the JSON Schema of job files
     Schema,
     /// Show the runs that are kept
@@ -359,6 +361,35 @@ pub(super) struct ValidateArgs {
     /// a word and without a token: could a run begin, and can each assertion fail? On a database of your own the setups are left out
     #[arg(long, env = "EVAL_JOB_LIVE", value_parser = FalseyValueParser::new())]
     pub(super) live: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RecordArgs {
+    /// The job whose agent you talk with, as the user of its first case; or, with --target, another system's file
+    #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
+    pub(super) file: PathBuf,
+
+    /// The file of the case: a job or another system's file that is there gets one more case, else a job is written
+    #[arg(short, long, value_name = "PATH")]
+    pub(super) output: Option<PathBuf>,
+
+    /// The id of the case [default: its own]
+    #[arg(long, env = "EVAL_JOB_ID", value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) id: Option<String>,
+
+    /// The agent's model, sent with every message; of several only the first [default: that of a run]
+    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
+          value_parser = parse_agent_model)]
+    pub(super) model: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+
+    #[command(flatten)]
+    pub(super) files: FileArgs,
+
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
 }
 
 #[derive(Debug, clap::Args)]

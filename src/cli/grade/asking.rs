@@ -195,6 +195,7 @@ impl Asking<'_> {
             on_wait: self.context.stderr_is_tty.then(|| waiting_line(self.printer.clone())),
             max_concurrency: usize::from(self.args.max_concurrency),
             sink,
+            person: None,
         };
         Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))
     }
