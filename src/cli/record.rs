@@ -138,9 +138,8 @@ fn write(
     lowered["metrics"] = json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
     let whole = serde_json::to_value(job).unwrap_or_default();
     for key in ["target", "graph", "isolation"] {
-        match whole.get(key).filter(|value| !value.is_null()) {
-            Some(value) => lowered[key] = value.clone(),
-            None => {}
+        if let Some(value) = whole.get(key).filter(|value| !value.is_null()) {
+            lowered[key] = value.clone();
         }
     }
     let case = &mut lowered["cases"][0];

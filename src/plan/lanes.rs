@@ -82,7 +82,7 @@ impl Schedule {
     pub(super) fn of_one(self) -> Schedule {
         let first = self.round.first().map(|(case, ..)| case.clone());
         let is_its = |it: &&(Arc<Case>, String, Condition)| first.as_ref().is_some_and(|case| Arc::ptr_eq(&it.0, case));
-        Schedule { round: self.round.iter().filter(is_its).next_back().cloned().into_iter().collect(), repeats: 1 }
+        Schedule { round: self.round.iter().rfind(is_its).cloned().into_iter().collect(), repeats: 1 }
     }
 
     pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + Send + use<> {
