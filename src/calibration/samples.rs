@@ -112,9 +112,9 @@ impl Rejudged {
 }
 
 impl Flips {
-    /// Whether not one verdict could be used.
+    /// Whether most of its verdicts can't be used: what the few others say is no measure of the judge.
     pub fn is_unusable(&self) -> bool {
-        self.missing > 0 && self.missing == self.asked
+        self.missing * 2 > self.asked
     }
 }
 

@@ -18,7 +18,7 @@ use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoredRun};
 
 /// Shows how far the judge of some runs can be believed. It is a look, so the status is 0 whatever is found; 102 where a judge was
-/// to be asked again and not all of it could be, or nothing that it said of a metric can be used.
+/// to be asked again and not all of it could be, or most of what it said of a metric can't be used.
 pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =

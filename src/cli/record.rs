@@ -38,6 +38,9 @@ const END: &str = "/end";
 /// Holds one conversation with a person as its user, keeps it as a run, and makes a case of it.
 pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     certificates::warn(context, printer);
+    if let Some(path) = args.output.as_deref().filter(|path| path.is_file()) {
+        cases::check_addable(path, args.id.as_deref())?;
+    }
     let files = std::slice::from_ref(&args.file);
     let argument = FileArgument::job("eval-job record");
     let (mut jobs, notes) = load_all(files, argument, (&args.data, &SelectionArgs::default(), &args.files), context)?;

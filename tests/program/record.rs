@@ -58,11 +58,16 @@ fn a_file_that_is_there_gets_one_more_case() {
     let case = ["run", "reminders.evalset.json:by_hand", "--target", "demo", "--no-progress"];
     let run = eval_job(folder.path()).args(case).output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{}", words(&run));
-    // A second one with the same id changes nothing, and loses nothing.
-    let output = record(folder.path(), &arguments, SAID);
-    let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(output.status.code(), Some(2), "{page}");
-    assert!(page.contains("has a case `by_hand` already") && page.contains("is kept all the same"), "{page}");
+    // What can't be added to is refused before anything is said.
+    std::fs::write(folder.path().join("notes.txt"), "hello\n").unwrap();
+    let refused = |output: &str, part: &str| {
+        let output = record(folder.path(), &[&demo_job(), "-o", output, "--id", "by_hand"], SAID);
+        let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{page}");
+        assert!(page.contains(part) && !page.contains("You are the user"), "{page}");
+    };
+    refused("reminders.evalset.json", "has a case `by_hand` already");
+    refused("notes.txt", "notes.txt:1:1");
     assert_eq!(std::fs::read_to_string(&set).unwrap(), after);
 }
 

@@ -35,14 +35,38 @@ struct JobCase {
     complete: Value,
 }
 
-/// Adds cases to a file.
-pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let mut edited = Edited::open(&args.file, "eval-job cases add")?;
-    let shown = args.file.display().to_string();
+/// A file that cases can be added to: its text, its kind where it is another system's, and the ids of its cases.
+fn opened(file: &Path) -> Result<(Edited, Option<Kind>, Vec<String>), CliError> {
+    let edited = Edited::open(file, "eval-job cases add")?;
+    let shown = file.display().to_string();
     let problems = |problems| CliError::InvalidJobs(vec![problems]);
-    let mut ids = ids_of(&shown, &edited.text, edited.is_data).map_err(problems)?;
+    let ids = ids_of(&shown, &edited.text, edited.is_data).map_err(problems)?;
     let kind = edited.is_data.then(|| dataset::recognise(&shown, &edited.text)).transpose().map_err(problems)?;
     edited.cases()?;
+    Ok((edited, kind, ids))
+}
+
+/// Checks that a case with this id can be added to a file, before there is one.
+///
+/// # Errors
+/// Why it can't be.
+pub(in crate::cli) fn check_addable(file: &Path, id: Option<&str>) -> Result<(), CliError> {
+    let (.., ids) = opened(file)?;
+    match id.filter(|id| ids.iter().any(|known| known == id)) {
+        Some(id) => Err(taken(&file.display().to_string(), id)),
+        None => Ok(()),
+    }
+}
+
+fn taken(shown: &str, id: &str) -> CliError {
+    let what = format!("{} has a case `{}` already", plain(shown), plain(id));
+    refused(what, "--id ID, or eval-job cases remove first")
+}
+
+/// Adds cases to a file.
+pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let (mut edited, kind, mut ids) = opened(&args.file)?;
+    let shown = args.file.display().to_string();
     let mut added = match (&args.from, &args.from_trace) {
         (Some(from), _) => of_file(from, context)?,
         (None, Some(trace)) => of_trace(trace, args, context)?,
@@ -59,8 +83,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
     let mut warnings = Vec::new();
     for (id, case) in &added {
         if ids.contains(id) {
-            let what = format!("{} has a case `{}` already", plain(&shown), plain(id));
-            return Err(refused(what, "--id ID, or eval-job cases remove first"));
+            return Err(taken(&shown, id));
         }
         let written = match kind {
             None => as_yaml((id, case), (&shown, &edited), &mut warnings)?,

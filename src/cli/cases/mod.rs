@@ -4,6 +4,8 @@ mod add;
 mod file;
 mod row;
 
+pub(super) use add::check_addable;
+
 use super::args::{CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 use super::context::Context;
 use super::error::CliError;

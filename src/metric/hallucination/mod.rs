@@ -59,7 +59,8 @@ impl JudgeMeasure for HallucinationConfig {
         let of_turn = |turn: &&crate::evidence::Turn| {
             let number = turn.number;
             let lines = turn.agent.as_deref().unwrap_or_default().lines();
-            let sentences = lines.flat_map(sentences).filter(|it| it.chars().any(char::is_alphanumeric));
+            let sentences =
+                lines.flat_map(sentences).flat_map(pieces).filter(|it| it.chars().any(char::is_alphanumeric));
             let item =
                 move |(sentence, at): (&str, usize)| JudgeItem::new(format!("{number}.{at}"), sentence, Some(number));
             sentences.zip(1..).map(item).collect::<Vec<_>>()
@@ -92,6 +93,23 @@ impl JudgeMeasure for HallucinationConfig {
     }
 }
 
+/// The longest text, in bytes, that is judged as one sentence: of a longer one some part is always supported.
+const LONGEST: usize = 400;
+
+/// A sentence as it is; one that goes on and on in pieces that end with a clause, or at least with a word.
+fn pieces(sentence: &str) -> Vec<&str> {
+    let (mut all, mut rest) = (Vec::new(), sentence);
+    while rest.len() > LONGEST {
+        let end = (0..=LONGEST).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or_default();
+        let of_sign = |sign: &str| rest[..end].rfind(sign).filter(|at| *at >= end / 3).map(|at| at + sign.len());
+        let end = ["; ", "；", ", ", "，", "、", " "].into_iter().find_map(of_sign).unwrap_or(end);
+        all.push(rest[..end].trim());
+        rest = &rest[end..];
+    }
+    all.push(rest.trim());
+    all
+}
+
 /// The sentences between the tags of a reply that marks them, `<sentence>…</sentence>`, as ADK asks its judge to.
 pub fn marked_sentences(reply: &str) -> Vec<&str> {
     let mut all = Vec::new();
@@ -102,4 +120,21 @@ pub fn marked_sentences(reply: &str) -> Vec<&str> {
         rest = behind;
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_without_an_end_is_judged_in_pieces() {
+        assert_eq!(pieces("It opens at nine, on Sundays at ten."), ["It opens at nine, on Sundays at ten."]);
+        let long = vec!["the desk opens at nine and closes at five"; 40].join(", ");
+        let all = pieces(&long);
+        assert!(all.len() > 3 && all.iter().all(|piece| piece.len() <= LONGEST), "{all:?}");
+        assert!(all[..all.len() - 1].iter().all(|piece| piece.ends_with(',')), "{all:?}");
+        assert_eq!(all.join(" "), long, "nothing is lost");
+        let unspaced = "ä".repeat(1000);
+        assert_eq!(pieces(&unspaced).concat(), unspaced);
+    }
 }

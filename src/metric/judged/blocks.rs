@@ -42,7 +42,7 @@ enum Part {
 }
 
 /// The blocks of a text, in order. A line that begins with a key begins that part, other lines go on with the part before; a
-/// part that a block has already begins the next block.
+/// part that a block has already begins the next block, but for a second decision.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut all: Vec<Block> = Vec::new();
     let mut current: Option<(Block, Part)> = None;
@@ -54,6 +54,12 @@ pub fn blocks(text: &str) -> Vec<Block> {
             continue;
         };
         let block = match current.take() {
+            // A second decision begins no block: the judge says it again, or contradicts itself.
+            Some((mut block, _)) if block.has(part) && matches!(part, Part::Verdict | Part::Label) => {
+                block.decide_again(part, value);
+                current = Some((block, part));
+                continue;
+            }
             Some((block, _)) if block.has(part) || part == Part::Id => {
                 all.push(block);
                 Block::default()
@@ -99,6 +105,15 @@ impl Block {
             Part::Reason => self.reason = value,
             Part::Label => self.label = Some(value),
             Part::Verdict => self.verdict = Some(value),
+        }
+    }
+
+    /// Takes in a second decision: one that differs makes the decision none.
+    fn decide_again(&mut self, part: Part, value: &str) {
+        let decided = if part == Part::Label { &mut self.label } else { &mut self.verdict };
+        let word = |text: &str| folded(text.trim_matches(|c: char| !c.is_alphanumeric()));
+        if let Some(first) = decided.as_mut().filter(|first| word(first) != word(value)) {
+            *first = format!("{first}, then {value}");
         }
     }
 
@@ -201,6 +216,16 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_second_verdict_that_differs_leaves_none() {
+        let verdict =
+            |text: &str| blocks(text).into_iter().map(|block| block.verdict.unwrap_or_default()).collect::<Vec<_>>();
+        assert_eq!(verdict("Property: A?\nRationale: r\nVerdict: yes\nVerdict: **Yes**"), ["yes"]);
+        assert_eq!(verdict("Property: A?\nRationale: r\nVerdict: yes\nOn reflection:\nVerdict: no"), ["yes, then no"]);
+        let two = "Property: A?\nRationale: r\nVerdict: yes\n\nProperty: B?\nRationale: r\nVerdict: no";
+        assert_eq!(verdict(two), ["yes", "no"]);
+    }
 
     #[test]
     fn a_part_that_is_there_already_begins_the_next_block() {
