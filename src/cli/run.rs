@@ -44,7 +44,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;
     let mut before = Vec::new();
     for (planned, trivial_score) in plans.jobs.iter_mut().zip(trivial_scores) {
-        let steps = steps::write(planned, (context, printer), &runtime, &signals.interrupt)?;
+        let steps = steps::write(planned, (args, context, printer), &runtime, &signals.interrupt)?;
         let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
         before.push(BeforeRun { steps, canaries, trivial_score });
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use super::args::RunArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::planning::Planned;
@@ -21,7 +22,7 @@ const LONGEST_CRITERIA: usize = 80;
 /// Puts the steps into a planned job; `None` where it needs none.
 pub(super) fn write(
     planned: &mut Planned,
-    (context, printer): (&Context, &Arc<Printer>),
+    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
     runtime: &Runtime,
     interrupt: &CancellationToken,
 ) -> Result<Option<StepsWritten>, CliError> {
@@ -35,7 +36,7 @@ pub(super) fn write(
         templates: planned.templates.clone(),
         credentials: context.credentials.clone(),
         clock: context.clock,
-        rng_seed: Context::random(),
+        rng_seed: args.rng_seed.unwrap_or_else(Context::random),
         random: Box::new(Context::random),
         on_wait: None,
         max_concurrency: 1,

@@ -128,7 +128,7 @@ impl RequestFeatures {
         [
             (!self.temperature).then_some("the model refuses a temperature; it was left out"),
             (!self.effort && options.effort.is_some()).then_some("the model refuses reasoningEffort; it was left out"),
-            (!self.rng_seed && request.rng_seed(options).is_some())
+            (!self.rng_seed && request.seed_is_asked_for(options))
                 .then_some("the model refuses rngSeed; it was left out"),
             (self.max_tokens == MaxTokens::Omitted && options.max_tokens.is_some())
                 .then_some("the model refuses maxTokens; it was left out"),
@@ -177,6 +177,7 @@ mod tests {
                 wants_alternatives: false,
             }),
             sample: 1,
+            conversation_seed: None,
         }
     }
 

@@ -16,7 +16,14 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
             Err(failure) => KeyAnswer::Refused(failure.error),
         };
     };
-    let nothing = LlmRequest { role: LlmRole::Judge, messages: Vec::new(), temperature: 0.0, schema: None, sample: 1 };
+    let nothing = LlmRequest {
+        role: LlmRole::Judge,
+        messages: Vec::new(),
+        temperature: 0.0,
+        schema: None,
+        sample: 1,
+        conversation_seed: None,
+    };
     let ProviderRequest { url, headers, .. } =
         client.provider.provider_request(&nothing, &client.settings.options, client.features());
     let listed = send(client, Method::GET, list, headers, None).await;

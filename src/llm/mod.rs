@@ -98,16 +98,24 @@ pub struct LlmRequest {
     pub schema: Option<ReplySchema>,
     /// Which of several samples it asks for, from 1: each further one has a seed of its own.
     pub sample: u32,
+    /// The seed of its conversation, for a model whose job names none.
+    pub conversation_seed: Option<u32>,
 }
 
 impl LlmRequest {
-    /// The seed of the model's choices, where one is sent.
+    /// The seed of the model's choices, where one is sent: at temperature 0 it has none to make.
     pub fn rng_seed(&self, options: &ModelOptions) -> Option<u32> {
+        let first = options.rng_seed.or(self.conversation_seed.filter(|_| self.temperature > 0.0));
         match self.sample {
-            0 | 1 => options.rng_seed,
+            0 | 1 => first,
             // Providers take a signed number of 32 bits.
-            sample => Some(options.rng_seed.unwrap_or(0).wrapping_add(sample - 1) & 0x7fff_ffff),
+            sample => Some(first.unwrap_or(0).wrapping_add(sample - 1) & 0x7fff_ffff),
         }
+    }
+
+    /// Whether the job asks for a seed: for the model, or for several samples that differ.
+    pub(super) fn seed_is_asked_for(&self, options: &ModelOptions) -> bool {
+        options.rng_seed.is_some() || self.sample > 1
     }
 
     /// Asks again after a reply that was cut off.

@@ -9,15 +9,15 @@ use super::judge::ask_all;
 use super::metered_call::LastFailure;
 use super::trial::Stop;
 use super::{Durability, Engine};
-use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, Usage};
+use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, TrialId, Usage};
 use crate::grade;
 use crate::job::Case;
 use crate::record::Entry;
 
 /// A stored conversation, with questions for a judge.
 pub struct StoredConversation {
-    /// Its trial's number.
-    pub trial: u32,
+    /// Its trial.
+    pub trial: TrialId,
     /// Its case.
     pub case: Arc<Case>,
     /// Its evidence.
@@ -84,7 +84,8 @@ async fn ask_about<E: From<std::io::Error>>(
     engine: &Engine,
     conversation: StoredConversation,
 ) -> Result<Option<AskingStopped>, E> {
-    let StoredConversation { trial, case, evidence, questions } = conversation;
+    let StoredConversation { trial: id, case, evidence, questions } = conversation;
+    let trial = id.number;
     if questions.is_empty() {
         return Ok(None);
     }
@@ -96,7 +97,7 @@ async fn ask_about<E: From<std::io::Error>>(
     let last_failure = LastFailure::default();
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
     let mut kept = Vec::with_capacity(questions.len());
-    match ask_all(engine, trial, (&input, questions.clone()), (&last_failure, &mut kept)).await {
+    match ask_all(engine, &id, (&input, questions.clone()), (&last_failure, &mut kept)).await {
         Ok(()) => {}
         Err(Stop::Sink(error)) => return Err(error.into()),
         Err(Stop::Outcome(outcome)) => {

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 
 use super::Engine;
+use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use super::trial_limit::within;
 use crate::clock::BusyTime;
-use crate::evidence::{AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, Usage};
+use crate::evidence::{
+    AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, TrialId, Usage,
+};
 use crate::grade;
 use crate::llm::{Llm, LlmErrorKind, LlmRequest, LlmRole};
 use crate::metric::judged::score_alternatives;
@@ -43,7 +46,7 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
     let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence, engine.clock);
     let mut judgements = Vec::with_capacity(questions.len());
-    ask_all(engine, trial.id.number, (&input, questions), (&LastFailure::default(), &mut judgements)).await?;
+    ask_all(engine, &trial.id, (&input, questions), (&LastFailure::default(), &mut judgements)).await?;
     Ok(judgements)
 }
 
@@ -52,12 +55,12 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
 /// to `kept`.
 pub(super) async fn ask_all(
     engine: &Engine,
-    trial: u32,
+    id: &TrialId,
     (input, questions): (&MetricInput<'_>, Vec<Question>),
     (last_failure, kept): (&LastFailure, &mut Vec<Judgement>),
 ) -> Result<(), Stop> {
-    let busy = BusyTime::new(engine.clock);
-    let asking = questions.into_iter().map(|question| ask_one(engine, trial, (input, question), (&busy, last_failure)));
+    let (busy, trial) = (BusyTime::new(engine.clock), id.number);
+    let asking = questions.into_iter().map(|question| ask_one(engine, id, (input, question), (&busy, last_failure)));
     let mut asked = std::pin::pin!(stream::iter(asking).buffered(AT_ONCE));
     while let Some(answered) = asked.next().await {
         let (question, judgement) = answered?;
@@ -71,7 +74,7 @@ pub(super) async fn ask_all(
 /// Asks one question.
 async fn ask_one(
     engine: &Engine,
-    trial: u32,
+    id: &TrialId,
     (input, mut question): (&MetricInput<'_>, Question),
     (busy, of_all): (&Arc<BusyTime>, &LastFailure),
 ) -> Result<(AskedQuestion, Judgement), Stop> {
@@ -93,7 +96,7 @@ async fn ask_one(
         usage: Usage::default(),
         notes: question.cuts.clone(),
     };
-    let answering = answer(engine, trial, (input, question), (&mut judgement, &last_failure));
+    let answering = answer(engine, id, (input, question), (&mut judgement, &last_failure));
     let seconds = engine.plan.job.limits.trial_seconds;
     match within(seconds, busy, answering).await {
         Some(answered) => answered?,
@@ -133,22 +136,24 @@ fn service(to: QuestionTo, model: &dyn Llm) -> String {
 /// Asks the judge until its reply can be used. Whoever stops waiting finds what was paid so far in the judgement.
 async fn answer(
     engine: &Engine,
-    trial: u32,
+    id: &TrialId,
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
 ) -> Result<(), Stop> {
     let judge = engine.clients.answerer(&question);
     let service = service(question.to, judge);
+    let seed = conversation_seed(engine.rng_seed, id, LlmRole::Judge, 0);
     let mut request = LlmRequest {
         role: LlmRole::Judge,
         messages: vec![Message::new(Role::User, question.prompt.clone())],
         temperature: question.temperature,
         schema: Some(question.schema.clone()),
         sample: question.sample,
+        conversation_seed: Some(seed),
     };
     let (mut was_cut_off, mut was_without_evidence) = (false, false);
     loop {
-        let answer = ask(engine, trial, (judge, &request), last_failure).await?;
+        let answer = ask(engine, id.number, (judge, &request), last_failure).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
         let raw = match answer {
             Ok(reply) => {

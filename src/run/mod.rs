@@ -13,6 +13,7 @@ mod budget;
 mod clients;
 mod concurrency;
 mod contamination;
+mod conversation_seed;
 mod engine;
 mod evaluate;
 mod hint;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::Engine;
+use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
@@ -88,6 +89,7 @@ impl<'a> PersonaDriver<'a> {
             temperature: job.persona.temperature,
             schema: Some(reply_schema()),
             sample: 1,
+            conversation_seed: Some(conversation_seed(engine.rng_seed, id, LlmRole::Persona, trial.attempt)),
         };
         Ok(Some(PersonaDriver {
             engine,

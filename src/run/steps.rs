@@ -107,6 +107,7 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
         temperature: question.temperature,
         schema: Some(question.schema),
         sample: 1,
+        conversation_seed: Some(engine.rng_seed as u32 & 0x7fff_ffff),
     };
     let mut why = String::new();
     for _ in 0..TRIES {

@@ -84,7 +84,7 @@ pub fn talk() -> LlmRequest {
         Message::new(Role::Assistant, "Hi \"there\"\n"),
         Message::new(Role::Tool, "A note from a tool."),
     ];
-    LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None, sample: 1 }
+    LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None, sample: 1, conversation_seed: None }
 }
 
 pub fn score() -> LlmRequest {
@@ -100,6 +100,7 @@ pub fn score() -> LlmRequest {
         temperature: 0.0,
         schema: Some(ReplySchema { name: "verdict".to_owned(), schema, max_tokens: 300, wants_alternatives: false }),
         sample: 1,
+        conversation_seed: None,
     }
 }
 
@@ -110,7 +111,7 @@ fn opened() -> LlmRequest {
         Message::new(Role::Assistant, "Hello"),
         Message::new(Role::User, "Hi!"),
     ];
-    LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None, sample: 1 }
+    LlmRequest { role: LlmRole::Persona, messages, temperature: 0.5, schema: None, sample: 1, conversation_seed: None }
 }
 
 const OPTIONS: ModelOptions = ModelOptions { max_tokens: Some(500), effort: Some(Effort::Low), rng_seed: Some(7) };

@@ -38,6 +38,7 @@ mod record;
 mod real_model;
 mod reference;
 mod secrets;
+mod seeds;
 mod refusals;
 mod regrade;
 mod shell;

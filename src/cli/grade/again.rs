@@ -112,7 +112,7 @@ impl<'a> Again<'a> {
         let case = self.case_of(&trial).filter(|_| can_be_judged(&trial))?;
         let questions = self.questions(&trial.questions, &case, trial.evidence.as_ref()?);
         let questions = questions.into_iter().flatten().filter_map(|(_, question)| question.ok()).collect();
-        Some(StoredConversation { trial: trial.trial.number, case, evidence: trial.evidence?, questions })
+        Some(StoredConversation { trial: trial.trial, case, evidence: trial.evidence?, questions })
     }
 
     /// The answers of the run's own judge about a trial, each with its question as it was asked.

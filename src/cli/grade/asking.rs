@@ -273,7 +273,7 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
 
 /// The conversation with what is left to ask about it; what was answered is kept once more, and not paid for twice.
 fn taken_over(journal: &Journal, rest: Rest) -> Result<StoredConversation, AskError> {
-    let trial = rest.conversation.trial;
+    let trial = rest.conversation.trial.number;
     for (question, judgement) in rest.answered {
         journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;
     }

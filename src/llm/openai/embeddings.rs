@@ -79,7 +79,14 @@ mod tests {
     #[test]
     fn both_texts_are_sent_and_the_answer_is_their_cosine() {
         let messages = vec![Message::new(Role::User, r#"["a \"b\"", "c"]"#)];
-        let request = LlmRequest { role: LlmRole::Judge, messages, temperature: 0.0, schema: None, sample: 1 };
+        let request = LlmRequest {
+            role: LlmRole::Judge,
+            messages,
+            temperature: 0.0,
+            schema: None,
+            sample: 1,
+            conversation_seed: None,
+        };
         let sent = api().provider_request(&request, &ModelOptions::default(), RequestFeatures::WHOLE);
         assert_eq!(sent.url.to_string(), "http://localhost:1/v1/embeddings");
         let body: Value = serde_json::from_slice(&sent.body).unwrap();

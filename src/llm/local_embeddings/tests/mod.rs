@@ -54,6 +54,7 @@ async fn two_texts_are_answered_by_their_cosine_and_nothing_is_paid() {
         temperature: 0.0,
         schema: None,
         sample: 1,
+        conversation_seed: None,
     };
     let reply = model.complete(&asked(r#"["cat", "dog cat"]"#)).await.unwrap();
     let read: Value = serde_json::from_str(&reply.text).unwrap();
