@@ -22,6 +22,7 @@ use super::printer::Printer;
 use super::run::{runtime, waiting_line};
 use super::signals::{Kept, Signals};
 use super::whole_file;
+use crate::conversation::guard;
 use crate::dataset::{self, Dataset};
 use crate::evidence::{Role, Usage};
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, UsageMeter};
@@ -207,7 +208,7 @@ impl Llm for Person {
         match (said, last) {
             (Some(said), _) => self.printer.lines(&format!("agent: {said}"), 7),
             // What it was asked again for can only be that it ended before anything was said.
-            (None, Some(message)) if message.content.starts_with("That could not be used") => {
+            (None, Some(message)) if message.content.starts_with(guard::RETRY_OPENING) => {
                 self.printer.note("nothing was asked for yet");
             }
             _ => {}

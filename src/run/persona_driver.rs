@@ -197,9 +197,8 @@ impl<'a> PersonaDriver<'a> {
                 },
                 Err(why) => unusable = why.to_string(),
             }
-            let again = format!("That could not be used: {}. Reply again.", unusable.trim_end_matches('.'));
             self.request.messages.push(Message::new(Role::Assistant, reply.text));
-            self.request.messages.push(Message::new(Role::User, again));
+            self.request.messages.push(Message::new(Role::User, guard::retry_request(&unusable)));
         }
         Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }

@@ -17,6 +17,7 @@ mod phrases;
 mod reasoning_leak;
 mod repetition;
 mod restart;
+mod retry_echo;
 mod role_swap;
 mod scene;
 mod signoff_inside;
@@ -29,6 +30,7 @@ mod words;
 mod wrong_language;
 
 pub use fact_uses::fact_uses;
+pub use retry_echo::{RETRY_OPENING, retry_request};
 use scene::Scene;
 
 use crate::evidence::{Guard, GuardFinding, Message};

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::phrases::{List, PHRASES, Words};
+use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::{Fault, fault};
@@ -90,6 +91,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
                 );
             }
         }
+    }
+    if let Some(words) = retry_echo(scene) {
+        return fault("it repeats the request to reply again; write only what the user says", words);
     }
     if let Some(direction) = stage_direction(turn) {
         return fault("it describes what the user does; write only what the user says", direction);
