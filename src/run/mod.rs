@@ -54,4 +54,4 @@ pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};
 pub use steps::{NoSteps, WrittenSteps, write_steps};
-pub use trial::SetupError;
+pub use trial::{SetupError, fact_uses};

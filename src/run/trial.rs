@@ -15,7 +15,7 @@ use crate::conversation::guard;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FactUse, Transcript};
 use crate::grade::{self, GradeInput};
-use crate::job::{Isolation, ReferencePart};
+use crate::job::{Case, Isolation, ReferencePart};
 use crate::plan::Trial;
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
@@ -217,7 +217,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     };
     let ended = converse(env, session.as_mut(), watch, lines).await?;
     evidence.transcript = ended.conversation.into_transcript();
-    evidence.fact_uses = fact_uses(env.trial, &evidence.transcript);
+    evidence.fact_uses = fact_uses(&env.trial.case, &evidence.transcript);
     evidence.ending = ended.ending;
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
@@ -274,10 +274,10 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     }
 }
 
-/// When each fact of the case was asked for and told; `None` where it has none.
-fn fact_uses(trial: &Trial, transcript: &Transcript) -> Option<Vec<FactUse>> {
-    let tasks: Vec<&str> = trial.case.tasks.iter().map(|task| task.task.as_str()).collect();
-    let facts: Vec<&str> = trial.case.facts.iter().map(String::as_str).collect();
+/// When each fact of a case was asked for and told in a conversation about it; `None` where it has none.
+pub fn fact_uses(case: &Case, transcript: &Transcript) -> Option<Vec<FactUse>> {
+    let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
+    let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
     (!facts.is_empty()).then(|| guard::fact_uses(&tasks, &facts, transcript))
 }
 

@@ -81,6 +81,31 @@ fn recorded_conversations_are_graded_and_kept_like_a_run() {
 }
 
 #[test]
+fn what_the_agent_asked_for_is_scored_where_the_case_has_facts() {
+    let job = "target: {user: u, chatbot: c}\nmetrics: [elicitation, text]\n\
+               facts: [The order number is 4711-22, The user's name is Ada Byron]\n\
+               cases: [{id: parcel, script: [{say: Where is my parcel?, expected: {reply: What is your order number?}}, It is 4711-22.]}]\n";
+    let messages = [
+        ("user", "Where is my parcel?"),
+        ("assistant", "What is your order number?"),
+        ("user", "It is 4711-22."),
+        ("assistant", "Thank you, it is on its way."),
+    ];
+    let messages = messages.map(|(role, content)| json!({"role": role, "content": content}));
+    let desk = desk(&lines(&[json!({"id": "parcel", "messages": messages})]));
+    fs::write(desk.path().join("job.yml"), job).unwrap();
+    let arguments = ["grade", "--dataset", "job.yml", "--actual", "log.jsonl", "-o", "out.json"];
+    let (status, words) = typed(desk.path(), &arguments);
+    assert_eq!(status, Some(0), "{words}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.path().join("out.json")).unwrap()).unwrap();
+    let evidence = &record["trials"][0]["evidence"];
+    assert_eq!(evidence["factUses"], json!([{"fact": 1, "asked": 1, "told": 2}, {"fact": 2}]), "{evidence:#}");
+    let dimensions = record["trials"][0]["scorecard"]["dimensions"].as_array().unwrap();
+    let elicitation = dimensions.iter().find(|dimension| dimension["name"] == "elicitation").unwrap();
+    assert_eq!(elicitation["component"]["score"], json!(0.5), "{elicitation:#}");
+}
+
+#[test]
 fn what_was_done_wrong_fails_and_what_is_missing_is_never_passed() {
     let wrong = desk(&lines(&[hello(), chat("bestell-ñ", 3)]));
     let (status, words) = typed(wrong.path(), &GRADE);

@@ -24,6 +24,7 @@ use crate::grade::{self, GradeInput};
 use crate::job::{Case, Problems, User, VerifiedCases};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
+use crate::run;
 use crate::score::Outcome;
 
 /// So many conversations are written at once.
@@ -239,6 +240,7 @@ impl Keeper<'_> {
                 (trial.evidence.map(renamed), outcome)
             }
         };
+        let evidence = evidence.map(|it| Evidence { fact_uses: run::fact_uses(case, &it.transcript), ..it });
         let outcome = match &evidence {
             Some(evidence) if outcome.counts() => self.outcome_by_script(evidence, id, case).unwrap_or(outcome),
             _ => outcome,
