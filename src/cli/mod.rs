@@ -31,7 +31,9 @@ mod planning;
 mod label;
 mod list;
 mod mutate;
+mod merge;
 mod outputs;
+mod partition;
 mod printer;
 mod probe;
 mod progress;
@@ -114,6 +116,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
+        Command::Merge(args) => merge::merge(&args, &context, &printer),
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Audit(args) => audit::audit(&args, &context, &printer),

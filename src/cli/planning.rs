@@ -9,6 +9,7 @@ use super::error::{CliError, FileArgument, RefusedJob};
 use super::grade::check_canaries;
 use super::job_files::job_files;
 use super::jobs::{self, Loaded};
+use super::partition;
 use super::prompts::PromptFiles;
 use super::selection::{self, Selected};
 use crate::grade;
@@ -16,6 +17,7 @@ use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, Stateme
 use crate::money::{PriceTable, SpendLimits};
 use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
+use crate::record::RunPart;
 use crate::report::count;
 use crate::run;
 
@@ -27,6 +29,8 @@ pub(super) struct Planned {
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
     pub(super) selection: Option<String>,
+    /// Which part of the suite it is, where `--partition` asks for one.
+    pub(super) part: Option<RunPart>,
     /// The plan.
     pub(super) plan: Plan,
 }
@@ -59,7 +63,7 @@ pub(super) fn plan_all(
     context: &Context,
 ) -> Result<PlannedJobs, CliError> {
     let prices = prices(args.files.prices.as_deref())?;
-    let (jobs, notes) = load_all(typed, argument, (&args.data, &args.selection, &args.files), context)?;
+    let (jobs, mut notes) = load_all(typed, argument, (&args.data, &args.selection, &args.files), context)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
     for loaded in jobs {
         let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
@@ -70,6 +74,9 @@ pub(super) fn plan_all(
     }
     if !refused.is_empty() {
         return Err(CliError::Refused(refused));
+    }
+    if let Some(partition) = args.partition {
+        notes.extend(partition::keep_part(&mut planned, partition));
     }
     Ok(PlannedJobs { jobs: planned, notes })
 }
@@ -176,7 +183,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         let help = "correct it in the job file or in the environment".to_owned();
         vec![Refusal::new(error.to_string(), help)]
     })?;
-    Ok(Planned { file, templates, selection, plan })
+    Ok(Planned { file, templates, selection, part: None, plan })
 }
 
 /// The personas that `--persona` names.

@@ -119,7 +119,7 @@ impl Jobs<'_> {
     async fn run_one(&self, planned: Planned, before: BeforeRun) -> Result<EndedRun, CliError> {
         let Jobs { args, context, printer, signals, outputs, .. } = self;
         let (args, context, printer) = (*args, *context, *printer);
-        let Planned { file, templates, selection, plan } = planned;
+        let Planned { file, templates, selection, part, plan } = planned;
         for warning in &plan.warnings {
             printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
@@ -165,7 +165,7 @@ impl Jobs<'_> {
         if let Some(steps) = &steps {
             engine.spent_before(&steps.usage, steps.cost.unwrap_or_default());
         }
-        let provenance = Provenance { selection, canaries, steps, trivial_score, ..engine.provenance(&file) };
+        let provenance = Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
         let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();

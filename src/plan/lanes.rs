@@ -1,5 +1,6 @@
 //! The isolation of trials, and the lanes in which they run.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Trial;
@@ -64,8 +65,8 @@ impl Iterator for Lane {
 /// comes before the second one, so that a run that is cut short has something of each.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Schedule {
-    round: Arc<[(Arc<Case>, String, Condition)]>,
-    repeats: u32,
+    pub(super) round: Arc<[(Arc<Case>, String, Condition)]>,
+    pub(super) repeats: u32,
 }
 
 impl Schedule {
@@ -83,6 +84,13 @@ impl Schedule {
         let first = self.round.first().map(|(case, ..)| case.clone());
         let is_its = |it: &&(Arc<Case>, String, Condition)| first.as_ref().is_some_and(|case| Arc::ptr_eq(&it.0, case));
         Schedule { round: self.round.iter().rfind(is_its).cloned().into_iter().collect(), repeats: 1 }
+    }
+
+    /// Only the conversations about these cases.
+    pub(super) fn of_cases(&self, cases: &[Arc<Case>]) -> Schedule {
+        let kept: HashSet<*const Case> = cases.iter().map(Arc::as_ptr).collect();
+        let is_kept = |it: &&(Arc<Case>, String, Condition)| kept.contains(&Arc::as_ptr(&it.0));
+        Schedule { round: self.round.iter().filter(is_kept).cloned().collect(), repeats: self.repeats }
     }
 
     pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + Send + use<> {

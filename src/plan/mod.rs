@@ -9,6 +9,7 @@ mod features;
 mod lanes;
 mod leftovers;
 mod models;
+mod partition;
 mod personas;
 mod prices;
 mod refusal;
@@ -31,6 +32,7 @@ use crate::secret::Variables;
 pub use features::refusal as missing_feature;
 pub use lanes::Lane;
 pub use models::{Access, access};
+pub use partition::{Partition, SuiteCase, parts};
 pub use refusal::Refusal;
 
 /// The settings of the command line that override the job's.

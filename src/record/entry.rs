@@ -232,10 +232,10 @@ pub enum Entry {
 }
 }
 
-impl Entry {
-    /// The number of the trial that it is about; `None` for one of the whole run.
-    pub fn trial(&self) -> Option<u32> {
-        match self {
+/// A reference to the number of the trial that an entry is about, if it is about one.
+macro_rules! of_trial {
+    ($entry:expr) => {
+        match $entry {
             Entry::RunStarted { .. }
             | Entry::GradingStarted { .. }
             | Entry::LimitReached { .. }
@@ -255,8 +255,23 @@ impl Entry {
             | Entry::AgentOutput { trial, .. }
             | Entry::AgentRefused { trial, .. }
             | Entry::TrialDiscarded { trial, .. }
-            | Entry::TrialFinished { trial, .. } => Some(*trial),
+            | Entry::TrialFinished { trial, .. } => Some(trial),
         }
+    };
+}
+
+impl Entry {
+    /// The number of the trial that it is about; `None` for one of the whole run.
+    pub fn trial(&self) -> Option<u32> {
+        of_trial!(self).copied()
+    }
+
+    /// The same about the trial with another number; one of the whole run stays.
+    pub fn of_trial(mut self, number: u32) -> Entry {
+        if let Some(trial) = of_trial!(&mut self) {
+            *trial = number;
+        }
+        self
     }
 
     /// The same without texts and observations; all that counts in a summary of the run stays.

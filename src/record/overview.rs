@@ -94,6 +94,11 @@ impl Overview {
         self.is_damaged = other.is_damaged;
     }
 
+    /// Whether lines of the journal are not as they were written, or missing.
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged
+    }
+
     /// How many trials there are.
     pub fn planned(&self) -> usize {
         self.groups.iter().map(|group| group.planned).sum()

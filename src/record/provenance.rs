@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CanaryCheck, StepsWritten};
+use super::{CanaryCheck, MergedParts, RunPart, StepsWritten};
 use crate::money::{Dollars, Price};
 use crate::score::{Score, VacuousGate};
 
@@ -21,6 +21,12 @@ pub struct Provenance {
     /// Which of its cases were held, where not all of them were: how many, and by which flags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
+    /// Which part of a suite it is, where several machines share one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<RunPart>,
+    /// The parts of which it was merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MergedParts>,
     /// SHA-256 of the job file's text, in hex.
     pub job_digest: String,
     /// The templates that were used.

@@ -40,7 +40,9 @@ impl Verdict {
                 || group.dimensions.iter().any(DimensionTally::lacks_figure)
         };
         let is_invalid = summary.provenance.min_validity.is_some_and(|least| run.validity.is_below(least));
+        let lacks_part = summary.provenance.merged.as_ref().is_some_and(|merged| !merged.missing.is_empty());
         if is_invalid
+            || lacks_part
             || run.is_damaged
             || run.unfinished > 0
             || run.groups.iter().any(is_missing)

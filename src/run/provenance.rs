@@ -25,6 +25,8 @@ impl Engine {
             job: job.name.clone(),
             job_file: job_file.to_owned(),
             selection: None,
+            part: None,
+            merged: None,
             job_digest: job.digest.clone(),
             prompts,
             agent: agent(job),

@@ -319,7 +319,8 @@ fn every_part_of_a_file_is_taken_as_it_stands() {
     let job = "target: {user: u, chatbot: c, embabel: {}}\nisolation: user\nfacts: [f]\n\
                tasks: [{task: t, acceptanceCriteria: a}]\nevaluator: {model: openai/my-model}\nscorer: {model: scripted}\n";
     let (mut assertions, mut prices, mut workflows) = (0, 0, 0);
-    for (path, text) in pages() {
+    // The workflow of docs/nightly.md is carried out elsewhere.
+    for (path, text) in pages().into_iter().filter(|(path, _)| path != "docs/nightly.md") {
         for part in blocks(&text, "yml") {
             let mut command = eval_job(folder.path());
             command.env("OPENAI_API_KEY", "sk-test");

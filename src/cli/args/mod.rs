@@ -7,6 +7,7 @@ mod coverage;
 mod export;
 mod grade;
 mod label;
+mod merge;
 mod parse;
 mod retyped;
 mod selection;
@@ -23,6 +24,7 @@ use crate::dataset::MetricSet;
 use crate::graph::embedded::Megabytes;
 use crate::job::{ModelName, Panel};
 use crate::money::Dollars;
+use crate::plan::Partition;
 use crate::score::Score;
 
 pub(super) use audit::AuditArgs;
@@ -32,6 +34,7 @@ pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
+pub(super) use merge::MergeArgs;
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
@@ -83,6 +86,9 @@ pub(super) enum Command {
     List(ListArgs),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
+    /// Join the runs of the parts of a suite, which `run --partition` held on several machines, into one run for each job; the
+    /// status is that of the whole
+    Merge(MergeArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(Box<GradeArgs>),
     /// Score jobs against four agents that do nothing (silent, echo, "Done!", listing all), without any model: what lets them pass
@@ -173,6 +179,10 @@ pub(super) struct RunArgs {
 pub(super) struct PlanArgs {
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
+
+    /// Only this part of the cases of all jobs, such as 1/4 on the first of four machines; `eval-job merge` joins the runs
+    #[arg(long, env = "EVAL_JOB_PARTITION", value_name = "K/N", value_parser = Partition::parse)]
+    pub(super) partition: Option<Partition>,
 
     #[command(flatten)]
     pub(super) data: DataArgs,

@@ -6,7 +6,7 @@ use super::super::personas::persona_lines;
 use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
-use crate::record::{ModelFigure, Overview, RunSummary, Verdict};
+use crate::record::{MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 
 /// How many cases below a threshold are named.
@@ -104,6 +104,9 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             };
             format!("{words}, and the job has gate.vacuous: fail")
         }
+        (Verdict::Incomplete, _) if lacks_part(record) => {
+            record.provenance.merged.as_ref().map(MergedParts::missing_words).unwrap_or_default()
+        }
         (Verdict::Incomplete, _) if unscored(overview) > 0 => {
             format!("{} of {} could not be scored", unscored(overview), count(overview.planned(), "conversation"))
         }
@@ -114,6 +117,10 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
+}
+
+fn lacks_part(record: &RunSummary) -> bool {
+    record.provenance.merged.as_ref().is_some_and(|merged| !merged.missing.is_empty())
 }
 
 /// Which metrics are below their thresholds, and in how many cases.

@@ -85,6 +85,36 @@ impl JournalFile {
         }))
     }
 
+    /// Its first entry, if there is one that can be read.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn first_entry(&self) -> Result<Option<Entry>, StoreError> {
+        let file = self.file.clone();
+        let mut entries = self.entries(&file)?;
+        let first = entries.next();
+        match entries.failure.take() {
+            Some(source) => Err(unreadable(&self.path, source)),
+            None => Ok(first),
+        }
+    }
+
+    /// Reads its entries one by one as they stand there, up to the first failure.
+    ///
+    /// # Errors
+    /// When it can't be read, and those of `each`.
+    pub fn each_entry<E: From<StoreError>>(&self, mut each: impl FnMut(Entry) -> Result<(), E>) -> Result<(), E> {
+        let file = self.file.clone();
+        let mut entries = self.entries(&file)?;
+        for entry in entries.by_ref() {
+            each(entry)?;
+        }
+        match entries.failure.take() {
+            Some(source) => Err(unreadable(&self.path, source).into()),
+            None => Ok(()),
+        }
+    }
+
     fn entries<'f>(&self, file: &'f File) -> Result<Entries<BufReader<&'f File>>, StoreError> {
         let mut from = file;
         from.seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;

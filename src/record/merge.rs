@@ -1,0 +1,265 @@
+//! Merges the runs of the parts of one job: what their first entries add up to, and the numbers that their trials get.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::{Entry, FORMAT_VERSION, MergedPart, MergedParts, MissingPart, Provenance, RunPart};
+use crate::evidence::TrialId;
+
+/// How a run began: its first entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beginning {
+    /// The run's id.
+    pub id: String,
+    /// When it started.
+    pub at: DateTime<Utc>,
+    /// What it was made with.
+    pub provenance: Provenance,
+    job: Option<Value>,
+    templates: BTreeMap<String, String>,
+    trials: Vec<TrialId>,
+}
+
+impl Beginning {
+    /// Of a journal's first entry; `None` if it is none.
+    pub fn from_entry(entry: Entry) -> Option<Beginning> {
+        let Entry::RunStarted { id, at, provenance, job, templates, trials, .. } = entry else { return None };
+        Some(Beginning { id, at, provenance: *provenance, job: job.map(|job| *job), templates, trials })
+    }
+
+    /// Whether it is of the same job as another run: of the same name in the same file.
+    pub fn is_of_same_job(&self, other: &Beginning) -> bool {
+        let [own, other] = [self, other].map(|it| (&it.provenance.job, &it.provenance.job_file));
+        own == other
+    }
+}
+
+/// Why runs can't be merged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// A run is no part.
+    #[error("run {run} is no part of a suite: it was made without --partition")]
+    NoPart {
+        /// Its id.
+        run: String,
+    },
+    /// Two runs were not made with the same.
+    #[error("run {run} can't be merged with run {first}: they differ in {}", .what.join(", "))]
+    Differs {
+        /// The id of the first run.
+        first: String,
+        /// The id of the other.
+        run: String,
+        /// What they differ in.
+        what: Vec<&'static str>,
+    },
+    /// Two runs hold the same cases.
+    #[error("runs {first} and {run} are both part {part} of {of}")]
+    Overlaps {
+        /// The id of the first run.
+        first: String,
+        /// The id of the other.
+        run: String,
+        /// The part.
+        part: u32,
+        /// How many parts there are.
+        of: u32,
+    },
+    /// What a run holds is not what its part says.
+    #[error("run {run} can't be merged: {what}")]
+    Unusable {
+        /// Its id.
+        run: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+/// What the runs of the parts of one job add up to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merge {
+    beginning: Beginning,
+    /// The runs in the order of their parts, by their places among those that were given.
+    pub order: Vec<usize>,
+    /// The new number of each trial, in the order of the runs that were given.
+    pub numbers: Vec<BTreeMap<u32, u32>>,
+}
+
+impl Merge {
+    /// Of runs of one job, in any order; there is at least one.
+    ///
+    /// # Errors
+    /// Why they can't be merged.
+    pub fn new(runs: &[Beginning]) -> Result<Merge, MergeError> {
+        let parts = runs.iter().map(checked_part).collect::<Result<Vec<&RunPart>, _>>()?;
+        let mut order: Vec<usize> = (0..runs.len()).collect();
+        order.sort_by_key(|at| parts[*at].number);
+        let (first, part) = (&runs[order[0]], parts[order[0]]);
+        for pair in order.windows(2) {
+            let (one, other) = (&runs[pair[0]], &runs[pair[1]]);
+            let what = differences(first, other);
+            if !what.is_empty() {
+                return Err(MergeError::Differs { first: first.id.clone(), run: other.id.clone(), what });
+            }
+            let (number, of) = (parts[pair[1]].number, part.of);
+            if parts[pair[0]].number == number {
+                return Err(MergeError::Overlaps { first: one.id.clone(), run: other.id.clone(), part: number, of });
+            }
+        }
+        let (trials, numbers) = numbered(runs, &parts);
+        let in_order: Vec<&Beginning> = order.iter().map(|at| &runs[*at]).collect();
+        let provenance = provenance(&in_order, part);
+        let at = runs.iter().map(|run| run.at).min().unwrap_or(first.at);
+        let job = merged_job(runs, &parts);
+        let beginning =
+            Beginning { id: String::new(), at, provenance, job, templates: first.templates.clone(), trials };
+        Ok(Merge { beginning, order, numbers })
+    }
+
+    /// What the merged run was made with.
+    pub fn provenance(&self) -> &Provenance {
+        &self.beginning.provenance
+    }
+
+    /// When its first part began.
+    pub fn started_at(&self) -> DateTime<Utc> {
+        self.beginning.at
+    }
+
+    /// The first entry of the merged run.
+    pub fn entry(self, id: String) -> Entry {
+        let Beginning { at, provenance, job, templates, trials, .. } = self.beginning;
+        let (provenance, job) = (Box::new(provenance), job.map(Box::new));
+        Entry::RunStarted { version: FORMAT_VERSION, id, at, provenance, job, templates, trials }
+    }
+}
+
+/// The part that a run is, if it holds what that says.
+fn checked_part(run: &Beginning) -> Result<&RunPart, MergeError> {
+    let part = run.provenance.part.as_ref().ok_or_else(|| MergeError::NoPart { run: run.id.clone() })?;
+    let unusable = |what| Err(MergeError::Unusable { run: run.id.clone(), what });
+    let sizes = [part.cases.len(), part.suite.len()];
+    let own = part.number.checked_sub(1).and_then(|at| part.cases.get(at as usize));
+    if sizes != [part.of as usize; 2] || own.is_none_or(|own| *own as usize != part.places.len()) {
+        return unusable("its record says something impossible of its part");
+    }
+    let cases = cases_of(run);
+    if cases.len() != part.places.len() {
+        return unusable("it was kept without its job, or with other cases than its part has");
+    }
+    let known: BTreeSet<&str> = cases.iter().filter_map(|case| case["id"].as_str()).collect();
+    match run.trials.iter().all(|trial| known.contains(trial.case.as_str())) {
+        true => Ok(part),
+        false => unusable("it holds conversations about cases that its job does not have"),
+    }
+}
+
+fn cases_of(run: &Beginning) -> &[Value] {
+    run.job.as_ref().and_then(|job| job["cases"].as_array()).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The parts of what two runs were made with that must be the same and are not.
+fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
+    let without_cases = |run: &Beginning| {
+        let mut job = run.job.clone().unwrap_or_default();
+        job.as_object_mut().map(|job| job.remove("cases"));
+        job
+    };
+    let made_with = |run: &Beginning| {
+        let Provenance { tool_version, job_digest, prompts, models, persona_model, judge_model, part, .. } =
+            run.provenance.clone();
+        let split = part.map(|it| (it.of, it.cases, it.suite, it.selection));
+        (tool_version, job_digest, prompts, models, (persona_model, judge_model), split)
+    };
+    let (a, b) = (made_with(one), made_with(other));
+    let mut found: Vec<&'static str> = [
+        (a.0 != b.0, "the version of eval-job"),
+        (a.1 != b.1, "the job file"),
+        (a.2 != b.2 || one.templates != other.templates, "the prompts"),
+        (a.3 != b.3, "the agent's models"),
+        (a.4.0 != b.4.0, "the persona's model"),
+        (a.4.1 != b.4.1, "the judge's model"),
+        (a.5 != b.5, "the suite, or into how many parts it was split"),
+    ]
+    .into_iter()
+    .filter_map(|(differs, what)| differs.then_some(what))
+    .collect();
+    if found.is_empty() && without_cases(one) != without_cases(other) {
+        found.push("the job as flags or a judge's own steps completed it");
+    }
+    found
+}
+
+/// All trials in the order of the whole job, repetition by repetition, and the new number of each by its run and its old one.
+fn numbered(runs: &[Beginning], parts: &[&RunPart]) -> (Vec<TrialId>, Vec<BTreeMap<u32, u32>>) {
+    let mut all: Vec<(u32, u32, usize, usize)> = Vec::new();
+    for (run, (beginning, part)) in runs.iter().zip(parts).enumerate() {
+        let ids = cases_of(beginning).iter().filter_map(|case| case["id"].as_str());
+        let places: BTreeMap<&str, u32> = ids.zip(part.places.iter().copied()).collect();
+        for (at, trial) in beginning.trials.iter().enumerate() {
+            all.push((trial.repeat, places.get(trial.case.as_str()).copied().unwrap_or_default(), run, at));
+        }
+    }
+    all.sort_unstable();
+    let mut numbers = vec![BTreeMap::new(); runs.len()];
+    let renumbered = all.into_iter().zip(1..).map(|((.., run, at), number)| {
+        let trial = &runs[run].trials[at];
+        numbers[run].insert(trial.number, number);
+        TrialId { number, ..trial.clone() }
+    });
+    (renumbered.collect(), numbers)
+}
+
+/// The job with the cases of all parts, in their order.
+fn merged_job(runs: &[Beginning], parts: &[&RunPart]) -> Option<Value> {
+    let placed = runs.iter().zip(parts).flat_map(|(run, part)| part.places.iter().zip(cases_of(run)));
+    let cases: BTreeMap<u32, &Value> = placed.map(|(place, case)| (*place, case)).collect();
+    let mut job = runs.first()?.job.clone()?;
+    job["cases"] = cases.into_values().cloned().collect();
+    Some(job)
+}
+
+/// What the merged run was made with: what all have in common, and what each of them has of its own.
+fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
+    let there =
+        |number: &u32| runs.iter().any(|run| run.provenance.part.as_ref().is_some_and(|it| it.number == *number));
+    let lacks = |(number, cases): (u32, u32)| (cases > 0 && !there(&number)).then_some((number, cases));
+    let missing = (1..).zip(part.cases.iter().copied()).filter_map(lacks);
+    let merged_part = |run: &&Beginning| MergedPart {
+        part: run.provenance.part.as_ref().map_or(0, |part| part.number),
+        run: run.id.clone(),
+        rng_seed: run.provenance.rng_seed,
+    };
+    let merged = MergedParts {
+        of: part.of,
+        parts: runs.iter().map(merged_part).collect(),
+        missing: missing.map(|(part, cases)| MissingPart { part, cases }).collect(),
+    };
+    let mut all = runs[0].provenance.clone();
+    for other in runs[1..].iter().map(|run| &run.provenance) {
+        all.prices.extend(other.prices.clone());
+        all.trivial_score = all.trivial_score.zip(other.trivial_score).map(|(one, other)| one.max(other));
+        if let (Some(sum), Some(other)) = (&mut all.canaries, &other.canaries) {
+            sum.usage = sum.usage.plus(other.usage);
+            sum.cost = sum.cost.zip(other.cost).map(|(one, other)| one.plus(other));
+        }
+        if let (Some(sum), Some(other)) = (&mut all.steps, &other.steps) {
+            sum.usage = sum.usage.plus(other.usage);
+            sum.cost = sum.cost.zip(other.cost).map(|(one, other)| one.plus(other));
+        }
+    }
+    let told = |of: fn(&Provenance) -> Option<&String>| {
+        let mut told: Vec<&String> = Vec::new();
+        for text in runs.iter().filter_map(|run| of(&run.provenance)) {
+            if !told.contains(&text) {
+                told.push(text);
+            }
+        }
+        told.into_iter().cloned().collect::<Vec<_>>().join(" and ")
+    };
+    all.agent = told(|it| Some(&it.agent));
+    all.model_endpoint = Some(told(|it| it.model_endpoint.as_ref())).filter(|endpoint| !endpoint.is_empty());
+    Provenance { selection: part.selection.clone(), part: None, merged: Some(merged), ..all }
+}
