@@ -5,6 +5,7 @@
 
 mod analyze;
 mod args;
+mod baseline;
 mod calibrate;
 mod audit;
 mod cases;
@@ -113,6 +114,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Schema => schema::schema(&printer),
         Command::Completions(args) => shell::completions(&args, &printer),
         Command::Man(args) => shell::man(&args, &printer),
+        Command::Baseline(command) => baseline::baseline(&command, &context, &printer),
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),

@@ -84,6 +84,13 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ),
         ("run job.yml --limit 0", "'--limit <N>': a whole number from 1 to"),
         ("run job.yml --partition 5/4", "'--partition <K/N>': there is no part 5 of 4"),
+        (
+            "baseline set 2026 abc",
+            "'<NAME>': a name has up to 60 letters, digits, `-`, `_` and `.`, and begins with a letter",
+        ),
+        ("baseline set main", "there are no runs in runs yet\n  try: eval-job run"),
+        ("baseline rm main", "there is no baseline `main` in runs\n  try: eval-job baseline set NAME RUN"),
+        ("baseline", "Name a run that later ones are compared with"),
         ("merge", "the following required arguments were not provided:\n  <RUN>..."),
         ("merge no", "there is neither a folder nor a run `no` in runs\n  try: the folder of the part's runs"),
         ("merge folder.json", "there are no runs of parts in these folders\n  try: "),

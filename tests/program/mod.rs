@@ -2,6 +2,7 @@
 
 mod agent_limits;
 mod audit;
+mod baseline;
 mod browser;
 mod coverage;
 mod budget;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod audit;
+mod baseline;
 mod cases;
 mod check;
 mod coverage;
@@ -28,6 +29,7 @@ use crate::plan::Partition;
 use crate::score::Score;
 
 pub(super) use audit::AuditArgs;
+pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use check::CheckArgs;
 pub(super) use coverage::CoverageArgs;
@@ -84,6 +86,9 @@ pub(super) enum Command {
     Schema,
     /// Show the runs that are kept
     List(ListArgs),
+    /// Name a run that later ones are compared with; wherever a run is named, its baseline's name will do
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
     /// Join the runs of the parts of a suite, which `run --partition` held on several machines, into one run for each job; the

@@ -162,7 +162,11 @@ impl CliError {
             | CliError::UnknownWeight(..)
             | CliError::DataFile { .. }
             | CliError::Store(
-                StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::Ambiguous { .. },
+                StoreError::NoSuchRun { .. }
+                | StoreError::NoRuns { .. }
+                | StoreError::Ambiguous { .. }
+                | StoreError::NoSuchBaseline { .. }
+                | StoreError::BaselineDeleted { .. },
             ) => CliError::USAGE,
             CliError::Database(_)
             | CliError::NotReady { .. }

@@ -217,6 +217,13 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
             format!("{error} {source}\n  try: another run, which `eval-job list` names; its folder can be deleted")
         }
         StoreError::Ambiguous { .. } => format!("{error} {source}\n  try: the whole id of one of them"),
+        StoreError::NoSuchBaseline { known, .. } => match known.as_slice() {
+            [] => format!("{error} {source}\n  try: eval-job baseline set NAME RUN"),
+            known => format!("{error} {source}\n  try: one of {}", one_line(&known.join(", "), 300)),
+        },
+        StoreError::BaselineDeleted { name, .. } => {
+            format!("{error} {source}\n  try: eval-job baseline set {name} RUN, with another run")
+        }
         source => format!("{error} {source}"),
     }
 }

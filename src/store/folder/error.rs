@@ -38,6 +38,26 @@ pub enum StoreError {
         /// The folders that fit.
         names: Vec<String>,
     },
+    /// There is no such baseline.
+    #[error("there is no baseline `{name}` in {path}", path = .path.display())]
+    NoSuchBaseline {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The run of a baseline is not there any more.
+    #[error("run `{run}`, the baseline `{name}`, is not in {path} any more", path = .path.display())]
+    BaselineDeleted {
+        /// The baseline's name.
+        name: String,
+        /// The run's id.
+        run: String,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
     /// Nothing is left of it.
     #[error("{path}: {why}: nothing is left of the run", path = .path.display())]
     NothingLeft {

@@ -1,9 +1,10 @@
-//! Runs as folders: `runs/20261120-214512-agent-k3f9qz/{journal.ndjson, summary.json}`.
+//! Runs as folders: `runs/20261120-214512-agent-k3f9qz/{journal.ndjson, summary.json}`, and beside them the names of some.
 //!
 //! Invariants: a folder is created anew and never reused; the journal is only appended to, by one writer at a time, and
 //! synced to disk at each trial's end; nobody but the user can read any of it; `summary.json` appears whole or not at all; a
 //! reader recognises a half-written last line, an altered one and a missing one.
 
+mod baselines;
 mod checksum;
 mod entries;
 mod error;
@@ -17,6 +18,7 @@ mod reading;
 mod runs;
 mod summary;
 
+pub use baselines::{Baseline, BaselineName};
 pub use entries::{JournalText, read_journal};
 pub use error::StoreError;
 pub use grading::{Grading, NewGrading, Regraded};

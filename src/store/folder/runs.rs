@@ -40,6 +40,11 @@ impl RunsFolder {
         RunsFolder { path: path.into() }
     }
 
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether a folder is that of a run.
     pub fn is_run(folder: &Path) -> bool {
         folder.join(JOURNAL).is_file()
@@ -119,7 +124,7 @@ impl RunsFolder {
         Some(first_line(&File::open(self.path.join(name).join(JOURNAL)).ok()?)?.started_at)
     }
 
-    /// Finds a run by its id or by the beginning or end of its folder's name; the newest without one.
+    /// Finds a run by the name of a baseline, its id or the beginning or end of its folder's name; the newest without one.
     ///
     /// # Errors
     /// When none or several fit.
@@ -131,6 +136,11 @@ impl RunsFolder {
         };
         // Also the folder itself, as it was printed.
         let id = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
+        if let Some(run) = self.run_of_baseline(id)? {
+            let end = format!("-{run}");
+            let deleted = || StoreError::BaselineDeleted { name: id.to_owned(), run, path: self.path.clone() };
+            return names.iter().find(|name| name.ends_with(&end)).map(folder).ok_or_else(deleted);
+        }
         let fitting: Vec<&String> =
             names.iter().filter(|name| name.ends_with(&format!("-{id}")) || name.starts_with(id)).collect();
         match fitting.as_slice() {
@@ -138,6 +148,24 @@ impl RunsFolder {
             [] => Err(StoreError::NoSuchRun { id: id.to_owned(), path: self.path.clone() }),
             _ => Err(StoreError::Ambiguous { id: id.to_owned(), names: fitting.into_iter().cloned().collect() }),
         }
+    }
+
+    /// The id of the run that is the baseline of this name, if there is one.
+    fn run_of_baseline(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let Ok(name) = name.parse() else { return Ok(None) };
+        match self.baseline(&name) {
+            Ok(baseline) => Ok(Some(baseline.run)),
+            Err(StoreError::NoSuchBaseline { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A run as a list shows it.
+    ///
+    /// # Errors
+    /// When none or several fit, or when it can't be read.
+    pub fn listed(&self, id: Option<&str>) -> Result<ListedRun, StoreError> {
+        listed(&self.find(id)?)
     }
 
     fn io(&self, doing: &'static str, source: io::Error) -> StoreError {
@@ -155,17 +183,19 @@ impl Store for RunsFolder {
 
     fn runs(&self) -> Result<impl Iterator<Item = Result<ListedRun, StoreError>>, StoreError> {
         let names = self.names()?;
-        Ok(names.into_iter().map(|name| {
-            let folder = self.path.join(name);
-            match summary::read(&folder) {
-                Some(run) => Ok(run),
-                None => JournalFile::open(&folder)?.listed(),
-            }
-        }))
+        Ok(names.into_iter().map(|name| listed(&self.path.join(name))))
     }
 
     fn open(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
         JournalFile::open(&self.find(id)?)
+    }
+}
+
+/// The run in this folder, as a list shows it.
+fn listed(folder: &Path) -> Result<ListedRun, StoreError> {
+    match summary::read(folder) {
+        Some(run) => Ok(run),
+        None => JournalFile::open(folder)?.listed(),
     }
 }
 

@@ -1,0 +1,101 @@
+//! `eval-job baseline set NAME [RUN] | list | rm NAME`
+
+use serde::Serialize;
+
+use super::args::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs, runs_dir_flag};
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::record::{ListedRun, Verdict};
+use crate::report;
+use crate::store::folder::{Baseline, BaselineName, RunsFolder, StoreError};
+
+/// Names runs, shows the names and removes them.
+pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    match command {
+        BaselineCommand::Set(args) => set(args, context, printer),
+        BaselineCommand::List(args) => list(args, context, printer),
+        BaselineCommand::Rm(args) => remove(args, printer),
+    }
+}
+
+fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let run = runs.listed(args.run.as_deref())?;
+    if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
+        let (id, verdict) = (&run.id, run.verdict.label());
+        printer.note(&format!("note: run {id} is {verdict}: where it has no figure, nothing can be compared with it"));
+    }
+    runs.set_baseline(&args.name, &run.id, context.clock.wall())?;
+    printer.note(&format!("baseline {} is run {} ({})", args.name, run.id, report::plain(&run.provenance.job)));
+    Ok(0)
+}
+
+fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let mut rows = Vec::new();
+    for name in runs.baseline_names()? {
+        match runs.baseline(&name) {
+            Ok(baseline) => rows.push((name, baseline)),
+            Err(error) => printer.note(&format!("note: {error}")),
+        }
+    }
+    if rows.is_empty() && !args.json {
+        let flag = runs_dir_flag(&args.runs.runs_dir);
+        printer.note(&format!("there are no baselines yet; eval-job baseline set NAME RUN{flag} names one"));
+    }
+    let widest = rows.iter().map(|(name, _)| name.to_string().len()).max().unwrap_or_default();
+    let lines = rows.iter().map(|row| match args.json {
+        true => json(row, &runs),
+        false => line(row, widest, &runs, context),
+    });
+    let lines = lines.collect::<Result<Vec<String>, CliError>>()?;
+    printer.data(&match (args.json, lines.is_empty()) {
+        (true, true) => "[]\n".to_owned(),
+        (true, false) => format!("[\n{}\n]\n", lines.join(",\n")),
+        (false, _) => lines.concat(),
+    })?;
+    Ok(0)
+}
+
+/// The run of a baseline; `None` where it was deleted.
+fn run_of(name: &BaselineName, runs: &RunsFolder) -> Result<Option<ListedRun>, CliError> {
+    match runs.listed(Some(&name.to_string())) {
+        Ok(run) => Ok(Some(run)),
+        Err(StoreError::BaselineDeleted { .. } | StoreError::NoRuns { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn line(
+    (name, baseline): &(BaselineName, Baseline),
+    widest: usize,
+    runs: &RunsFolder,
+    context: &Context,
+) -> Result<String, CliError> {
+    let name_column = format!("{:<widest$}  ", name.to_string());
+    let run = match run_of(name, runs)? {
+        Some(run) => report::listing(&run, context.stdout_ink, context.width.saturating_sub(name_column.len())),
+        None => format!("{}  its run was deleted", baseline.run),
+    };
+    Ok(format!("{name_column}{run}\n"))
+}
+
+fn json((name, baseline): &(BaselineName, Baseline), runs: &RunsFolder) -> Result<String, CliError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        name: String,
+        #[serde(flatten)]
+        baseline: &'a Baseline,
+        is_deleted: bool,
+    }
+    let line = Line { name: name.to_string(), baseline, is_deleted: run_of(name, runs)?.is_none() };
+    serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+fn remove(args: &BaselineRemoveArgs, printer: &Printer) -> Result<u8, CliError> {
+    RunsFolder::at(&args.runs.runs_dir).remove_baseline(&args.name)?;
+    printer.note(&format!("baseline {} is removed; its run stays", args.name));
+    Ok(0)
+}

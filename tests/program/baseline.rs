@@ -1,0 +1,65 @@
+//! Baselines: runs that are named, shown by their names, and forgotten.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{eval_job, words};
+
+const JOB: &str = "name: Reminders\ntarget: {user: u, chatbot: c, demo: {}}\nevaluator: {model: scripted}\nscorer: {model: scripted}\n\
+                   facts: []\ntasks: [{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder to call Bob is created}]\n";
+
+fn typed(folder: &Path, line: &str) -> (Option<i32>, String) {
+    let output = eval_job(folder).args(line.split(' ')).output().unwrap();
+    (output.status.code(), words(&output))
+}
+
+/// The ids of the runs that are kept, oldest first.
+fn ids(folder: &Path) -> Vec<String> {
+    let listed: Value = serde_json::from_str(&typed(folder, "list --json").1).unwrap();
+    listed.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_run_is_named_shown_by_its_name_and_the_name_is_removed() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("job.yml"), JOB).unwrap();
+    for _ in 0..2 {
+        assert_eq!(typed(folder, "run job.yml").0, Some(0));
+    }
+    let ids = ids(folder);
+    let (status, told) = typed(folder, &format!("baseline set main {}", ids[0]));
+    assert_eq!((status, told), (Some(0), format!("baseline main is run {} (Reminders)\n", ids[0])));
+    assert_eq!(typed(folder, "baseline set latest").0, Some(0));
+    let (_, listed) = typed(folder, "baseline list");
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].starts_with(&format!("latest  {}  ", ids[1])), "{listed}");
+    assert!(lines[1].starts_with(&format!("main    {}  ", ids[0])) && lines[1].contains("passed"), "{listed}");
+    let shown: Value = serde_json::from_str(&typed(folder, "show main --json").1).unwrap();
+    assert_eq!(shown["id"], ids[0].as_str());
+
+    let mut folders = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    fs::remove_dir_all(folders.find(|path| path.to_string_lossy().ends_with(&ids[0])).unwrap()).unwrap();
+    let (status, told) = typed(folder, "show main");
+    assert_eq!(status, Some(2));
+    assert!(told.contains("is not in runs any more\n  try: eval-job baseline set main RUN"), "{told}");
+    let listed: Value = serde_json::from_str(&typed(folder, "baseline list --json").1).unwrap();
+    assert_eq!((&listed[0]["isDeleted"], &listed[1]["isDeleted"]), (&false.into(), &true.into()));
+    assert_eq!(typed(folder, "baseline rm main").0, Some(0));
+    let (status, told) = typed(folder, "baseline rm main");
+    assert_eq!(status, Some(2));
+    assert!(told.contains("there is no baseline `main` in runs\n  try: one of latest"), "{told}");
+}
+
+#[test]
+fn a_run_that_did_not_come_to_its_end_is_named_with_a_note() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("job.yml"), JOB.replace("demo: {}", "embabel: {baseUrl: \"http://127.0.0.1:9\"}")).unwrap();
+    assert_eq!(typed(folder, "run job.yml").0, Some(102));
+    let (status, told) = typed(folder, "baseline set main");
+    assert_eq!(status, Some(0));
+    assert!(told.contains("is incomplete: where it has no figure, nothing can be compared"), "{told}");
+}
