@@ -26,6 +26,7 @@
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
 //!   `check` functions of the edges.
 //! - [`dataset`] reads the evaluation files of other systems into one set of types, whatever they are called.
+//! - [`generate`] makes cases of what is known of an agent, its tools ([`tool_list`]) or stories, to be reviewed.
 //! - [`calibration`] shows how far a judge can be believed: beside people, and beside itself.
 //! - [`coverage`] tells what the cases of runs touch of their agent, and what they do not.
 //! - [`statistics`] says what numbers can carry: intervals over cases, agreement beyond chance, means corrected by the truth.
@@ -56,6 +57,7 @@
 pub mod cli;
 pub mod job;
 pub mod dataset;
+pub mod generate;
 pub mod plan;
 pub mod run;
 pub mod conversation;
@@ -88,3 +90,4 @@ pub mod retry;
 pub mod script;
 pub mod secret;
 pub mod text;
+pub mod tool_list;

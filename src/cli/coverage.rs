@@ -1,17 +1,20 @@
 //! `eval-job coverage RUN…`
 
+use std::path::Path;
+
 use super::args::CoverageArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs;
 use super::printer::Printer;
 use super::stored::StoredCases;
-use crate::coverage::{Coverage, Suite, difference, tools_in};
+use crate::coverage::{Coverage, Suite, difference};
 use crate::job::Job;
 use crate::record::Verdict;
 use crate::report;
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoreError};
+use crate::tool_list::{Tool, read_tools};
 
 /// What a share in percent may lose while it is computed.
 const HAIR: f64 = 1e-9;
@@ -20,10 +23,7 @@ const HAIR: f64 = 1e-9;
 pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let mut tools = Vec::new();
     for path in &args.tools {
-        let argument = FileArgument { before: "eval-job coverage --tools", kind: "list of tools" };
-        let unreadable = |source| CliError::Unreadable { path: path.clone(), source, argument };
-        let text = jobs::text(path).map_err(unreadable)?;
-        tools.extend(tools_in(&text).map_err(|error| CliError::InvalidTools { path: path.clone(), error })?);
+        tools.extend(tools_of(path, "eval-job coverage --tools")?.into_iter().map(|tool| tool.name));
     }
     let now = gather(&args.runs, &tools, (args, context, printer))?;
     let before = match args.against.is_empty() {
@@ -48,6 +48,14 @@ pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer
     }
     let has_lost = difference.is_some_and(|difference| !difference.lost.is_empty());
     Ok(if is_under || has_lost { Verdict::GateFailed.exit_status() } else { 0 })
+}
+
+/// The tools that a file lists.
+pub(super) fn tools_of(path: &Path, before: &'static str) -> Result<Vec<Tool>, CliError> {
+    let argument = FileArgument { before, kind: "list of tools" };
+    let unreadable = |source| CliError::Unreadable { path: path.to_path_buf(), source, argument };
+    let text = jobs::text(path).map_err(unreadable)?;
+    read_tools(&text).map_err(|error| CliError::InvalidTools { path: path.to_path_buf(), error })
 }
 
 /// What some runs touch; the newest one where none is named.

@@ -112,6 +112,13 @@ impl TargetArg {
         parts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.as_deref()?.into()))).collect()
     }
 
+    /// What a job says of it, and whether it reports calls of tools.
+    pub(super) fn of_job(&self, chatbot: &str) -> (Value, bool) {
+        let document = serde_json::json!({ "user": "test-user", "chatbot": chatbot, self.key: self.settings() });
+        let target: Option<job::Target> = serde_json::from_value(document.clone()).ok();
+        (document, target.is_some_and(|target| target.transport.can(Ability::ReportsTools)))
+    }
+
     /// How datasets become jobs for it.
     pub(super) fn lowering(&self, strict: bool) -> LowerOptions {
         let target = serde_json::json!({ "user": "u", "chatbot": "c", self.key: self.settings() });

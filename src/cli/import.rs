@@ -42,16 +42,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
             None => printer.data(&text)?,
             Some(path) => {
                 let path = if several { numbered(path, number + 1) } else { path.clone() };
-                whole_file::write_new(&path, text.as_bytes()).map_err(|source| match source.kind() {
-                    ErrorKind::AlreadyExists => CliError::Unprepared(Refusal::new(
-                        format!(
-                            "{} is there already, and an import overwrites nothing",
-                            plain(&path.display().to_string())
-                        ),
-                        "another path with -o PATH, or delete the file first",
-                    )),
-                    _ => CliError::Unwritable { path: path.clone(), source, help: None },
-                })?;
+                write_job(&path, &text, "an import")?;
                 printer.note(&format!("wrote {}", path.display()));
             }
         }
@@ -64,6 +55,17 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
             .note("note: without --target nothing says where the agent is: write the job's `target` before it is run");
     }
     Ok(0)
+}
+
+/// Writes a job file, by what is named; one that is there already stays.
+pub(super) fn write_job(path: &Path, text: &str, what: &str) -> Result<(), CliError> {
+    whole_file::write_new(path, text.as_bytes()).map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => CliError::Unprepared(Refusal::new(
+            format!("{} is there already, and {what} overwrites nothing", plain(&path.display().to_string())),
+            "another path with -o PATH, or delete the file first",
+        )),
+        _ => CliError::Unwritable { path: path.to_path_buf(), source, help: None },
+    })
 }
 
 fn numbered(path: &Path, number: usize) -> PathBuf {

@@ -20,6 +20,7 @@ mod ended;
 mod env_file;
 mod error;
 mod export;
+mod generate;
 mod grade;
 mod graph;
 mod held;
@@ -107,6 +108,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args, &context, &printer),
         Command::Init(args) => init::init(&args, &printer),
         Command::Import(args) => import::import(&args, &context, &printer),
+        Command::Generate(args) => generate::generate(&args, &context, &printer),
         Command::Cases(command) => cases::cases(&command, &context, &printer),
         Command::Validate(args) => validate::validate(&args, &context, &printer),
         Command::Probe(args) => probe::probe(&args, &context, &printer),

@@ -187,7 +187,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
 }
 
 /// The personas that `--persona` names.
-fn personas(named: &[String], file: &str, prompts: Option<&Path>) -> Result<Vec<UserPersona>, Vec<Refusal>> {
+pub(super) fn personas(named: &[String], file: &str, prompts: Option<&Path>) -> Result<Vec<UserPersona>, Vec<Refusal>> {
     let files = PromptFiles::for_job(Path::new(file), prompts);
     let (mut personas, mut refusals): (Vec<UserPersona>, Vec<Refusal>) = (Vec::new(), Vec::new());
     for name in named {

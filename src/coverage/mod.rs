@@ -2,13 +2,12 @@
 //! between goals, facts.
 //!
 //! In come the jobs of runs with their evidence ([`Suite`]), and the tools that the agent is said to have
-//! ([`tools_in`]); out goes a [`Coverage`], which can be compared with an earlier one. Pure.
+//! ([`read_tools`](crate::tool_list::read_tools)); out goes a [`Coverage`], which can be compared with an earlier one. Pure.
 
 mod difference;
 mod facts;
 mod graph;
 mod suite;
-mod tools;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,6 @@ use serde::Serialize;
 
 pub use difference::{Difference, difference};
 pub use suite::Suite;
-pub use tools::{ToolsError, tools_in};
 
 /// What can be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

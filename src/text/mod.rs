@@ -9,6 +9,7 @@ mod nearest;
 mod position;
 mod sentences;
 mod stem;
+mod table;
 mod tokens;
 
 pub use contradiction::contradiction;
@@ -19,6 +20,7 @@ pub use nearest::nearest;
 pub use position::Position;
 pub use sentences::{lines, sentences};
 pub use stem::stem;
+pub use table::{TableRow, table_rows};
 pub use tokens::{Tokenizer, folded, is_of_word, is_unspaced, tokens};
 
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control

@@ -6,7 +6,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use eval_job::coverage;
 use eval_job::dataset::{
     self, Beside, CaseFile, CaseKey, Dataset, Files, LowerOptions, NamedText, OpenOptions, Recordings, System,
 };
@@ -20,6 +19,7 @@ use eval_job::prompt::Templates;
 use eval_job::record::Fold;
 use eval_job::report::{Gathered, Ink, Screen};
 use eval_job::store::folder::read_journal;
+use eval_job::tool_list::read_tools;
 use serde_json::Map;
 
 struct AnyTemplate;
@@ -222,8 +222,8 @@ pub fn trajectory(bytes: &[u8]) {
 
 /// A list of an agent's tools.
 pub fn tools(bytes: &[u8]) {
-    if let Ok(names) = coverage::tools_in(&String::from_utf8_lossy(bytes)) {
-        assert!(!names.is_empty());
+    if let Ok(tools) = read_tools(&String::from_utf8_lossy(bytes)) {
+        assert!(!tools.is_empty());
     }
 }
 

@@ -13,6 +13,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("secret", &[]),
     ("descriptors", &[]),
     ("text", &[]),
+    ("tool_list", &[]),
     ("retry", &["clock"]),
     ("http", &["clock", "secret", "text", "retry", "descriptors"]),
     ("limiter", &["clock", "secret", "retry"]),
@@ -37,6 +38,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("dataset", &["evidence", "secret", "text", "job", "metric"]),
+    ("generate", &["evidence", "job", "metric", "secret", "text", "tool_list"]),
     (
         "plan",
         &[

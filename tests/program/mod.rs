@@ -15,6 +15,7 @@ mod faults;
 mod grade;
 mod grade_recorded;
 mod generate;
+mod generate_cases;
 mod geval_steps;
 mod graph_serve;
 mod hostile;

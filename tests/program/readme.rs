@@ -197,6 +197,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "audit",
         "coverage",
         "import",
+        "generate",
         "cases list",
         "cases add",
         "export",

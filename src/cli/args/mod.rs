@@ -6,6 +6,7 @@ mod cases;
 mod check;
 mod coverage;
 mod export;
+mod generate;
 mod grade;
 mod label;
 mod merge;
@@ -34,6 +35,7 @@ pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArg
 pub(super) use check::CheckArgs;
 pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
+pub(super) use generate::GenerateArgs;
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
 pub(super) use merge::MergeArgs;
@@ -74,6 +76,9 @@ pub(super) enum Command {
     /// Write the cases of another system's evaluation file (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat) as a job
     /// file that means the same
     Import(ImportArgs),
+    /// Write a job with cases made from the agent's tools or from stories of its users, to be reviewed before it is run; without
+    /// any model
+    Generate(GenerateArgs),
     /// List, show, add and remove the cases of a job file or of another system's file
     #[command(subcommand)]
     Cases(CasesCommand),

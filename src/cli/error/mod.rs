@@ -7,13 +7,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::coverage::ToolsError;
 use crate::graph::GraphError;
 use crate::job::Problems;
 use crate::plan::Refusal;
 use crate::report::plain;
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
+use crate::tool_list::ToolsError;
 
 pub(super) use argument::{FileArgument, file_in_place_of};
 

@@ -11,6 +11,7 @@ use crate::report::{AMBIGUOUS_ENDING, Ink, beside_gate, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
 use crate::text::nearest;
+use crate::tool_list::ToolsError;
 
 impl CliError {
     /// The message as data: without what stands before it.
@@ -55,8 +56,10 @@ impl CliError {
                 )
             }
             CliError::InvalidTools { path, error: problem } => {
+                let is_empty = &(*problem == ToolsError::NoTools);
                 let (path, problem) = (plain(&path.display().to_string()), plain(&problem.to_string()));
-                format!("{error} {path}: {problem}\n  try: a list of names: [\"search\", \"order\"]")
+                let place = if *is_empty { ":1:1" } else { "" };
+                format!("{error} {path}{place}: {problem}\n  try: a list of names: [\"search\", \"order\"]")
             }
             CliError::NoJobs { path, is_folder: true, argument } => {
                 let path = plain(&path.display().to_string());

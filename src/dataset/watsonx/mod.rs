@@ -7,7 +7,6 @@ mod graph;
 mod messages;
 mod metrics;
 mod stories;
-mod table;
 mod write;
 
 pub(super) use case::{SummaryVersion, read_case, summary_version};

@@ -1,11 +1,11 @@
 //! Stories without goals: comma-separated for generating cases, tab-separated for validating an agent.
 
-use super::table::rows;
 use super::{MAX_USER_TURNS, STOP_SIGNAL};
 use crate::dataset::Kind;
 use crate::dataset::findings::about_file;
 use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, DatasetGoals, Goal, GoalKind, Scenario};
 use crate::job::Problem;
+use crate::text::table_rows;
 
 fn case(id: String, line: usize, story: &str, agent: Option<&String>) -> DatasetCase {
     let scenario = Scenario {
@@ -26,7 +26,7 @@ fn at_line(file: &str, line: usize, message: &str) -> Problem {
 /// Reads `story,agent`: a case each, of which nothing is expected yet.
 pub(in crate::dataset) fn read_stories(file: &str, text: &str, name: &str) -> Dataset {
     let mut dataset = Dataset::new(Kind::WatsonxStories, name);
-    let mut rows = rows(text, ',').into_iter();
+    let mut rows = table_rows(text, ',').into_iter().map(|row| (row.line, row.cells));
     let header: Vec<String> = rows.next().map(|(_, row)| row).unwrap_or_default();
     let column = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
     let (story, agent) = (column("story"), column("agent"));
@@ -52,7 +52,8 @@ pub(in crate::dataset) fn read_stories(file: &str, text: &str, name: &str) -> Da
 /// Reads story, expected response and agent, of which only the first must be there.
 pub(in crate::dataset) fn read_validation(file: &str, text: &str, name: &str) -> Dataset {
     let mut dataset = Dataset::new(Kind::WatsonxValidation, name);
-    for ((line, row), number) in rows(text, '\t').into_iter().zip(1..) {
+    for (row, number) in table_rows(text, '\t').into_iter().zip(1..) {
+        let (line, row) = (row.line, row.cells);
         let Some(story) = row.first().filter(|story| !story.is_empty()) else {
             dataset.warnings.push(at_line(file, line, "this row has no story; it is skipped"));
             continue;
