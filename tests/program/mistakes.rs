@@ -107,9 +107,9 @@ fn a_mistake_is_bad_usage_and_says_what_to_try() {
         ("graph serve --port 70000", "a whole number from 0 to 65535"),
         (
             "rnu",
-            "a similar subcommand exists: 'run'\n  tip: the subcommands are run, init, validate, import, cases, probe, ",
+            "a similar subcommand exists: 'run'\n  tip: the subcommands are run, init, validate, import, generate, cases, probe, ",
         ),
-        ("frobnicate", "tip: the subcommands are run, init, validate, import, cases, probe, "),
+        ("frobnicate", "tip: the subcommands are run, init, validate, import, generate, cases, probe, "),
         ("graph foo", "tip: the subcommands are serve\n"),
     ] {
         let (status, printed) = desk.typed(line);
