@@ -5,13 +5,22 @@
 //! is computed over cases, with Student's t.
 
 mod agreement;
+mod bootstrap;
 mod correction;
+mod figure;
 mod interval;
 mod mean;
+mod paired;
 mod rate;
+#[cfg(test)]
+mod simulations;
+mod sums;
 
 pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
+pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
+pub use paired::{Difference, Paired, difference, holm};
 pub use rate::{Share, rate};
+pub use sums::{Cell, Sums};
