@@ -28,6 +28,7 @@
 //! - [`dataset`] reads the evaluation files of other systems into one set of types, whatever they are called.
 //! - [`generate`] makes cases of what is known of an agent, its tools ([`tool_list`]) or stories, to be reviewed.
 //! - [`calibration`] shows how far a judge can be believed: beside people, and beside itself.
+//! - [`compare`] says of two runs or models, pair by pair, which one is better, or that nothing shows it.
 //! - [`coverage`] tells what the cases of runs touch of their agent, and what they do not.
 //! - [`statistics`] says what numbers can carry: intervals over cases, agreement beyond chance, means corrected by the truth.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
@@ -69,6 +70,7 @@ pub mod grade;
 pub mod score;
 pub mod statistics;
 pub mod record;
+pub mod compare;
 pub mod coverage;
 pub mod calibration;
 pub mod report;

@@ -1,0 +1,171 @@
+//! What a run was held by: whatever makes its scores comparable with another run's.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Scores;
+use crate::record::{Provenance, TrialRecord};
+
+/// What a job says that may differ: who is asked, how often, how fast, and what counts as passed.
+const MAY_DIFFER: &[&str] =
+    &["name", "description", "tags", "target", "repeat", "graph", "isolation", "gate", "limits", "cases"];
+
+/// So many columns of a value are shown.
+const SHOWN: usize = 60;
+
+/// So many cases that differ are named.
+const CASES: usize = 5;
+
+/// What a run was held by.
+#[derive(Debug, Clone, Default)]
+pub struct HeldBy {
+    /// The parts of the job that must be the same; null where an earlier version kept none.
+    job: Value,
+    /// The prompts' digests by name.
+    prompts: Vec<(String, String)>,
+    /// The tool's version up to which scores mean the same: the first number that is not 0.
+    version: String,
+    /// A digest of each case.
+    cases: HashMap<String, u64>,
+}
+
+/// Something by which two runs were not held alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldDifference {
+    /// Its place in the job: `scorer.temperature`.
+    pub what: String,
+    /// What the first run has there.
+    pub first: String,
+    /// What the second run has there.
+    pub second: String,
+}
+
+impl HeldBy {
+    /// A run of this job.
+    pub fn new(provenance: &Provenance, job: Option<&Value>) -> HeldBy {
+        let mut job = job.cloned().unwrap_or_default();
+        let mut cases = HashMap::new();
+        for case in job.get("cases").and_then(Value::as_array).into_iter().flatten() {
+            if let Some(id) = case.get("id").and_then(Value::as_str) {
+                cases.insert(id.to_owned(), digest(case));
+            }
+        }
+        if let Value::Object(keys) = &mut job {
+            keys.retain(|key, _| !MAY_DIFFER.contains(&key.as_str()));
+        }
+        let prompts = provenance.prompts.iter().map(|prompt| (prompt.name.clone(), prompt.digest.clone())).collect();
+        HeldBy { job, prompts, version: compatible(&provenance.tool_version), cases }
+    }
+
+    /// Takes in a trial's case, where the run's job does not hold it.
+    pub fn add(&mut self, trial: &TrialRecord) {
+        if let Some(case) = &trial.case {
+            self.cases.entry(trial.trial.case.clone()).or_insert_with(|| digest(case));
+        }
+    }
+
+    /// What differs, with the cases that both sides have; nothing where the runs can be compared.
+    pub fn differences(&self, other: &HeldBy, first: &Scores, second: &Scores) -> Vec<HeldDifference> {
+        let mut found = Vec::new();
+        if self.version != other.version {
+            found.push(difference("the version of eval-job", &self.version, &other.version));
+        }
+        if self.job.is_null() != other.job.is_null() {
+            let word = |job: &Value| if job.is_null() { "was not kept" } else { "was kept" };
+            found.push(difference("the job", word(&self.job), word(&other.job)));
+        } else {
+            differing("", &self.job, &other.job, &mut found);
+        }
+        for (name, digest) in &self.prompts {
+            let theirs = other.prompts.iter().find(|(known, _)| known == name);
+            if let Some((_, theirs)) = theirs.filter(|(_, theirs)| theirs != digest) {
+                found.push(difference(&format!("the text of {name}"), short(digest), short(theirs)));
+            }
+        }
+        let differs = |case: &&String| {
+            second.has(case)
+                && self.cases.get(*case).zip(other.cases.get(*case)).is_some_and(|(one, other)| one != other)
+        };
+        let cases: Vec<&String> = first.cases().iter().filter(differs).collect();
+        for case in cases.iter().take(CASES) {
+            found.push(difference(&format!("case {case}"), "one text", "another"));
+        }
+        if cases.len() > CASES {
+            found.push(difference(&format!("{} more cases", cases.len() - CASES), "one text", "another"));
+        }
+        found
+    }
+}
+
+/// Of a version what must be the same: `1` of 1.4.2, `0.4` of 0.4.2.
+fn compatible(version: &str) -> String {
+    let mut numbers = version.split('.');
+    match (numbers.next(), numbers.next()) {
+        (Some("0"), Some(minor)) => format!("0.{minor}"),
+        (major, _) => major.unwrap_or_default().to_owned(),
+    }
+}
+
+/// A number that stands for a value, the same in every order of its keys.
+fn digest(value: &Value) -> u64 {
+    fn feed(value: &Value, hasher: &mut DefaultHasher) {
+        match value {
+            Value::Object(keys) => {
+                let mut keys: Vec<_> = keys.iter().collect();
+                keys.sort_by_key(|(key, _)| key.as_str());
+                for (key, value) in keys {
+                    key.hash(hasher);
+                    feed(value, hasher);
+                }
+            }
+            Value::Array(values) => {
+                values.len().hash(hasher);
+                values.iter().for_each(|value| feed(value, hasher));
+            }
+            other => other.to_string().hash(hasher),
+        }
+    }
+    let mut hasher = DefaultHasher::new();
+    feed(value, &mut hasher);
+    hasher.finish()
+}
+
+/// The places at which two values differ.
+fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<HeldDifference>) {
+    match (first, second) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
+            for key in keys {
+                let below = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+                let (one, other) = (one.get(key).unwrap_or(&Value::Null), other.get(key).unwrap_or(&Value::Null));
+                differing(&below, one, other, found);
+            }
+        }
+        (first, second) if first == second => {}
+        (first, second) => found.push(difference(place, &shown(first), &shown(second))),
+    }
+}
+
+fn difference(what: &str, first: &str, second: &str) -> HeldDifference {
+    HeldDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned() }
+}
+
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..8).unwrap_or(digest)
+}

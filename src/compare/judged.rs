@@ -1,0 +1,207 @@
+//! One score of two sides, and what its difference comes to.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::needed::{Needed, needed};
+use super::scores::RowPair;
+use super::{Comparison, Rules, Scores};
+use crate::evidence::Condition;
+use crate::statistics::{Cell, Difference, Interval, Over, Paired, Sums, difference, figure, holm};
+
+/// A difference is shown where chance alone makes one so far from 0 at most so often.
+pub(super) const ALPHA: f64 = 0.05;
+
+/// What is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// The score of the conversations.
+    Score,
+    /// The score of those in one condition.
+    Condition(Condition),
+    /// A metric, by its name.
+    Metric(String),
+}
+
+impl Subject {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Subject::Score => "score",
+            Subject::Condition(condition) => condition.label(),
+            Subject::Metric(name) => name,
+        }
+    }
+}
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// How the second side is beside the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Relation {
+    /// It is shown to have more, and by as much as matters.
+    Better,
+    /// It is shown to have less, and by as much as matters.
+    Worse,
+    /// It is shown to differ by less than matters.
+    Same,
+    /// Neither is shown.
+    Inconclusive,
+}
+
+impl Relation {
+    /// The word for it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Relation::Better => "better",
+            Relation::Worse => "worse",
+            Relation::Same => "same",
+            Relation::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// One score of two sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedScore {
+    /// What is compared.
+    pub subject: Subject,
+    /// How many pairs have it on both sides.
+    pub pairs: u32,
+    /// How many cases they are of.
+    pub cases: u32,
+    /// The first side's mean over the pairs.
+    pub first: f64,
+    /// The second side's.
+    pub second: f64,
+    /// The second's mean less the first's.
+    pub difference: f64,
+    /// The standard error of the difference; `None` where the pairs show no spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// The degrees of freedom of Student's t.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degrees: Option<f64>,
+    /// Over what the standard error is computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
+    /// The 95 % interval of the difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The same by bootstrap-t, where the cases' differences are skewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skewed_interval: Option<Interval>,
+    /// The chance of such a difference where there is none.
+    pub p: f64,
+    /// The same among all that are judged with it (Holm); the relation comes from it.
+    pub adjusted_p: f64,
+    /// The same by the flip of signs.
+    pub sign_flip_p: f64,
+    /// The least that the flip of signs can come to with so many cases.
+    pub least_sign_flip_p: f64,
+    /// The chance of such pairs where the sides differ by as much as matters.
+    pub equivalence_p: f64,
+    /// What the difference comes to.
+    pub relation: Relation,
+    /// What would decide it, where nothing is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<Needed>,
+    /// Whether no pair differs.
+    pub no_pair_differs: bool,
+}
+
+/// The means of one side's values, by case and condition.
+#[derive(Default)]
+struct SideMeans(BTreeMap<(u32, Condition), Sums>);
+
+impl SideMeans {
+    fn cells(&self) -> Vec<Cell> {
+        self.0.iter().map(|((case, _), values)| Cell { case: *case as usize, values: *values }).collect()
+    }
+
+    fn mean(&self) -> f64 {
+        figure(&self.cells(), 0).map_or(f64::NAN, |figure| figure.mean)
+    }
+}
+
+/// One score of both sides; `None` where no pair has it. What it comes to is settled with all that are judged together.
+pub(super) fn compared(
+    subject: &Subject,
+    first: &Scores,
+    second: &Scores,
+    pairs: &[RowPair],
+    rules: Rules,
+) -> Option<ComparedScore> {
+    let (mut differences, mut sides) = (Vec::new(), [SideMeans::default(), SideMeans::default()]);
+    let mut apart = SideMeans::default();
+    for &(case, condition, rows) in pairs {
+        if matches!(subject, Subject::Condition(only) if *only != condition) {
+            continue;
+        }
+        let values = first.value(subject, rows[0]).zip(second.value(subject, rows[1]));
+        let Some((one, other)) = values else { continue };
+        for (side, value) in sides.iter_mut().zip([one, other]) {
+            side.0.entry((case, condition)).or_default().add(value);
+        }
+        apart.0.entry((case, condition)).or_default().add(other - one);
+        differences.push(Paired { case: case as usize, condition: condition as usize, difference: other - one });
+    }
+    let found = difference(&differences, 1.0, rules.rng_seed)?;
+    let Difference { figure, p, sign_flip_p, least_sign_flip_p, .. } = found;
+    Some(ComparedScore {
+        subject: subject.clone(),
+        pairs: figure.count,
+        cases: figure.cases,
+        first: sides[0].mean(),
+        second: sides[1].mean(),
+        difference: figure.mean,
+        standard_error: figure.error.map(|error| error.value),
+        degrees: figure.error.map(|error| error.degrees),
+        over: figure.error.map(|error| error.over),
+        interval: found.interval(),
+        skewed_interval: figure.skewed,
+        p,
+        adjusted_p: p,
+        sign_flip_p,
+        least_sign_flip_p,
+        equivalence_p: found.equivalence_p(rules.min_effect),
+        relation: Relation::Inconclusive,
+        needed: Some(needed(&apart.cells(), figure.mean, rules.min_effect)),
+        no_pair_differs: found.is_none(),
+    })
+}
+
+/// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
+/// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one.
+pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
+    for is_score in [true, false] {
+        let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
+        let mut family: Vec<&mut ComparedScore> =
+            all.filter(|score| (score.subject == Subject::Score) == is_score).collect();
+        let chances: Vec<f64> = family.iter().map(|score| score.p).collect();
+        for (score, adjusted) in family.iter_mut().zip(holm(&chances)) {
+            score.adjusted_p = adjusted;
+            score.relation = relation(score, rules);
+            score.needed = score.needed.take().filter(|_| score.relation == Relation::Inconclusive);
+        }
+    }
+}
+
+fn relation(score: &ComparedScore, rules: Rules) -> Relation {
+    if score.equivalence_p <= ALPHA {
+        Relation::Same
+    } else if score.adjusted_p > ALPHA || score.difference.abs() < rules.min_effect {
+        Relation::Inconclusive
+    } else if score.difference > 0.0 {
+        Relation::Better
+    } else {
+        Relation::Worse
+    }
+}

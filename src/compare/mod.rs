@@ -1,0 +1,118 @@
+//! Two sides, runs or models, compared pair by pair: conversation by conversation of the same case, condition and repetition.
+//!
+//! In: the trials of both sides, and what each was held by. Out: for the score, each condition and each metric a difference
+//! with its interval and what it comes to: better, worse, the same, or not decided. Pure.
+//!
+//! Invariants: cases are what is drawn independently, so that every interval is over cases; only pairs are compared, the rest
+//! is listed; sides that were not held by the same rules are not compared.
+
+mod held;
+mod judged;
+mod needed;
+mod scores;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+pub use held::{HeldBy, HeldDifference};
+pub use judged::{ComparedScore, Relation, Subject};
+pub use needed::Needed;
+pub use scores::Scores;
+
+/// The least difference that matters to anyone, where nobody says otherwise.
+pub const MIN_EFFECT: f64 = 0.02;
+
+/// Under what rules sides are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// The least difference that matters, above 0 and up to 1. Within it both sides are the same.
+    pub min_effect: f64,
+    /// Draws flips of signs and bootstraps.
+    pub rng_seed: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { min_effect: MIN_EFFECT, rng_seed: 0 }
+    }
+}
+
+/// A side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Side {
+    /// The run's id.
+    pub run: String,
+    /// The agent's model.
+    pub model: String,
+}
+
+/// A side beside the first one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// What it is compared with.
+    pub first: Side,
+    /// What is compared.
+    pub second: Side,
+    /// How many cases both sides have.
+    pub cases: u32,
+    /// How many conversations have a counterpart, both with a score.
+    pub pairs: u32,
+    /// The score first, then its conditions, then the metrics in the order of the first side.
+    pub scores: Vec<ComparedScore>,
+    /// What is left out of it.
+    pub left_out: LeftOut,
+}
+
+/// What is not compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// The cases that only the first side has.
+    pub only_first: Vec<String>,
+    /// The cases that only the second side has.
+    pub only_second: Vec<String>,
+    /// How many conversations of shared cases have no counterpart.
+    pub unpaired: u32,
+    /// How many pairs have a score on the second side only.
+    pub first_lacks_score: u32,
+    /// How many pairs have a score on the first side only.
+    pub second_lacks_score: u32,
+}
+
+impl LeftOut {
+    /// Whether everything is compared.
+    pub fn is_empty(&self) -> bool {
+        *self == LeftOut::default()
+    }
+}
+
+impl Comparison {
+    /// What the whole comes to: what its score comes to; inconclusive where there is none.
+    pub fn relation(&self) -> Relation {
+        self.scores.first().map_or(Relation::Inconclusive, |score| score.relation)
+    }
+}
+
+/// Each of the other sides beside the first, which all of them are judged with as one family.
+pub fn compare(first: (&Side, &Scores), others: &[(&Side, &Scores)], rules: Rules) -> Vec<Comparison> {
+    let mut comparisons: Vec<Comparison> = others.iter().map(|second| beside(first, *second, rules)).collect();
+    judged::settle(&mut comparisons, rules);
+    comparisons
+}
+
+fn beside((first, scores): (&Side, &Scores), (second, others): (&Side, &Scores), rules: Rules) -> Comparison {
+    let pairs = scores.pairs(others);
+    let scored = |subject: &Subject| judged::compared(subject, scores, others, &pairs, rules);
+    let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();
+    Comparison {
+        first: first.clone(),
+        second: second.clone(),
+        cases: scores.shared_cases(others),
+        pairs: compared.first().map_or(0, |score| score.pairs),
+        scores: compared,
+        left_out: scores.left_out(others, &pairs),
+    }
+}

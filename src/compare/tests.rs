@@ -1,0 +1,175 @@
+use serde_json::json;
+
+use super::*;
+use crate::evidence::{Condition, TrialId};
+use crate::record::{Provenance, TrialRecord};
+use crate::score::{Component, Outcome, Score, Scorecard};
+
+fn trial(case: &str, repeat: u32, score: Option<f64>) -> TrialRecord {
+    held(case, Condition::WithoutFacts, repeat, score)
+}
+
+fn held(case: &str, condition: Condition, repeat: u32, score: Option<f64>) -> TrialRecord {
+    let id = TrialId { number: 0, case: case.to_owned(), model: "m".to_owned(), condition, repeat };
+    let composite = match score {
+        Some(score) => Component::scored(Score::new(score).unwrap(), ""),
+        None => Component::missing("no judge"),
+    };
+    TrialRecord {
+        outcome: Some(Outcome::Graded),
+        scorecard: Some(Scorecard { dimensions: Vec::new(), failure_count: 0, penalty: 0.0, composite }),
+        started_at: Some("2026-01-01T00:00:00Z".parse().unwrap()),
+        ..TrialRecord::planned(id)
+    }
+}
+
+fn side(run: &str) -> Side {
+    Side { run: run.to_owned(), model: "m".to_owned() }
+}
+
+fn scores(trials: &[TrialRecord]) -> Scores {
+    let mut scores = Scores::default();
+    trials.iter().for_each(|trial| scores.add(trial));
+    scores
+}
+
+fn of_cases(values: &[f64]) -> Scores {
+    scores(&values.iter().enumerate().map(|(at, value)| trial(&format!("c{at}"), 1, Some(*value))).collect::<Vec<_>>())
+}
+
+fn one(first: &Scores, second: &Scores) -> Comparison {
+    compare((&side("a"), first), &[(&side("b"), second)], Rules::default()).remove(0)
+}
+
+const BASE: [f64; 8] = [0.5, 0.6, 0.55, 0.7, 0.4, 0.65, 0.5, 0.6];
+
+fn moved(by: f64) -> Vec<f64> {
+    let wobble = [0.01, -0.01, 0.0, 0.005, -0.005, 0.01, -0.01, 0.0];
+    BASE.iter().zip(wobble).map(|(score, wobble)| score + by + wobble).collect()
+}
+
+#[test]
+fn each_relation_is_said_where_it_is_shown() {
+    let base = of_cases(&BASE);
+    for (by, relation) in
+        [(0.1, Relation::Better), (-0.1, Relation::Worse), (0.0, Relation::Same), (0.019, Relation::Inconclusive)]
+    {
+        let found = one(&base, &of_cases(&moved(by)));
+        assert_eq!(found.relation(), relation, "{by}: {found:#?}");
+        assert_eq!(found.scores[0].needed.is_some(), relation == Relation::Inconclusive);
+    }
+}
+
+#[test]
+fn only_pairs_are_compared_and_the_rest_is_listed() {
+    let first = scores(&[
+        trial("a", 1, Some(0.5)),
+        trial("a", 2, Some(0.7)),
+        trial("b", 1, None),
+        trial("b", 2, Some(0.9)),
+        trial("only here", 1, Some(1.0)),
+    ]);
+    let second = scores(&[
+        trial("only there", 1, Some(0.0)),
+        trial("b", 2, Some(0.8)),
+        trial("b", 1, Some(0.8)),
+        trial("a", 1, Some(0.6)),
+    ]);
+    let found = one(&first, &second);
+    assert_eq!((found.cases, found.pairs), (2, 2));
+    assert!((found.scores[0].difference - 0.0).abs() < 1e-9);
+    assert_eq!(
+        found.left_out,
+        LeftOut {
+            only_first: vec!["only here".to_owned()],
+            only_second: vec!["only there".to_owned()],
+            unpaired: 1,
+            first_lacks_score: 1,
+            second_lacks_score: 0,
+        }
+    );
+}
+
+#[test]
+fn nothing_shared_is_inconclusive() {
+    let found = one(&scores(&[trial("a", 1, Some(0.5))]), &scores(&[trial("b", 1, Some(0.6))]));
+    assert_eq!((found.relation(), found.pairs, found.scores.len()), (Relation::Inconclusive, 0, 0));
+}
+
+#[test]
+fn a_run_beside_itself_is_not_shown_to_be_the_same_by_few_cases() {
+    let base = of_cases(&BASE);
+    let score = &one(&base, &base).scores[0];
+    assert!(score.no_pair_differs);
+    assert_eq!((score.relation, score.p), (Relation::Inconclusive, 1.0));
+    assert_eq!(score.needed.unwrap().cases, Some(149));
+    let many: Vec<f64> = (0..150).map(|case| f64::from(case) / 150.0).collect();
+    assert_eq!(one(&of_cases(&many), &of_cases(&many)).relation(), Relation::Same);
+}
+
+#[test]
+fn several_models_are_one_family() {
+    let base = of_cases(&BASE);
+    // Alone it is better; as the best of twelve it may be chance.
+    let second = of_cases(&[0.62, 0.6, 0.6, 0.7, 0.5, 0.65, 0.61, 0.66]);
+    assert_eq!(one(&base, &second).relation(), Relation::Better);
+    let like = of_cases(&[0.45, 0.66, 0.5, 0.77, 0.42, 0.6, 0.55, 0.6]);
+    let names: Vec<Side> = (0..12).map(|at| side(&at.to_string())).collect();
+    let others: Vec<(&Side, &Scores)> =
+        names.iter().enumerate().map(|(at, side)| (side, if at == 0 { &second } else { &like })).collect();
+    let found = compare((&side("a"), &base), &others, Rules::default());
+    assert_eq!(found[0].relation(), Relation::Inconclusive, "{:?}", found[0].scores[0]);
+}
+
+#[test]
+fn conditions_are_compared_by_themselves_too() {
+    let both = |without: f64, with: f64| {
+        let case = |at: u32| {
+            let wobble = f64::from(at) / 1000.0;
+            [
+                held(&at.to_string(), Condition::WithoutFacts, 1, Some(without + wobble)),
+                held(&at.to_string(), Condition::WithFacts, 1, Some(with - wobble)),
+            ]
+        };
+        scores(&(0..8).flat_map(case).collect::<Vec<_>>())
+    };
+    let found = one(&both(0.5, 0.8), &both(0.505, 0.6));
+    let relations: Vec<(&str, u32, Relation)> =
+        found.scores.iter().map(|score| (score.subject.name(), score.pairs, score.relation)).collect();
+    assert_eq!(relations[0], ("score", 16, Relation::Worse));
+    assert_eq!(relations.len(), 3);
+    assert!((found.scores[2].difference + 0.2).abs() < 1e-9, "{:?}", found.scores[2]);
+}
+
+#[test]
+fn runs_that_were_not_held_alike_differ_by_what_is_named() {
+    let job = json!({
+        "name": "a", "scorer": {"temperature": 0.0, "prompt": "eval/score"}, "weights": {"tasks": 2.0},
+        "cases": [{"id": "a", "tasks": ["one"]}, {"id": "b", "tasks": ["two"]}], "gate": {"minScore": 0.5},
+    });
+    let mut other = job.clone();
+    let provenance = Provenance { tool_version: "0.1.0".to_owned(), ..Provenance::default() };
+    let both = scores(&[trial("a", 1, Some(0.5)), trial("b", 1, Some(0.5))]);
+    let differences = |job: &serde_json::Value, provenance_: &Provenance, other: &serde_json::Value| {
+        let (one, other) = (HeldBy::new(&provenance, Some(job)), HeldBy::new(provenance_, Some(other)));
+        one.differences(&other, &both, &both).into_iter().map(|it| (it.what, it.first, it.second)).collect::<Vec<_>>()
+    };
+    other["name"] = json!("b");
+    other["gate"] = json!({});
+    other["target"] = json!({"http": {}});
+    assert_eq!(differences(&job, &provenance, &other), []);
+    other["scorer"]["temperature"] = json!(0.5);
+    other["weights"] = json!({"tasks": 2.0, "tone": 1.0});
+    other["cases"][1]["tasks"] = json!(["three"]);
+    let newer = Provenance { tool_version: "0.2.1".to_owned(), ..Provenance::default() };
+    let text = |what: &str, one: &str, other: &str| (what.to_owned(), one.to_owned(), other.to_owned());
+    assert_eq!(
+        differences(&job, &newer, &other),
+        [
+            text("the version of eval-job", "0.1", "0.2"),
+            text("scorer.temperature", "0.0", "0.5"),
+            text("weights.tone", "nothing", "1.0"),
+            text("case b", "one text", "another"),
+        ]
+    );
+}
