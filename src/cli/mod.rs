@@ -10,6 +10,7 @@ mod calibrate;
 mod audit;
 mod cases;
 mod certificates;
+mod compare;
 mod context;
 mod context_files;
 mod coverage;
@@ -124,6 +125,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Grade(args) => grade::grade(&args, &context, &printer),
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Audit(args) => audit::audit(&args, &context, &printer),
+        Command::Compare(args) => compare::compare(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
         Command::Check(args) => grade::check(&args, &context, &printer),
         Command::Label(args) => label::label(&args, &context, &printer),

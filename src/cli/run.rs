@@ -191,7 +191,7 @@ impl Jobs<'_> {
 
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance.models);
         let overview = stored.read(|group, trial| gathered.add(group, trial))?;
         let summary_written = stored.write_summary(&overview.summary);
         let prompts = StoredPrompts::from_run(&stored, context.clock);

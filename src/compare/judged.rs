@@ -189,7 +189,10 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
         for (score, adjusted) in family.iter_mut().zip(holm(&chances)) {
             score.adjusted_p = adjusted;
             score.relation = relation(score, rules);
-            score.needed = score.needed.take().filter(|_| score.relation == Relation::Inconclusive);
+            score.needed = score
+                .needed
+                .take()
+                .filter(|needed| score.relation == Relation::Inconclusive && *needed != Needed::NOTHING);
         }
     }
 }

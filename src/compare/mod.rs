@@ -96,14 +96,17 @@ impl Comparison {
     }
 }
 
-/// Each of the other sides beside the first, which all of them are judged with as one family.
-pub fn compare(first: (&Side, &Scores), others: &[(&Side, &Scores)], rules: Rules) -> Vec<Comparison> {
-    let mut comparisons: Vec<Comparison> = others.iter().map(|second| beside(first, *second, rules)).collect();
+/// A side with its scores.
+pub type ScoredSide<'a> = (&'a Side, &'a Scores);
+
+/// The second side of each pair beside its first one. All pairs are judged as one family.
+pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: Rules) -> Vec<Comparison> {
+    let mut comparisons: Vec<Comparison> = pairs.iter().map(|&[first, second]| beside(first, second, rules)).collect();
     judged::settle(&mut comparisons, rules);
     comparisons
 }
 
-fn beside((first, scores): (&Side, &Scores), (second, others): (&Side, &Scores), rules: Rules) -> Comparison {
+fn beside((first, scores): ScoredSide<'_>, (second, others): ScoredSide<'_>, rules: Rules) -> Comparison {
     let pairs = scores.pairs(others);
     let scored = |subject: &Subject| judged::compared(subject, scores, others, &pairs, rules);
     let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();

@@ -21,6 +21,11 @@ pub struct Needed {
     pub repeats: Option<u32>,
 }
 
+impl Needed {
+    /// Where no number is known that would do.
+    pub(super) const NOTHING: Needed = Needed { cases: None, repeats: None };
+}
+
 /// What the variance of the mean over cases is made of.
 struct Spread {
     /// The variance between the cases' true differences.
@@ -36,12 +41,11 @@ struct Spread {
 ///
 /// Source: the sample size for Student's t with 80 % power, Cohen 1988; the share of repetitions by analysis of variance.
 pub(super) fn needed(cells: &[Cell], mean: f64, min_effect: f64) -> Needed {
-    let none = Needed { cases: None, repeats: None };
     let Some(spread) = spread(cells) else {
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
         let is_none = figure(cells, 0).is_some_and(|figure| figure.error.is_none()) && mean.abs() < 1e-12;
         let cases = (ALPHA.ln() / (1.0 - min_effect).ln()).ceil() as u32;
-        return Needed { cases: is_none.then_some(cases), ..none };
+        return Needed { cases: is_none.then_some(cases), ..Needed::NOTHING };
     };
     let is_effect = mean.abs() >= min_effect;
     let decides = |error: f64, cases: u32| {

@@ -38,7 +38,7 @@ fn of_cases(values: &[f64]) -> Scores {
 }
 
 fn one(first: &Scores, second: &Scores) -> Comparison {
-    compare((&side("a"), first), &[(&side("b"), second)], Rules::default()).remove(0)
+    compare(&[[(&side("a"), first), (&side("b"), second)]], Rules::default()).remove(0)
 }
 
 const BASE: [f64; 8] = [0.5, 0.6, 0.55, 0.7, 0.4, 0.65, 0.5, 0.6];
@@ -115,9 +115,11 @@ fn several_models_are_one_family() {
     assert_eq!(one(&base, &second).relation(), Relation::Better);
     let like = of_cases(&[0.45, 0.66, 0.5, 0.77, 0.42, 0.6, 0.55, 0.6]);
     let names: Vec<Side> = (0..12).map(|at| side(&at.to_string())).collect();
-    let others: Vec<(&Side, &Scores)> =
-        names.iter().enumerate().map(|(at, side)| (side, if at == 0 { &second } else { &like })).collect();
-    let found = compare((&side("a"), &base), &others, Rules::default());
+    let first = side("a");
+    let scores = |at: usize| if at == 0 { &second } else { &like };
+    let pairs: Vec<[ScoredSide<'_>; 2]> =
+        names.iter().enumerate().map(|(at, side)| [(&first, &base), (side, scores(at))]).collect();
+    let found = compare(&pairs, Rules::default());
     assert_eq!(found[0].relation(), Relation::Inconclusive, "{:?}", found[0].scores[0]);
 }
 

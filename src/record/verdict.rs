@@ -14,6 +14,8 @@ pub enum Verdict {
     /// A figure is below the gate, a case is below the threshold of a metric, or an assertion that must show something of the conversation can't fail or held before
     /// it; no other figure is missing.
     GateFailed,
+    /// What the gate asks for is neither shown nor refuted by so few conversations.
+    Inconclusive,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
     Incomplete,
     /// Its user stopped it.
@@ -61,6 +63,7 @@ impl Verdict {
         match self {
             Verdict::Passed => 0,
             Verdict::GateFailed => 100,
+            Verdict::Inconclusive => 101,
             Verdict::Incomplete => 102,
             Verdict::Interrupted => 130,
         }
@@ -71,6 +74,7 @@ impl Verdict {
         match self {
             Verdict::Passed => "passed",
             Verdict::GateFailed => "gate failed",
+            Verdict::Inconclusive => "inconclusive",
             Verdict::Incomplete => "incomplete",
             Verdict::Interrupted => "interrupted",
         }

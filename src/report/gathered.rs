@@ -1,10 +1,12 @@
 //! The report's parts about single trials, gathered while the trials are read one by one.
 //!
-//! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials.
+//! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials; only of several models
+//! the scores are kept, to be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{count, plain};
+use crate::compare::{Comparison, Rules, Scores, Side, compare};
 use crate::evidence::{Ending, Evidence, Observed};
 use crate::record::{Tally, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
@@ -34,6 +36,8 @@ pub struct Gathered {
     pub(super) unstable: usize,
     /// The judges that were asked, each with whether it ever answered.
     judges: BTreeMap<String, bool>,
+    /// The scores of each of several models, to be compared.
+    sides: Vec<(Side, Scores)>,
     /// By case and dimension.
     parts: BTreeMap<(String, String), Vec<Part>>,
     /// The cases of which a conversation was in trouble.
@@ -213,8 +217,26 @@ impl Part {
 }
 
 impl Gathered {
+    /// Of a run of these models, which are compared where there are several.
+    pub fn comparing(models: &[String]) -> Gathered {
+        let side = |model: &String| (Side { run: String::new(), model: model.clone() }, Scores::default());
+        let sides = if models.len() > 1 { models.iter().map(side).collect() } else { Vec::new() };
+        Gathered { sides, ..Gathered::default() }
+    }
+
+    /// Each of several models beside the first.
+    pub(super) fn comparisons(&self, rng_seed: u64) -> Vec<Comparison> {
+        let mut sides = self.sides.iter().map(|(side, scores)| (side, scores));
+        let Some(first) = sides.next() else { return Vec::new() };
+        let pairs: Vec<_> = sides.map(|other| [first, other]).collect();
+        compare(&pairs, Rules { rng_seed, ..Rules::default() })
+    }
+
     /// Takes in a trial; `group` is the place of its group.
     pub fn add(&mut self, group: usize, trial: &TrialRecord) {
+        if let Some((_, scores)) = self.sides.iter_mut().find(|(side, _)| side.model == trial.trial.model) {
+            scores.add(trial);
+        }
         let trouble = trouble(trial);
         if !trouble.is_empty() {
             self.troubles.add(group, trial, trouble);

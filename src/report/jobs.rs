@@ -41,7 +41,7 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
 /// How many of these runs came to each verdict, such as `2 passed`; verdicts that none came to are left out, but passed.
 pub(super) fn verdict_counts<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<(Verdict, String)> {
     let verdicts: Vec<Verdict> = runs.map(|run| run.verdict).collect();
-    [Verdict::Passed, Verdict::GateFailed, Verdict::Incomplete, Verdict::Interrupted]
+    [Verdict::Passed, Verdict::GateFailed, Verdict::Inconclusive, Verdict::Incomplete, Verdict::Interrupted]
         .into_iter()
         .map(|verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count()))
         .filter(|(verdict, number)| *number > 0 || *verdict == Verdict::Passed)
@@ -53,6 +53,6 @@ fn word(verdict: Verdict) -> (&'static str, Paint) {
     match verdict {
         Verdict::Passed => ("passed", Ink::good),
         Verdict::GateFailed => ("failed", Ink::bad),
-        Verdict::Incomplete | Verdict::Interrupted => (verdict.label(), Ink::unsure),
+        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => (verdict.label(), Ink::unsure),
     }
 }

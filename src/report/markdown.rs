@@ -189,7 +189,7 @@ fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "✅",
         Verdict::GateFailed => "❌",
-        Verdict::Incomplete | Verdict::Interrupted => "⚠️",
+        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "⚠️",
     }
 }
 

@@ -4,6 +4,7 @@ mod audit;
 mod baseline;
 mod cases;
 mod check;
+mod compare;
 mod coverage;
 mod export;
 mod generate;
@@ -33,6 +34,7 @@ pub(super) use audit::AuditArgs;
 pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use check::CheckArgs;
+pub(super) use compare::CompareArgs;
 pub(super) use coverage::CoverageArgs;
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use generate::GenerateArgs;
@@ -59,7 +61,7 @@ pub(super) struct Args {
 
 const EXIT_STATUS: &str = "\
 Exit status: 0 passed · 1 eval-job itself failed · 2 bad usage or invalid job · 100 gate failed
-· 102 incomplete (agent unreachable, persona, judge or graph broken, limit reached) · 130 interrupted";
+· 101 inconclusive · 102 incomplete (agent unreachable, persona, judge or graph broken, limit reached) · 130 interrupted";
 
 /// The job that is run when none is named.
 pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
@@ -99,6 +101,9 @@ pub(super) enum Command {
     /// Join the runs of the parts of a suite, which `run --partition` held on several machines, into one run for each job; the
     /// status is that of the whole
     Merge(MergeArgs),
+    /// Compare runs, or the models of one, pair by pair: better, worse, the same or not decided (status 0, 100, 0, 101), and what
+    /// would decide it
+    Compare(CompareArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(Box<GradeArgs>),
     /// Score jobs against four agents that do nothing (silent, echo, "Done!", listing all), without any model: what lets them pass

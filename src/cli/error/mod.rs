@@ -7,6 +7,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::compare::CompareError;
 use crate::graph::GraphError;
 use crate::job::Problems;
 use crate::plan::Refusal;
@@ -118,6 +119,8 @@ pub(super) enum CliError {
     NoRunsFolder(StoreError),
     /// The runs folder.
     Store(StoreError),
+    /// Runs can't be compared.
+    Compare(CompareError),
     /// A subcommand lacks something that only the environment can say.
     Unprepared(Refusal),
     /// The database of the demo agent does not answer as it should.
@@ -161,6 +164,7 @@ impl CliError {
             | CliError::RepeatedWeight(_)
             | CliError::UnknownWeight(..)
             | CliError::DataFile { .. }
+            | CliError::Compare(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. }
                 | StoreError::NoRuns { .. }
@@ -203,6 +207,12 @@ impl CliError {
             }
             other => other,
         }
+    }
+}
+
+impl From<CompareError> for CliError {
+    fn from(error: CompareError) -> CliError {
+        CliError::Compare(error)
     }
 }
 

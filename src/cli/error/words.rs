@@ -178,6 +178,10 @@ impl CliError {
                     if helps.is_empty() { String::new() } else { format!("\n  try: {}", plain(&helps.join(", or "))) };
                 format!("{error} {} can't be written: {source}{help}", plain(&path.display().to_string()))
             }
+            CliError::Compare(problem) => {
+                let words: Vec<String> = problem.to_string().lines().map(plain).collect();
+                format!("{error} {}\n  try: {}", words.join("\n"), problem.help())
+            }
             CliError::Store(source) => of_store(&error.to_string(), source, "free some space there"),
             CliError::NoRunsFolder(source) => {
                 of_store(&error.to_string(), source, "free some space there, or another folder with --runs-dir DIR")

@@ -165,7 +165,7 @@ fn grade_run<'a>(
         }
         again.asked(grading, stopped);
     }
-    let mut gathered = Gathered::default();
+    let mut gathered = Gathered::comparing(&overview.summary.provenance.models);
     let before = run.read_with_texts(|trial| {
         let trial = again.grade(trial)?;
         let group = overview.add(&trial);

@@ -30,7 +30,7 @@ pub(super) fn write(
         AppendError::Write(source) => CliError::Journal { folder: folder.clone(), source, next: None },
     })?;
     let mut run = JournalFile::from_journal(&folder, &journal).with_redactor(context.redactor().clone());
-    let mut gathered = Gathered::default();
+    let mut gathered = Gathered::comparing(&run.planned()?.summary.provenance.models);
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     run.write_summary(&overview.summary)?;
     let prompts = StoredPrompts::from_run(&run, context.clock);

@@ -175,7 +175,7 @@ impl RunView {
             mark: match summary.verdict {
                 Verdict::Passed => "✓",
                 Verdict::GateFailed => "✕",
-                Verdict::Incomplete | Verdict::Interrupted => "!",
+                Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "!",
             },
             verdict: word,
             words: plain(&rest),
@@ -341,7 +341,7 @@ fn tone_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "good",
         Verdict::GateFailed => "bad",
-        Verdict::Incomplete | Verdict::Interrupted => "unsure",
+        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "unsure",
     }
 }
 

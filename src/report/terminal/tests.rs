@@ -102,7 +102,7 @@ impl Made {
             }
         }
         fold.take(Entry::RunFinished { at: at(), interrupted: false });
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::comparing(&self.models);
         for (group, trial) in &over {
             gathered.add(*group, trial);
         }

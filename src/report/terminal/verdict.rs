@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::comparison::{beside_words, relation_words};
 use super::super::personas::persona_lines;
 use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
+use crate::compare::Relation;
 use crate::record::{MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 
@@ -24,7 +26,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
     page.paragraph(0, Ink::dim, &format!("{} ({}) · {models}", provenance.job, provenance.job_file));
     if let [first, _, ..] = record.figures.as_slice() {
         figures(page, record);
-        page.paragraph(0, Ink::dim, &few(overview, &first.model));
+        beside_first(page, run, &first.model);
     }
     thresholds(page, overview);
     for line in persona_lines(overview) {
@@ -51,7 +53,7 @@ pub(super) fn headline(page: &mut Page, run: &Run<'_>) {
     let paint: Paint = match run.overview.summary.verdict {
         Verdict::Passed => Ink::good,
         Verdict::GateFailed => Ink::bad,
-        Verdict::Incomplete | Verdict::Interrupted => Ink::unsure,
+        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => Ink::unsure,
     };
     page.paragraph(0, paint, &format!("{word}{}{rest}", if rest.is_empty() { "" } else { ": " }));
 }
@@ -114,7 +116,7 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         (Verdict::Incomplete, _) if overview.validity.invalid > 0 => {
             "too few conversations in which the persona played its part".to_owned()
         }
-        (Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
+        (Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
 }
@@ -202,6 +204,22 @@ fn difference(record: &RunSummary, figure: &ModelFigure, digits: usize) -> Optio
     Some(format!("{sign}{}", decimals(difference.abs(), digits)))
 }
 
+/// What each model comes to beside the first one.
+fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
+    let comparisons = run.gathered.comparisons(run.overview.summary.provenance.rng_seed);
+    let scores =
+        comparisons.iter().filter_map(|comparison| Some((&comparison.second.model, comparison.scores.first()?)));
+    let shown: Vec<_> =
+        scores.filter(|(_, score)| score.interval.is_some() || score.relation != Relation::Inconclusive).collect();
+    for (model, score) in &shown {
+        let (paint, words) = relation_words(model, first, score.relation);
+        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_words(score)));
+    }
+    if shown.len() < comparisons.len() {
+        page.paragraph(0, Ink::dim, &few(run.overview, first));
+    }
+}
+
 /// How little a difference between models rests on.
 fn few(overview: &Overview, first: &str) -> String {
     let of = match overview.groups.iter().map(|group| group.planned).max().unwrap_or_default() {
@@ -216,7 +234,9 @@ fn few(overview: &Overview, first: &str) -> String {
 pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
     let record = &run.overview.summary;
     let provenance = &record.provenance;
-    if !matches!(record.verdict, Verdict::Passed | Verdict::GateFailed) || !provenance.is_scripted() {
+    if !matches!(record.verdict, Verdict::Passed | Verdict::GateFailed | Verdict::Inconclusive)
+        || !provenance.is_scripted()
+    {
         return;
     }
     let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");

@@ -1,0 +1,183 @@
+//! `eval-job compare [RUN…]`
+
+use super::args::{CompareArgs, runs_dir_flag};
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::compare::{
+    Comparison, HeldBy, HeldDifference, Relation, Rules, ScoredSide, Scores, Side, compare as compared,
+};
+use crate::record::Verdict;
+use crate::report;
+use crate::store::folder::RunsFolder;
+use crate::store::{Store, StoredRun};
+
+/// Why runs can't be compared.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CompareError {
+    /// A single run has a single model.
+    #[error("run {run} has one model, {model}: there is nothing to compare it with")]
+    Alone { run: String, model: String },
+    /// A run is named twice.
+    #[error("{run} and {other} are the same run")]
+    Twice { run: String, other: String },
+    /// Runs of several models have none in common.
+    #[error("runs {first} and {second} have no model in common ({} and {})", .models[0].join(", "), .models[1].join(", "))]
+    NoSharedModel { first: String, second: String, models: Box<[Vec<String>; 2]> },
+    /// Runs have no case in common.
+    #[error("runs {first} ({}) and {second} ({}) have no case in common", .jobs[0], .jobs[1])]
+    NoSharedCase { first: String, second: String, jobs: Box<[String; 2]> },
+    /// Runs were not held by the same rules.
+    #[error("runs {first} and {second} were not held alike, so that their scores say nothing of each other{}", lines(.differences))]
+    HeldApart { first: String, second: String, differences: Vec<HeldDifference> },
+}
+
+fn lines(differences: &[HeldDifference]) -> String {
+    let line = |it: &HeldDifference| format!("\n  {}: {} and {}", it.what, it.first, it.second);
+    differences.iter().map(line).collect()
+}
+
+impl CompareError {
+    /// What to try.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            CompareError::Alone { .. } => "name a second run, or compare models in one: eval-job run --model a,b",
+            CompareError::Twice { .. } => "name two runs; eval-job list shows them",
+            CompareError::NoSharedModel { .. } => "compare runs of one model each, or hold both with the same models",
+            CompareError::NoSharedCase { .. } => "compare runs of one job",
+            CompareError::HeldApart { .. } => {
+                "hold both runs by the same job; where only judge, metrics or weights differ, eval-job grade grades the \
+                 older run again by the newer job"
+            }
+        }
+    }
+}
+
+/// A run that is compared.
+struct ComparedRun {
+    id: String,
+    job: String,
+    held: HeldBy,
+    /// Its models in the order of the run, each with its scores.
+    models: Vec<(Side, Scores)>,
+}
+
+impl ComparedRun {
+    fn of(&self, model: &str) -> Option<ScoredSide<'_>> {
+        self.models.iter().find(|(side, _)| side.model == model).map(|(side, scores)| (side, scores))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.models.iter().map(|(side, _)| side.model.clone()).collect()
+    }
+}
+
+/// Compares runs with the first one, or the models of a single one. The status is 100 where one is worse, 101 where that is open.
+pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let newest = [None];
+    let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
+    let named = if named.is_empty() { &newest[..] } else { &named };
+    let runs = named.iter().map(|id| read(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
+    for (place, run) in runs.iter().enumerate() {
+        if let Some(first) = runs[..place].iter().position(|known| known.id == run.id) {
+            let [run, other] = [first, place].map(|place| args.runs[place].clone());
+            return Err(CompareError::Twice { run, other }.into());
+        }
+    }
+    let rules = Rules { min_effect: args.min_effect, ..Rules::default() };
+    let comparisons = compared(&pairs(&runs)?, rules);
+    match args.json {
+        true => printer.data(&format!("{:#}\n", report::comparisons_json(&comparisons, rules)))?,
+        false => printer.data(&report::comparisons(&comparisons, rules, context.screen(args.verbose)))?,
+    }
+    if !args.json && runs.len() > 1 {
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        let flag = runs_dir_flag(&args.runs_dir.runs_dir);
+        printer.note(&format!(
+            "what each of them said: eval-job show {}{flag}",
+            ids.join(&format!("{flag}, eval-job show "))
+        ));
+    }
+    Ok(status(&comparisons))
+}
+
+/// The exit status: a side that is worse outweighs one of which nothing is shown.
+fn status(comparisons: &[Comparison]) -> u8 {
+    let has = |relation| comparisons.iter().any(|comparison| comparison.relation() == relation);
+    match () {
+        () if has(Relation::Worse) => Verdict::GateFailed.exit_status(),
+        () if has(Relation::Inconclusive) => Verdict::Inconclusive.exit_status(),
+        () => 0,
+    }
+}
+
+fn read(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
+    let store = RunsFolder::at(&args.runs_dir.runs_dir);
+    let mut run = store.open(id)?.with_redactor(context.redactor().clone());
+    let summary = run.planned()?.summary;
+    let mut held = HeldBy::new(&summary.provenance, run.job.as_deref());
+    let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
+    let mut models: Vec<(Side, Scores)> = summary.provenance.models.iter().map(side).collect();
+    let overview = run.read(|_, trial| {
+        held.add(trial);
+        if let Some((_, scores)) = models.iter_mut().find(|(side, _)| side.model == trial.trial.model) {
+            scores.add(trial);
+        }
+    })?;
+    if let Some(note) = &run.note {
+        printer.note(&format!("note: {note}"));
+    }
+    let verdict = overview.summary.verdict;
+    if matches!(verdict, Verdict::Incomplete | Verdict::Interrupted) {
+        let words = "conversations without a score are left out";
+        printer.note(&format!("note: run {} is {}: {words}", summary.id, verdict.label()));
+    }
+    Ok(ComparedRun { id: summary.id, job: summary.provenance.job, held, models })
+}
+
+/// Which sides are compared with which.
+fn pairs(runs: &[ComparedRun]) -> Result<Vec<[ScoredSide<'_>; 2]>, CliError> {
+    let Some((first, others)) = runs.split_first() else { return Ok(Vec::new()) };
+    if others.is_empty() {
+        let mut models = first.models.iter().map(|(side, scores)| (side, scores));
+        let one = models.next();
+        let pairs: Vec<[ScoredSide<'_>; 2]> = models.filter_map(|other| Some([one?, other])).collect();
+        if pairs.is_empty() {
+            let model = first.names().concat();
+            return Err(CompareError::Alone { run: first.id.clone(), model }.into());
+        }
+        return Ok(pairs);
+    }
+    let mut pairs = Vec::new();
+    for other in others {
+        let own = beside(first, other)?;
+        for [(_, one), (_, another)] in &own {
+            if !one.cases().iter().any(|case| another.has(case)) {
+                let jobs = Box::new([&first.job, &other.job].map(|job| report::plain(job)));
+                let (first, second) = (first.id.clone(), other.id.clone());
+                return Err(CompareError::NoSharedCase { first, second, jobs }.into());
+            }
+            let differences = first.held.differences(&other.held, one, another);
+            if !differences.is_empty() {
+                let (first, second) = (first.id.clone(), other.id.clone());
+                return Err(CompareError::HeldApart { first, second, differences }.into());
+            }
+        }
+        pairs.extend(own);
+    }
+    Ok(pairs)
+}
+
+/// The models of two runs beside each other: those of the same name, or the only one of each.
+fn beside<'a>(first: &'a ComparedRun, other: &'a ComparedRun) -> Result<Vec<[ScoredSide<'a>; 2]>, CompareError> {
+    if let ([(one, scores)], [(another, others)]) = (first.models.as_slice(), other.models.as_slice()) {
+        return Ok(vec![[(one, scores), (another, others)]]);
+    }
+    let shared = |(side, scores): &'a (Side, Scores)| Some([(side, scores), other.of(&side.model)?]);
+    let pairs: Vec<[ScoredSide<'a>; 2]> = first.models.iter().filter_map(shared).collect();
+    if pairs.is_empty() {
+        let models = Box::new([first.names(), other.names()]);
+        return Err(CompareError::NoSharedModel { first: first.id.clone(), second: other.id.clone(), models });
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,273 @@
+//! Sides beside each other: what each difference comes to, and what that rests on.
+
+use serde_json::{Value, json};
+
+use super::numbers::count;
+use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
+use crate::compare::{ComparedScore, Comparison, LeftOut, Needed, Relation, Rules, Side, Subject};
+use crate::statistics::{Interval, Over};
+
+/// So many cases that are left out are named.
+const NAMED: usize = 5;
+
+/// The comparisons for a terminal.
+pub fn comparisons(comparisons: &[Comparison], rules: Rules, screen: Screen) -> String {
+    let mut page = Page::new(screen);
+    for (place, comparison) in comparisons.iter().enumerate() {
+        if place > 0 {
+            page.gap();
+        }
+        one(&mut page, comparison, rules, screen.is_unfolded);
+    }
+    if let Some(words) = family(comparisons) {
+        page.gap();
+        page.paragraph(0, Ink::dim, &words);
+    }
+    page.text
+}
+
+fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool) {
+    let [first, second] = names(&comparison.first, &comparison.second);
+    let Some(score) = comparison.scores.first() else {
+        page.lead(
+            (0, 2),
+            (Ink::unsure, "inconclusive:"),
+            (Ink::unpainted, &format!("{second} beside {first}: no pair has a score")),
+        );
+        left_out(page, &comparison.left_out);
+        return;
+    };
+    let relation = score.relation;
+    let figures = format!(
+        "{second} beside {first}: {} → {}, {}",
+        two_decimals(score.first),
+        two_decimals(score.second),
+        figure_words(score)
+    );
+    page.lead((0, 2), (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
+    let pairs = format!("{} of {}", count(score.pairs as usize, "pair"), count(score.cases as usize, "case"));
+    page.paragraph(0, Ink::dim, &format!("{pairs} · {}", side_words(comparison)));
+    page.gap();
+    let shows = |score: &&ComparedScore| is_unfolded || !score.no_pair_differs || score.subject == Subject::Score;
+    let rows: Vec<Row> = comparison.scores.iter().filter(shows).map(row).collect();
+    let alike = comparison.scores.len() - rows.len();
+    let column = |name: &str| vec![name.to_owned()];
+    let columns = ["first", "second", "difference", "95 % interval", "p", ""].map(column).to_vec();
+    page.table(&Table { title: String::new(), columns, rows });
+    if alike > 0 {
+        page.paragraph(0, Ink::dim, &format!("{alike} more in which no pair differs (-v shows them)"));
+    }
+    page.gap();
+    reserves(score, rules).iter().for_each(|line| page.paragraph(0, Ink::unpainted, line));
+    left_out(page, &comparison.left_out);
+}
+
+/// What tells the sides apart: their models, or their runs.
+fn names(first: &Side, second: &Side) -> [String; 2] {
+    [first, second].map(|side| plain(if first.run == second.run { &side.model } else { &side.run }))
+}
+
+/// What the sides are, where their names do not say it.
+fn side_words(comparison: &Comparison) -> String {
+    let (first, second) = (&comparison.first, &comparison.second);
+    match first.run == second.run {
+        true => format!("run {}", plain(&first.run)),
+        false if first.model == second.model => format!("model {}", plain(&first.model)),
+        false => format!("models {} and {}", plain(&first.model), plain(&second.model)),
+    }
+}
+
+/// A difference with its interval, in words.
+fn figure_words(score: &ComparedScore) -> String {
+    match score.interval {
+        Some(interval) => format!("{} ({})", signed(score.difference), interval_words(interval)),
+        None if score.no_pair_differs => "no pair differs".to_owned(),
+        None => signed(score.difference),
+    }
+}
+
+/// What a side is beside the first one, in a few words and their colour.
+pub(super) fn relation_words(second: &str, first: &str, relation: Relation) -> (Paint, String) {
+    let (first, second) = (plain(first), plain(second));
+    let words = match relation {
+        Relation::Better => format!("{second} is better than {first}:"),
+        Relation::Worse => format!("{second} is worse than {first}:"),
+        Relation::Same => format!("{second} is the same as {first}:"),
+        Relation::Inconclusive => format!("{second} beside {first} is inconclusive:"),
+    };
+    (paint(relation), words)
+}
+
+/// The difference that this rests on, and what would decide it.
+pub(super) fn beside_words(score: &ComparedScore) -> String {
+    let over = match score.over {
+        _ if score.cases == 1 => "for this case only".to_owned(),
+        _ => format!("over {}", count(score.cases as usize, "case")),
+    };
+    let needed = match score.relation {
+        Relation::Inconclusive => format!(". {}", needed_words(score.needed).trim_end_matches('.')),
+        _ => String::new(),
+    };
+    format!("{}, {over}{needed}", figure_words(score))
+}
+
+fn row(score: &ComparedScore) -> Row {
+    let cell = |text: String| -> Cell { (Ink::unpainted, text) };
+    Row {
+        name: plain(score.subject.name()),
+        indent: if score.subject == Subject::Score { 0 } else { 2 },
+        paint: if score.subject == Subject::Score { Ink::bold } else { Ink::unpainted },
+        cells: vec![
+            cell(two_decimals(score.first)),
+            cell(two_decimals(score.second)),
+            cell(signed(score.difference)),
+            cell(score.interval.map_or("–".to_owned(), interval_words)),
+            cell(chance(score.adjusted_p)),
+            (paint(score.relation), score.relation.label().to_owned()),
+        ],
+    }
+}
+
+fn paint(relation: Relation) -> Paint {
+    match relation {
+        Relation::Better => Ink::good,
+        Relation::Worse => Ink::bad,
+        Relation::Same => Ink::bold,
+        Relation::Inconclusive => Ink::unsure,
+    }
+}
+
+/// What the verdict on the score rests on, and what would decide it.
+fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
+    let mut lines = Vec::new();
+    match (score.over, score.degrees) {
+        (Some(Over::Cases), _) => {
+            lines.push(format!("Intervals are Student's t over {}.", count(score.cases as usize, "case")));
+        }
+        (Some(Over::Repeats), _) => {
+            lines.push(
+                "Intervals are over the repetitions of this case only: they say nothing of other cases.".to_owned(),
+            );
+        }
+        (None, _) if score.pairs == 1 => {
+            lines.push("A single pair shows no spread: there is no interval.".to_owned());
+        }
+        (None, _) => lines.push("The pairs show no spread: there is no interval.".to_owned()),
+    }
+    if score.over.is_none() && score.cases == 1 && score.pairs > 1 {
+        lines.push("All pairs are of one case: they say nothing of other cases.".to_owned());
+    }
+    if score.over.is_some() {
+        let units = match score.over {
+            Some(Over::Repeats) => count(score.pairs as usize, "pair"),
+            _ => count(score.cases as usize, "case"),
+        };
+        let least = if score.least_sign_flip_p > 0.05 {
+            format!("; with {units} it can't be below {}", chance(score.least_sign_flip_p))
+        } else {
+            String::new()
+        };
+        lines.push(format!("By the flip of signs p is {}{least}.", chance(score.sign_flip_p)));
+    }
+    if let Some(interval) = score.skewed_interval {
+        lines.push(format!(
+            "The cases' differences are skewed: by bootstrap-t the interval is {}.",
+            interval_words(interval)
+        ));
+    }
+    let effect = rules.min_effect;
+    match score.relation {
+        Relation::Same => lines.push(format!(
+            "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
+            chance(score.equivalence_p)
+        )),
+        Relation::Inconclusive => {
+            if score.adjusted_p <= 0.05 {
+                lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
+            }
+            lines.push(needed_words(score.needed));
+        }
+        Relation::Better | Relation::Worse => {}
+    }
+    lines
+}
+
+/// How much more would decide it.
+fn needed_words(needed: Option<Needed>) -> String {
+    let cases = needed.and_then(|needed| needed.cases).map(|cases| count(cases as usize, "case"));
+    let repeats = needed.and_then(|needed| needed.repeats).map(|repeats| format!("{repeats} repetitions of these"));
+    let ways: Vec<String> = cases.into_iter().chain(repeats).collect();
+    match ways.is_empty() {
+        true => {
+            "Hold more cases, or each several times (--repeat): so few pairs don't tell how many it takes.".to_owned()
+        }
+        false => format!("About {} would decide it, if the difference is as it is seen here.", ways.join(", or ")),
+    }
+}
+
+fn left_out(page: &mut Page, left_out: &LeftOut) {
+    let mut line = |text: String| page.paragraph(0, Ink::unsure, &text);
+    for (cases, which) in [(&left_out.only_first, "first"), (&left_out.only_second, "second")] {
+        if !cases.is_empty() {
+            let named: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();
+            let more = cases.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let all = count(cases.len(), "case");
+            line(format!("Not compared: {all} of the {which} side only: {}{more}.", named.join(", ")));
+        }
+    }
+    let conversations = |number: u32| count(number as usize, "conversation");
+    if left_out.unpaired > 0 {
+        line(format!("Not compared: {} of shared cases without a counterpart.", conversations(left_out.unpaired)));
+    }
+    for (lacking, which) in [(left_out.first_lacks_score, "first"), (left_out.second_lacks_score, "second")] {
+        if lacking > 0 {
+            line(format!("Not compared: {} that have no score on the {which} side only.", conversations(lacking)));
+        }
+    }
+}
+
+/// Among how many the chances are adjusted.
+fn family(comparisons: &[Comparison]) -> Option<String> {
+    let scores = comparisons.iter().filter(|comparison| !comparison.scores.is_empty()).count();
+    let others = comparisons.iter().map(|comparison| comparison.scores.len().saturating_sub(1)).sum::<usize>();
+    let scores = (scores > 1).then(|| count(scores, "score"));
+    let others = (others > 1).then(|| format!("{others} conditions and metrics"));
+    let families: Vec<String> = scores.into_iter().chain(others).collect();
+    (!families.is_empty()).then(|| format!("p is adjusted among {} (Holm).", families.join(", and among ")))
+}
+
+/// The same as JSON.
+pub fn comparisons_json(comparisons: &[Comparison], rules: Rules) -> Value {
+    let relation = |comparison: &Comparison| comparison.relation();
+    json!({
+        "minEffect": rules.min_effect,
+        "relations": comparisons.iter().map(relation).collect::<Vec<_>>(),
+        "comparisons": comparisons,
+    })
+}
+
+fn interval_words(Interval { low, high }: Interval) -> String {
+    format!("{} to {}", signed(low), signed(high))
+}
+
+/// A difference with its sign, to three decimals.
+fn signed(value: f64) -> String {
+    let text = decimals(value.abs(), 3);
+    let sign = match value {
+        _ if text.chars().all(|c| matches!(c, '0' | '.')) => '±',
+        _ if value < 0.0 => '−',
+        _ => '+',
+    };
+    format!("{sign}{text}")
+}
+
+/// A chance as it is read: to two places that count.
+fn chance(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "<0.0001".to_owned(),
+        p if p < 0.001 => format!("{p:.4}"),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}

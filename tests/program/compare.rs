@@ -1,0 +1,176 @@
+//! Runs and models beside each other: `compare`, and what `run --model` ends in.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::{eval_job, words};
+use crate::servers::http::{Reply, Server};
+
+const CASES: u32 = 30;
+
+/// An agent whose replies are worth what their model can do, more or less, and a job that looks at nothing else.
+struct Desk {
+    folder: tempfile::TempDir,
+    agent: Server,
+}
+
+impl Desk {
+    /// `skills`: what each model's replies are worth on average.
+    fn new(skills: &[(&'static str, f64)]) -> Desk {
+        let skills = skills.to_vec();
+        let chance = Arc::new(Mutex::new(fastrand::Rng::with_seed(11)));
+        let agent = Server::start(move |request| {
+            let asked = request.json();
+            let skill = skills.iter().find(|(model, _)| asked["model"] == *model).map_or(0.5, |(_, skill)| *skill);
+            let case: f64 = asked["say"].as_str().unwrap().parse::<f64>().unwrap() / f64::from(CASES) - 0.5;
+            let wobble = chance.lock().unwrap().f64() * 0.2 - 0.1;
+            Reply::Json(200, json!({"reply": format!("{:.4}", (skill + case * 0.4 + wobble).clamp(0.0, 1.0))}))
+        });
+        let desk = Desk { folder: tempfile::tempdir().unwrap(), agent };
+        desk.write("job.yml", &desk.job(CASES));
+        desk
+    }
+
+    fn job(&self, cases: u32) -> String {
+        let cases: String = (0..cases).map(|case| format!("  - {{id: c{case}, script: ['{case}']}}\n")).collect();
+        format!(
+            "name: Worth\ntarget:\n  user: u\n  chatbot: c\n  http:\n    say:\n      url: {}/say\n      \
+             body: {{say: '{{{{ message }}}}', model: '{{{{ model }}}}'}}\n      reply: $.reply\n\
+             greetings: []\nmetrics: [{{name: worth, rhai: parse_float(reply)}}]\ncases:\n{cases}",
+            self.agent.address
+        )
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    fn typed(&self, line: &str) -> (i32, String) {
+        let output = eval_job(self.folder.path()).args(line.split(' ')).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    }
+
+    /// Holds the job and returns the run's id.
+    fn night(&self, flags: &str) -> String {
+        let (status, told) = self.typed(&format!("run job.yml --no-progress --rng-seed 5 {flags}"));
+        assert_eq!(status, 0, "{told}");
+        let listed: Value = serde_json::from_str(&self.typed("list --json").1).unwrap();
+        listed.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned()
+    }
+
+    fn compared(&self, runs: &str) -> (i32, Value) {
+        let output = eval_job(self.folder.path()).args(["compare", "--json"]).args(runs.split(' ')).output().unwrap();
+        (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+    }
+}
+
+#[test]
+fn a_planted_regression_of_five_hundredths_is_found_and_a_night_without_one_is_not() {
+    let desk = Desk::new(&[("main", 0.6), ("broken", 0.55)]);
+    let baseline = desk.night("--model main --repeat 3");
+    assert_eq!(desk.typed(&format!("baseline set main {baseline}")).0, 0);
+    for _ in 0..4 {
+        let night = desk.night("--model main --repeat 3");
+        let (status, found) = desk.compared(&format!("main {night}"));
+        let score = &found["comparisons"][0]["scores"][0];
+        assert!(["same", "inconclusive"].contains(&score["relation"].as_str().unwrap()), "{score:#}");
+        assert!(score["difference"].as_f64().unwrap().abs() < 0.02 && (status == 0 || status == 101), "{score:#}");
+    }
+    let night = desk.night("--model broken --repeat 3");
+    let (status, found) = desk.compared(&format!("main {night}"));
+    let score = &found["comparisons"][0]["scores"][0];
+    assert_eq!((status, &score["relation"]), (100, &json!("worse")), "{score:#}");
+    let interval = &score["interval"];
+    let [low, high] = ["low", "high"].map(|end| interval[end].as_f64().unwrap());
+    assert!(low < -0.05 && -0.05 < high && high < 0.0, "{interval}");
+    assert_eq!((&score["pairs"], &score["cases"], &score["over"]), (&json!(90), &json!(30), &json!("cases")));
+
+    let (status, page) = desk.typed(&format!("compare main {night}"));
+    assert_eq!(status, 100);
+    assert!(page.starts_with(&format!("worse: {night} beside {baseline}: 0.60 → 0.54, −0.061 (")), "{page}");
+    assert!(page.contains("90 pairs of 30 cases · models main and broken\n"), "{page}");
+    assert!(page.contains("Intervals are Student's t over 30 cases.\nBy the flip of signs p is "), "{page}");
+}
+
+#[test]
+fn the_models_of_a_run_are_compared_when_it_ends_and_later() {
+    let desk = Desk::new(&[("old", 0.6), ("new", 0.7), ("other", 0.605)]);
+    let (status, page) = desk.typed("run job.yml --no-progress --model old,new,other --repeat 3");
+    assert_eq!(status, 0, "{page}");
+    assert!(page.contains("\nnew is better than old: +0."), "{page}");
+    assert!(
+        page.contains("\nother beside old is inconclusive: ") || page.contains("\nother is the same as old: "),
+        "{page}"
+    );
+    let (status, found) = desk.compared("");
+    assert!(status == 0 || status == 101, "{status}");
+    assert_eq!(found["relations"][0], "better");
+    assert_eq!(found["comparisons"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn of_one_case_only_that_case_is_spoken_of_and_what_would_decide_is_said() {
+    let desk = Desk::new(&[("old", 0.6), ("new", 0.61)]);
+    desk.write("job.yml", &desk.job(1));
+    let run = desk.night("--model old,new --repeat 5");
+    let (status, page) = desk.typed(&format!("compare {run}"));
+    assert_eq!(status, 101, "{page}");
+    assert!(page.contains("over the repetitions of this case only"), "{page}");
+    assert!(page.contains(" repetitions of these would decide it, if the difference is as it is seen here."), "{page}");
+    assert!(page.contains("; with 5 pairs it can't be below 0.062") || page.contains("By the flip of signs"), "{page}");
+}
+
+#[test]
+fn runs_that_say_nothing_of_each_other_are_refused_with_the_reason() {
+    let desk = Desk::new(&[("main", 0.6)]);
+    desk.write("job.yml", &desk.job(3));
+    let first = desk.night("--model main");
+    let refused = |line: &str, told: &str| {
+        let (status, words) = desk.typed(line);
+        assert_eq!(status, 2, "{words}");
+        assert!(words.contains(told), "{words}");
+    };
+    refused(
+        &format!("compare {first}"),
+        "has one model, main: there is nothing to compare it with\n  try: name a second run",
+    );
+    refused(&format!("compare {first} {first}"), " are the same run\n  try: ");
+    refused(&format!("compare {first} nothing"), "there is no run `nothing` in runs");
+    refused("compare --min-effect 0", "a difference of scores is a number above 0, up to 1");
+
+    desk.write(
+        "job.yml",
+        &desk.job(3).replace("metrics:", "maxTurns: 7\nweights: {rhai: 3}\nmetrics:").replace("'2'", "'1'"),
+    );
+    let other = desk.night("--model main");
+    refused(
+        &format!("compare {first} {other}"),
+        &format!(
+            "error: runs {first} and {other} were not held alike, so that their scores say nothing of each other\n  weights.rhai: "
+        ),
+    );
+    refused(
+        &format!("compare {first} {other}"),
+        "\n  maxTurns: 20 and 7\n  case c2: one text and another\n  try: hold both",
+    );
+    // Where it is, what passes and how it is called may differ, and more cases may be there.
+    desk.write("job.yml", &desk.job(5).replace("name: Worth", "name: Other\ngate: {minScore: 0.1}\ntags: [nightly]"));
+    let more = desk.night("--model main");
+    let (status, page) = desk.typed(&format!("compare {first} {more}"));
+    assert!(status == 0 || status == 101, "{page}");
+    assert!(page.contains("Not compared: 2 cases of the second side only: c3, c4."), "{page}");
+    desk.write("job.yml", &desk.job(3).replace("id: c", "id: d"));
+    let apart = desk.night("--model main");
+    refused(&format!("compare {first} {apart}"), "(Worth) have no case in common\n  try: ");
+}
+
+#[test]
+fn what_an_agent_or_a_job_is_called_is_no_escape() {
+    let desk = Desk::new(&[]);
+    desk.write("job.yml", &desk.job(3));
+    let run = desk.night("--model a\u{1b}[31mb,c");
+    let (_, page) = desk.typed(&format!("compare {run}"));
+    assert!(!page.contains('\u{1b}'), "{page:?}");
+}
