@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::TrialGroup;
+use super::{Estimates, TrialGroup, estimates};
 use crate::evidence::Condition;
 use crate::score::{Component, mean_of, mean_of_conditions};
 
@@ -20,6 +20,9 @@ pub struct ModelFigure {
     /// Its cases, in the order of the plan; empty in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFigure>,
+    /// What the figures can carry; `None` of a single conversation, and in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<Box<Estimates>>,
     /// The kinds of users with which the cases were held; empty where the run names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<PersonaFigure>,
@@ -64,9 +67,11 @@ pub struct ConditionFigure {
 /// A model's figure, of its groups.
 pub(super) fn of_model<'a>(
     model: &str,
-    groups: impl Iterator<Item = &'a TrialGroup>,
+    groups: impl Iterator<Item = &'a TrialGroup> + Clone,
     personas: &[String],
+    rng_seed: u64,
 ) -> ModelFigure {
+    let estimates = estimates::of_model(groups.clone(), rng_seed).map(Box::new);
     let mut cases: Vec<CaseFigure> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
@@ -89,7 +94,7 @@ pub(super) fn of_model<'a>(
         cases => mean_of("cases", cases.iter().map(|case| (case.case.as_str(), &case.figure))),
     };
     let personas = personas.iter().filter_map(|persona| of_persona(persona, &cases)).collect();
-    ModelFigure { model: model.to_owned(), figure, cases, personas }
+    ModelFigure { model: model.to_owned(), figure, cases, estimates, personas }
 }
 
 /// A persona's figure, of the cases that were held with it: `refund@terse`.
@@ -138,7 +143,7 @@ mod tests {
         let mut groups = TrialGroup::planned(trials.iter().map(|trial| &trial.trial));
         for trial in trials {
             let group = groups.iter_mut().find(|group| group.has(&trial.trial));
-            group.unwrap().add(trial);
+            group.unwrap().add(trial, None);
         }
         groups
     }
@@ -153,7 +158,7 @@ mod tests {
             trial("a", WithFacts, 2, Some(0.5)),
             trial("b", WithoutFacts, 1, Some(0.25)),
         ];
-        let figure = of_model("m", groups(&trials).iter(), &[]);
+        let figure = of_model("m", groups(&trials).iter(), &[], 0);
         let of_a: Vec<_> =
             figure.cases[0].conditions.iter().map(|it| (it.n, it.missing, it.figure.score().unwrap().get())).collect();
         assert_eq!(of_a, [(1, 1, 0.5), (2, 0, 0.75)]);
@@ -172,7 +177,7 @@ mod tests {
             held("c", Some(0.0)),
         ];
         let personas = ["terse", "hostile", "novice"].map(str::to_owned);
-        let figure = of_model("m", groups(&trials).iter(), &personas);
+        let figure = of_model("m", groups(&trials).iter(), &personas, 0);
         let terse = PersonaFigure {
             persona: "terse".to_owned(),
             figure: Component::scored(Score::new(0.75).unwrap(), "mean of 2 cases"),
@@ -190,7 +195,7 @@ mod tests {
             trial("a", Condition::WithFacts, 2, None),
             trial("b", Condition::WithoutFacts, 1, Some(1.0)),
         ];
-        let figure = of_model("m", groups(&trials).iter(), &[]);
+        let figure = of_model("m", groups(&trials).iter(), &[], 0);
         assert_eq!(figure.cases[0].figure, Component::missing("with facts: broken: the graph is down"));
         assert_eq!(figure.figure, Component::missing("a: with facts: broken: the graph is down"));
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::TrialRecord;
 use super::judge_check::{self, TaskTally};
 use crate::evidence::{Condition, TrialId};
-use crate::score::{Component, Outcome, Score, Weight};
+use crate::score::{Component, Item, Outcome, Score, Weight};
+use crate::statistics::Sums;
 
 /// The trials of one case and model in one condition, added up.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,14 @@ pub struct TrialGroup {
     pub failed_ms: f64,
     /// Milliseconds of the waits after them.
     pub waited_ms: f64,
+    /// How many of them pass or do not, each by itself.
+    pub decided: u32,
+    /// How many of those pass.
+    pub passed: u32,
+    /// How many assertions failed, in all trials.
+    pub failed_assertions: u32,
+    /// Milliseconds of each reply, in the order in which the trials ended.
+    pub(super) latencies: Vec<f32>,
 }
 
 /// One dimension of several trials.
@@ -100,6 +109,8 @@ pub struct Tally {
     /// How many don't apply.
     pub not_applicable: usize,
     sum: f64,
+    /// The scores, to tell how far they spread.
+    pub(super) values: Sums,
     first: Option<Component>,
     missing_one: Option<Component>,
 }
@@ -111,6 +122,7 @@ impl Tally {
             Component::Scored { score, .. } => {
                 self.scored += 1;
                 self.sum += score.get();
+                self.values.add(score.get());
             }
             Component::NotApplicable { .. } => self.not_applicable += 1,
             Component::Missing { .. } => {
@@ -192,6 +204,10 @@ impl TrialGroup {
             penalties: 0.0,
             failed_ms: 0.0,
             waited_ms: 0.0,
+            decided: 0,
+            passed: 0,
+            failed_assertions: 0,
+            latencies: Vec::new(),
         }
     }
 
@@ -200,8 +216,12 @@ impl TrialGroup {
         (self.condition, &self.model, &self.case) == (trial.condition, &trial.model, &trial.case)
     }
 
-    /// Takes in one of its trials.
-    pub(super) fn add(&mut self, trial: &TrialRecord) {
+    /// Takes in one of its trials, which passes at this score.
+    pub(super) fn add(&mut self, trial: &TrialRecord, bar: Option<Score>) {
+        if let Some(has_passed) = trial.has_passed(bar) {
+            self.decided += 1;
+            self.passed += u32::from(has_passed);
+        }
         self.composite.add(&match (trial.why_no_score(), &trial.scorecard) {
             (None, Some(scorecard)) => scorecard.composite.clone(),
             (why, _) => Component::missing(why.unwrap_or_default()),
@@ -209,6 +229,8 @@ impl TrialGroup {
         self.persona_invalid += usize::from(matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. })));
         self.held_before += usize::from(trial.is_unscored_for_what_held_before());
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        let latencies = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        self.latencies.extend(latencies.filter_map(|turn| turn.latency_ms).map(|ms| ms as f32));
         for failure in turns.flat_map(|turn| &turn.failures) {
             self.failed_ms += failure.took_ms.unwrap_or_default();
             self.waited_ms += failure.waited_ms.unwrap_or_default();
@@ -219,6 +241,10 @@ impl TrialGroup {
         self.penalties += card.penalty;
         self.dimensions.reserve_exact(card.dimensions.len().saturating_sub(self.dimensions.len()));
         for dimension in &card.dimensions {
+            if dimension.metric() == "assertions" {
+                let failed = |item: &&Item| item.component.score().is_some_and(|score| score < Score::ONE);
+                self.failed_assertions += dimension.items.iter().filter(failed).count() as u32;
+            }
             let place = self.dimensions.iter().position(|known| known.name == dimension.name).unwrap_or_else(|| {
                 let (name, tally) = (dimension.name.clone(), Tally::default());
                 let (weight, threshold) = (dimension.weight, dimension.threshold);

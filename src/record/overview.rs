@@ -111,7 +111,7 @@ impl Overview {
     }
 
     /// The groups of one of the agent's models.
-    pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialGroup> {
+    pub fn groups_of<'a>(&'a self, model: &'a str) -> impl Iterator<Item = &'a TrialGroup> + Clone {
         self.groups.iter().filter(move |group| group.model == model)
     }
 
@@ -146,7 +146,7 @@ impl Overview {
         self.unfinished += usize::from(trial.finished_at.is_none());
         let place = self.place_of(&trial.trial);
         if let Some(group) = self.groups.get_mut(place) {
-            group.add(trial);
+            group.add(trial, self.summary.provenance.min_score);
         }
         place
     }
@@ -171,8 +171,8 @@ impl Overview {
 
     /// All trials are taken in.
     pub fn conclude(&mut self) {
-        let Provenance { models, personas, .. } = &self.summary.provenance;
-        let figure = |model: &String| figures::of_model(model, self.groups_of(model), personas);
+        let Provenance { models, personas, rng_seed, .. } = &self.summary.provenance;
+        let figure = |model: &String| figures::of_model(model, self.groups_of(model), personas, *rng_seed);
         self.summary.figures = models.iter().map(figure).collect();
         let models = self.summary.provenance.models.iter();
         self.summary.judge_checks =

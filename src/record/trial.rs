@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Entry, ModelCall};
 use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
-use crate::score::{Outcome, Score, Scorecard};
+use crate::score::{Dimension, Item, Outcome, Score, Scorecard};
 
 /// A conversation in which the persona did not play its part; it was held again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,6 +185,27 @@ impl TrialRecord {
     /// The trial's figure, where there is one.
     pub fn score(&self) -> Option<Score> {
         self.scorecard.as_ref().and_then(Scorecard::score)
+    }
+
+    /// Whether the trial passes by itself: it reaches this score, where there is one, each metric its threshold, and every
+    /// assertion holds; `None` where it says nothing of the agent, lacks a score, or nothing is asked of it.
+    pub fn has_passed(&self, bar: Option<Score>) -> Option<bool> {
+        let outcome = self.outcome.as_ref().filter(|outcome| outcome.counts())?;
+        let (card, score) = (self.scorecard.as_ref()?, self.score()?);
+        let asserts = |dimension: &&Dimension| dimension.metric() == "assertions" && !dimension.items.is_empty();
+        let has_threshold = card.dimensions.iter().any(|dimension| dimension.threshold.is_some());
+        if bar.is_none() && !has_threshold && !card.dimensions.iter().any(|dimension| asserts(&dimension)) {
+            return None;
+        }
+        let reaches = |dimension: &Dimension| {
+            let own = dimension.component.score();
+            dimension.threshold.is_none_or(|threshold| own.is_none_or(|own| !own.is_below(threshold)))
+        };
+        let items = card.dimensions.iter().filter(asserts).flat_map(|dimension| &dimension.items);
+        let holds = |item: &Item| item.component.score().is_none_or(|score| score == Score::ONE);
+        let has_failed = matches!(outcome, Outcome::AgentFailed { .. });
+        let is_enough = bar.is_none_or(|bar| !score.is_below(bar));
+        Some(!has_failed && is_enough && card.dimensions.iter().all(reaches) && items.into_iter().all(holds))
     }
 
     /// Why there is no figure, where there is none.

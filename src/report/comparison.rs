@@ -247,12 +247,12 @@ pub fn comparisons_json(comparisons: &[Comparison], rules: Rules) -> Value {
     })
 }
 
-fn interval_words(Interval { low, high }: Interval) -> String {
+pub(super) fn interval_words(Interval { low, high }: Interval) -> String {
     format!("{} to {}", signed(low), signed(high))
 }
 
 /// A difference with its sign, to three decimals.
-fn signed(value: f64) -> String {
+pub(super) fn signed(value: f64) -> String {
     let text = decimals(value.abs(), 3);
     let sign = match value {
         _ if text.chars().all(|c| matches!(c, '0' | '.')) => '±',

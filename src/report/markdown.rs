@@ -6,6 +6,7 @@
 use std::io::Write;
 
 use super::canaries::{canary_words, steps_words, trivial_words};
+use super::estimates::estimate_lines;
 use super::format::{DocumentResult, WrittenRun};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
@@ -91,6 +92,11 @@ fn heading(run: &Overview) -> String {
     );
     page += &validity_words(run).map(|words| format!("{words}\n\n")).unwrap_or_default();
     page += &scores(run);
+    for lines in estimate_lines(summary) {
+        page += &format!("**{}**\n\n", words(&lines.heading, REASON));
+        lines.lines.iter().for_each(|line| page += &format!("- {}\n", words(line, LINES * LINE)));
+        page.push('\n');
+    }
     for lines in judge_lines(summary) {
         page += &format!("**{}**\n\n", words(&lines.heading, NAME));
         lines

@@ -14,6 +14,7 @@ mod coverage;
 mod csv;
 mod failed_parts;
 mod escaped;
+mod estimates;
 mod format;
 mod gathered;
 mod html;

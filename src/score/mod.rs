@@ -13,6 +13,9 @@ mod vacuity;
 pub use component::{Component, OutOfRange, Score, Weight};
 pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
 pub use outcome::Outcome;
-pub use repeats::{Majority, PassError, Status, f1, is_settled, majority, pass_at_k, pass_hat_k, pooled_mean, share};
+pub use repeats::{
+    Majority, PassError, Status, f1, is_settled, majority, pass_at_k, pass_hat_k, pass_hat_k_unbiased, pooled_mean,
+    share,
+};
 pub use scorecard::{Beside, Dimension, Item, PassLine, Scorecard};
 pub use vacuity::{Vacuity, VacuousGate};

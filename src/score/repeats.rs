@@ -141,6 +141,19 @@ impl Status {
     }
 }
 
+/// The chance that k tries all pass, of a case with so many runs of which so many passed: the share of choices of k runs that
+/// passed whole, which is right on average (that of [`pass_hat_k`] is too high).
+///
+/// Source: τ-bench, arXiv 2406.12045.
+///
+/// # Errors
+/// As [`pass_at_k`].
+pub fn pass_hat_k_unbiased(runs: u64, passed: u64, k: u64) -> Result<f64, PassError> {
+    check(runs, passed, k)?;
+    // All k pass where not one of them fails.
+    pass_at_k(runs, runs - passed, k).map(|one_fails| 1.0 - one_fails)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -182,6 +195,10 @@ mod tests {
         }
         assert_eq!(pass_hat_k(10, 5, 2), Ok(0.25));
         assert_eq!(pass_hat_k(3, 3, 9), Ok(1.0));
+        // C(7, 3) / C(20, 3).
+        assert!((pass_hat_k_unbiased(20, 7, 3).unwrap() - 35.0 / 1140.0).abs() < 1e-9);
+        assert_eq!(pass_hat_k_unbiased(3, 2, 3), Ok(0.0));
+        assert_eq!(pass_hat_k_unbiased(3, 3, 4), Err(PassError::TooManyTries { k: 4, runs: 3 }));
     }
 
     #[test]

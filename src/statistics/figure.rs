@@ -13,8 +13,8 @@ const ROUNDING: f64 = 1e-12;
 /// From this skewness of the cases' means on, bootstrap-t is shown beside Student's t.
 const SKEWED: f64 = 1.0;
 
-/// So many cases it takes to tell whether they are skewed.
-const LEAST_SKEWED: usize = 5;
+/// So many cases it takes to tell whether they are skewed, and of more the mean is not.
+const SKEWED_CASES: std::ops::RangeInclusive<usize> = 5..=1000;
 
 /// Over what a standard error is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ pub fn figure(cells: &[Cell], rng_seed: u64) -> Option<Figure> {
         }),
     };
     let error = error.filter(|error| error.value > ROUNDING * mean.abs().max(1.0));
-    let is_skewed = means.len() >= LEAST_SKEWED && skewness(&means).abs() > SKEWED;
+    let is_skewed = SKEWED_CASES.contains(&means.len()) && skewness(&means).abs() > SKEWED;
     Some(Figure {
         count: cells.iter().map(|cell| cell.values.count).sum(),
         cases: means.len() as u32,

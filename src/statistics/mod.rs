@@ -11,6 +11,7 @@ mod figure;
 mod interval;
 mod mean;
 mod paired;
+mod quantile;
 mod rate;
 #[cfg(test)]
 mod simulations;
@@ -22,5 +23,6 @@ pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
 pub use paired::{Difference, Paired, difference, holm};
+pub use quantile::quantile;
 pub use rate::{Share, rate};
 pub use sums::{Cell, Sums};

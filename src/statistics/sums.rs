@@ -20,6 +20,11 @@ impl Sums {
         self.squares += before * (value - self.mean);
     }
 
+    /// Those of the values with their signs changed.
+    pub fn negated(self) -> Sums {
+        Sums { mean: -self.mean, ..self }
+    }
+
     /// Their mean; `None` of none.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)

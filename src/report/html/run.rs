@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::super::canaries::{canary_words, steps_words, trivial_words};
+use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::personas::persona_lines;
 use super::super::terminal::{gate_words, verdict_words};
@@ -125,6 +126,7 @@ pub(super) struct RunView {
     models: Vec<ModelView>,
     lost: Vec<Lost>,
     lost_more: usize,
+    estimates: Vec<EstimateLines>,
     judges: Vec<JudgeLines>,
     remarks: Vec<String>,
     latency: Option<Chart>,
@@ -186,6 +188,7 @@ impl RunView {
             models: provenance.models.iter().map(|model| ModelView::new(run, model)).collect(),
             lost: gathering.lost,
             lost_more: gathering.lost_more,
+            estimates: estimate_lines(summary),
             judges: judge_lines(summary),
             remarks,
             latency: chart::latencies(series(run, gathering.times)),

@@ -14,6 +14,7 @@ mod verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::canaries::{canary_words, steps_words, trivial_words};
+use super::estimates::estimate_lines;
 use super::gathered::Where;
 use super::judge_check::judge_lines;
 use super::validity::fault_words;
@@ -41,6 +42,7 @@ pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> Str
         parts::parts(&mut page, &run);
     }
     metrics::metrics(&mut page, &run);
+    estimates(&mut page, &run);
     judge_check(&mut page, &run.overview.summary);
     remarks::remarks(&mut page, &run);
     tokens::tokens(&mut page, &run);
@@ -92,6 +94,16 @@ impl Run<'_> {
             names.push(format!("and {more} more"));
         }
         names.join(", ")
+    }
+}
+
+/// What the numbers carry; of conditions, metrics and replies where the screen is unfolded.
+fn estimates(page: &mut Page, run: &Run<'_>) {
+    for lines in estimate_lines(&run.overview.summary) {
+        page.gap();
+        page.paragraph(0, Ink::bold, &lines.heading);
+        let more = lines.more.iter().filter(|_| run.screen.is_unfolded);
+        lines.lines.iter().chain(more).for_each(|line| page.paragraph(2, Ink::unpainted, line));
     }
 }
 

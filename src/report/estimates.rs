@@ -1,0 +1,130 @@
+//! What a run's numbers carry, in sentences that every report shows.
+
+use super::comparison::{interval_words, signed};
+use super::{count, duration, plain, two_decimals};
+use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, RunSummary};
+use crate::statistics::{Estimate, Interval, Over};
+
+/// Of so few cases an interval is wider than anything that could be told from it.
+const LEAST_CASES: u32 = 3;
+
+/// What the numbers of one model carry.
+#[derive(serde::Serialize)]
+pub(super) struct EstimateLines {
+    /// What stands above them.
+    pub heading: String,
+    /// The score, the uplift and the passes.
+    pub lines: Vec<String>,
+    /// Each condition, metric and percentile.
+    pub more: Vec<String>,
+}
+
+/// The sentences of a run, model by model; none where its conversations are too few to carry anything.
+pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
+    let is_one = summary.figures.len() == 1;
+    let of_model = |figure: &ModelFigure| {
+        let estimates = figure.estimates.as_deref()?;
+        let score = estimates.score.filter(tells)?;
+        let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
+        Some(EstimateLines { heading: heading(&model, score), lines: lines(estimates, score), more: more(estimates) })
+    };
+    summary.figures.iter().filter_map(of_model).collect()
+}
+
+/// Whether its interval says something.
+fn tells(figure: &MeanFigure) -> bool {
+    figure.over == Some(Over::Repeats) || (figure.over == Some(Over::Cases) && figure.cases >= LEAST_CASES)
+}
+
+fn heading(model: &str, score: MeanFigure) -> String {
+    let over = match score.over {
+        Some(Over::Repeats) => {
+            let trials = count(score.n as usize, "conversation");
+            format!("95 % intervals over {trials} of one case: for this case only")
+        }
+        _ => format!("95 % intervals, Student's t over {}", count(score.cases as usize, "case")),
+    };
+    format!("What the numbers carry{model} ({over})")
+}
+
+fn lines(estimates: &Estimates, score: MeanFigure) -> Vec<String> {
+    let mut lines = vec![format!("score {}", figure_words(score))];
+    if let Some(interval) = score.skewed_interval {
+        let Interval { low, high } = interval;
+        lines.push(format!(
+            "the cases are skewed: by bootstrap-t the score's interval is {} to {}",
+            two_decimals(low),
+            two_decimals(high)
+        ));
+    }
+    if let Some(uplift) = estimates.uplift.filter(tells) {
+        let interval = uplift.interval.map(|interval| format!(" ({})", interval_words(interval))).unwrap_or_default();
+        lines.push(format!("the facts add {}{interval} to the score", signed(uplift.mean)));
+    }
+    lines.extend(estimates.passes.as_ref().map(passes));
+    lines.extend(advice(estimates, score));
+    lines
+}
+
+fn figure_words(figure: MeanFigure) -> String {
+    let interval =
+        figure.interval.map(|Interval { low, high }| format!(" ({} to {})", two_decimals(low), two_decimals(high)));
+    format!("{}{}", two_decimals(figure.mean), interval.unwrap_or_default())
+}
+
+fn passes(passes: &Passes) -> String {
+    let percent = |value: f64| format!("{:.0} %", value * 100.0);
+    let Estimate { value, interval } = passes.rate;
+    let interval = interval.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
+    let mut words = format!(
+        "{} of {} pass by themselves ({}{interval})",
+        passes.passed,
+        count(passes.n as usize, "conversation"),
+        percent(value)
+    );
+    if let Some(most) = passes.tries.last() {
+        words +=
+            &format!("; pass@{} {}, pass^{} {}", most.k, percent(most.pass_at_k), most.k, percent(most.pass_hat_k));
+    }
+    if passes.repeated > 0 {
+        words += &match passes.flaky {
+            0 => "; no case flips between repetitions".to_owned(),
+            flaky => format!("; {flaky} of {} between repetitions", verb(flaky, passes.repeated)),
+        };
+    }
+    words
+}
+
+fn verb(flaky: u32, repeated: u32) -> String {
+    format!("{} {}", count(repeated as usize, "case"), if flaky == 1 { "flips" } else { "flip" })
+}
+
+/// What would narrow the interval of the score most.
+fn advice(estimates: &Estimates, score: MeanFigure) -> Option<String> {
+    let share = estimates.share_of_repeats?;
+    let percent = format!("{:.0} %", share * 100.0);
+    let half = score.interval?.half_width();
+    // Twice as many repetitions take away half of their share.
+    let doubled = half * (1.0 - share / 2.0).sqrt();
+    let shown = two_decimals(doubled);
+    Some(match share {
+        share if share >= 0.5 => {
+            format!("{percent} of the spread is between repetitions of a case: twice as many would make it ±{shown}")
+        }
+        _ => format!(
+            "{percent} of the spread is between repetitions of a case: more cases do more than more repetitions"
+        ),
+    })
+}
+
+fn more(estimates: &Estimates) -> Vec<String> {
+    let named = |it: &NamedFigure| format!("{} {}", plain(&it.name), figure_words(it.figure));
+    let percentile = |it: &Percentile| {
+        let time = |ms: f64| duration(ms / 1000.0);
+        let interval = it.ms.interval.map(|own| format!(" ({} to {})", time(own.low), time(own.high)));
+        format!("p{} {}{}", it.of_hundred, time(it.ms.value), interval.unwrap_or_default())
+    };
+    let latency: Vec<String> = estimates.latency.iter().map(percentile).collect();
+    let latency = (!latency.is_empty()).then(|| format!("replies take {}", latency.join(", ")));
+    estimates.conditions.iter().chain(&estimates.metrics).map(named).chain(latency).collect()
+}
