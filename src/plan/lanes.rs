@@ -107,6 +107,7 @@ impl Schedule {
                 id: TrialId { number, case: case_id, model, condition, repeat },
                 case: case.clone(),
                 attempt: 0,
+                restart: None,
                 together,
             }
         })

@@ -13,6 +13,7 @@ mod partition;
 mod personas;
 mod prices;
 mod refusal;
+mod resumed;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub use lanes::Lane;
 pub use models::{Access, access};
 pub use partition::{Partition, SuiteCase, parts};
 pub use refusal::Refusal;
+pub use resumed::{BegunTrial, HeldTrials};
 
 /// The settings of the command line that override the job's.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,6 +82,8 @@ pub struct Trial {
     pub case: Arc<Case>,
     /// How often it was held before, with a persona that did not play its part.
     pub attempt: u32,
+    /// How many of its conversations were cut off or broke, where it was begun before the run was resumed: they are replaced.
+    pub restart: Option<u32>,
     /// How many conversations of the same case and repetition begin with it: those of all models and conditions, which are
     /// compared with each other. 1 for all but the first of them.
     pub together: u32,

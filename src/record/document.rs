@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Doubts, Entry, Fold, RunSummary, TrialRecord};
+use super::{Doubts, Entry, Fold, RunSummary, TrialRecord, restarts};
 use crate::evidence::figures::{FigureDocument, figures};
 
 /// Everything about a run in one document; it takes as much memory as all its conversations.
@@ -23,8 +23,10 @@ pub struct RunRecord {
 impl RunRecord {
     /// The record that a journal adds up to; `None` if it has no beginning.
     pub fn from_entries(entries: impl IntoIterator<Item = Entry>) -> Option<RunRecord> {
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        let restarts = restarts(&entries);
         let mut entries = entries.into_iter();
-        let mut fold = Fold::begin(entries.next()?)?;
+        let mut fold = Fold::begin(entries.next()?)?.with_restarts(restarts);
         let mut trials: Vec<TrialRecord> = entries.filter_map(|entry| Some(fold.take(entry)?.1)).collect();
         let overview = fold.end(|_, trial| trials.push(trial));
         trials.sort_by_key(|trial| trial.trial.number);

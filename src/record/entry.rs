@@ -12,6 +12,7 @@ use crate::evidence::{
     PersonaFault, QueryObservation, TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
+use crate::money::Dollars;
 use crate::score::{Outcome, Scorecard};
 
 /// Defines [`Entry`], which is written with its variant's name as the first field, `kind`, and is read as it comes.
@@ -222,6 +223,30 @@ pub enum Entry {
         /// Which, and how far it was, in a sentence.
         why: String,
     },
+    /// A trial is held again from its setups: the run was cut off, or the trial says nothing about the agent. What was held of
+    /// it so far does not count.
+    TrialRestarted {
+        /// Which trial.
+        trial: u32,
+        /// When.
+        at: DateTime<Utc>,
+    },
+    /// The run is gone on with, after it was cut off or had ended.
+    RunResumed {
+        /// When.
+        at: DateTime<Utc>,
+        /// The version of eval-job that goes on with it.
+        tool_version: String,
+        /// The limit in US dollars of all that is spent on the run, from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost_limit: Option<Dollars>,
+        /// The same in tokens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token_limit: Option<u64>,
+        /// The limit in seconds from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        time_limit: Option<f64>,
+    },
     /// The last line of a run that was not killed.
     RunFinished {
         /// When.
@@ -239,6 +264,7 @@ macro_rules! of_trial {
             Entry::RunStarted { .. }
             | Entry::GradingStarted { .. }
             | Entry::LimitReached { .. }
+            | Entry::RunResumed { .. }
             | Entry::RunFinished { .. } => None,
             Entry::TrialStarted { trial, .. }
             | Entry::SessionOpened { trial, .. }
@@ -255,6 +281,7 @@ macro_rules! of_trial {
             | Entry::AgentOutput { trial, .. }
             | Entry::AgentRefused { trial, .. }
             | Entry::TrialDiscarded { trial, .. }
+            | Entry::TrialRestarted { trial, .. }
             | Entry::TrialFinished { trial, .. } => Some(trial),
         }
     };

@@ -12,6 +12,8 @@ pub struct Fold {
     /// Those of which nothing has come yet, by number.
     to_come: BTreeMap<u32, TrialId>,
     open: BTreeMap<u32, TrialRecord>,
+    /// How often trials are still held again, by number.
+    restarts: BTreeMap<u32, u32>,
 }
 
 impl Fold {
@@ -19,7 +21,13 @@ impl Fold {
     pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, trials) = Overview::begin(entry)?;
         let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
-        Some(Fold { overview, to_come, open: BTreeMap::new() })
+        Some(Fold { overview, to_come, open: BTreeMap::new(), restarts: BTreeMap::new() })
+    }
+
+    /// The same, where it is known how often each of these trials is held again: one that is over is not over as long as it is
+    /// held again later. See [`Entry::TrialRestarted`].
+    pub fn with_restarts(self, restarts: BTreeMap<u32, u32>) -> Fold {
+        Fold { restarts, ..self }
     }
 
     /// Takes in the next entry; returns the trial that is over with it, and the place of its group. An entry of a trial
@@ -32,7 +40,13 @@ impl Fold {
         if let Some(trial) = self.to_come.remove(&number) {
             self.open.insert(number, TrialRecord::planned(trial));
         }
-        let is_last = matches!(entry, Entry::TrialFinished { .. });
+        if matches!(entry, Entry::TrialRestarted { .. })
+            && let Some(left) = self.restarts.get_mut(&number)
+        {
+            *left = left.saturating_sub(1);
+        }
+        let is_held_again = self.restarts.get(&number).is_some_and(|left| *left > 0);
+        let is_last = matches!(entry, Entry::TrialFinished { .. }) && !is_held_again;
         self.open.get_mut(&number)?.apply(entry);
         let over = if is_last { self.open.remove(&number) } else { None }?;
         Some((self.overview.add(&over), over))
@@ -57,4 +71,15 @@ impl Fold {
         self.overview.conclude();
         self.overview
     }
+}
+
+/// How often each trial is held again in these entries: see [`Fold::with_restarts`].
+pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u32, u32> {
+    let mut restarts = BTreeMap::new();
+    for entry in entries {
+        if let Entry::TrialRestarted { trial, .. } = entry {
+            *restarts.entry(*trial).or_default() += 1;
+        }
+    }
+    restarts
 }

@@ -2,7 +2,7 @@
 //! the run's summary and its verdict.
 //!
 //! Invariants: everything that is known of a run is a fold of its journal ([`Fold`]), so a run that was killed reads like
-//! one that ended; the fold holds a trial from its first entry to its last; every document carries [`FORMAT_VERSION`];
+//! one that ended; the fold holds a trial from its first entry to its last, and takes the newer where one was held again; every document carries [`FORMAT_VERSION`];
 //! nothing in here is secret.
 
 mod audit;
@@ -37,7 +37,7 @@ pub use document::{DocumentError, RunRecord, Sequence, write_document, write_str
 pub use entry::Entry;
 pub use estimates::{Estimates, MeanFigure, NamedFigure, Passes, Percentile, TriesFigure};
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure, PersonaFigure};
-pub use fold::Fold;
+pub use fold::{Fold, restarts};
 pub use group::{DimensionTally, Tally, TrialGroup};
 pub use judge_check::{Confusion, CorrectedTasks, JudgeCheck};
 pub use label::{LABEL_VERSION, Label, LabelVerdict};
@@ -49,7 +49,7 @@ pub use provenance::{PromptDigest, Provenance};
 pub use spending::{Spender, Spending, Stage, total};
 pub use steps::StepsWritten;
 pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};
-pub use trial::{Discarded, TrialRecord};
+pub use trial::{Discarded, Replaced, TrialRecord};
 pub use vacuous::{AssertionKey, Doubts};
 pub use validity::Validity;
 pub use verdict::Verdict;

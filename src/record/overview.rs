@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use chrono::{DateTime, Utc};
+
 use super::spending::Ledger;
 use super::{
     DimensionTally, Doubts, Entry, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict,
@@ -9,6 +11,7 @@ use super::{
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
+use crate::money::Dollars;
 
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
@@ -51,6 +54,7 @@ impl Overview {
             finished_at: None,
             interrupted: false,
             limit_reached: None,
+            resumed_at: Vec::new(),
             provenance: *provenance,
             figures: Vec::new(),
             judge_checks: Vec::new(),
@@ -129,8 +133,22 @@ impl Overview {
             Entry::RunFinished { at, interrupted } => {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
             }
+            Entry::RunResumed { at, cost_limit, token_limit, time_limit, .. } => self.resume(at, (cost_limit, token_limit, time_limit)),
             _ => {}
         }
+    }
+
+    /// The run goes on, with these limits: it has not ended.
+    fn resume(&mut self, at: DateTime<Utc>, (cost, tokens, time): (Option<Dollars>, Option<u64>, Option<f64>)) {
+        let RunSummary { finished_at, interrupted, limit_reached, provenance, resumed_at, .. } = &mut self.summary;
+        (*finished_at, *interrupted, *limit_reached) = (None, false, None);
+        (provenance.cost_limit, provenance.token_limit, provenance.time_limit) = (cost, tokens, time);
+        resumed_at.push(at);
+    }
+
+    /// How many trials did not come to their end.
+    pub fn unfinished(&self) -> usize {
+        self.unfinished
     }
 
     /// Takes in a trial, of which nothing more will come; returns the place of its group.

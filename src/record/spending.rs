@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Asker, Provenance, TrialRecord};
-use crate::evidence::{Transcript, Turn, Usage};
+use crate::evidence::{Evidence, Transcript, Turn, Usage};
 use crate::money::{Cost, Price};
 
 /// Who takes tokens.
@@ -129,10 +129,16 @@ impl Ledger {
         for usage in discarded().flat_map(|evidence| usage_of_turns(&evidence.transcript)) {
             self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
         }
-        for usage in agent_usage(trial) {
+        for replaced in &trial.replaced {
+            for usage in agent_usage(replaced.evidence.as_ref(), replaced.pending.as_deref()) {
+                self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+            }
+        }
+        for usage in agent_usage(trial.evidence.as_ref(), trial.pending.as_deref()) {
             self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
         }
-        let evidence = discarded().chain(&trial.evidence);
+        let replaced = trial.replaced.iter().filter_map(|it| it.evidence.as_ref());
+        let evidence = discarded().chain(replaced).chain(&trial.evidence);
         for usage in evidence.filter_map(|evidence| evidence.reference.as_ref()).flat_map(usage_of_turns) {
             self.row((Spender::Reference, Stage::Conversation, model), provenance).add(usage);
         }
@@ -179,9 +185,9 @@ impl Ledger {
 }
 
 /// The agent's own tokens in a conversation, also for a message of which nothing more is known.
-fn agent_usage(trial: &TrialRecord) -> Vec<Option<Usage>> {
-    let Some(evidence) = &trial.evidence else { return Vec::new() };
-    usage_of_turns(&evidence.transcript).chain(trial.pending.as_ref().map(|_| None)).collect()
+fn agent_usage(evidence: Option<&Evidence>, pending: Option<&str>) -> Vec<Option<Usage>> {
+    let Some(evidence) = evidence else { return Vec::new() };
+    usage_of_turns(&evidence.transcript).chain(pending.map(|_| None)).collect()
 }
 
 /// An agent's own tokens for each message that it received or may have received, answered or not.
@@ -203,7 +209,7 @@ pub fn total<'a>(rows: impl Iterator<Item = &'a Spending>) -> (Usage, Cost, bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Condition, Evidence, FailedTry, TrialId};
+    use crate::evidence::{Condition, FailedTry, TrialId};
     use crate::money::{Dollars, LongContext};
 
     fn trial(turns: Vec<Turn>) -> TrialRecord {
@@ -221,17 +227,18 @@ mod tests {
 
     #[test]
     fn a_message_that_the_agent_may_have_received_is_not_free_because_nobody_answered() {
+        let of = |trial: &TrialRecord| agent_usage(trial.evidence.as_ref(), trial.pending.as_deref());
         let reported = Some(Usage::from_counts(Some(10), Some(2)));
         let answered = Turn { usage: reported, ..Turn::answered(1, "a", "b") };
         let failed = |maybe_received| Turn {
             failures: vec![FailedTry::untimed("e".to_owned(), maybe_received)],
             ..Turn::begun(2, "c".to_owned())
         };
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(true)])), [reported, None]);
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), failed(false)])), [reported]);
-        assert_eq!(agent_usage(&trial(vec![answered.clone(), Turn::begun(2, "c".to_owned())])), [reported, None]);
+        assert_eq!(of(&trial(vec![answered.clone(), failed(true)])), [reported, None]);
+        assert_eq!(of(&trial(vec![answered.clone(), failed(false)])), [reported]);
+        assert_eq!(of(&trial(vec![answered.clone(), Turn::begun(2, "c".to_owned())])), [reported, None]);
         let killed = TrialRecord { pending: Some("c".to_owned()), ..trial(vec![answered]) };
-        assert_eq!(agent_usage(&killed), [reported, None]);
+        assert_eq!(of(&killed), [reported, None]);
     }
 
     #[test]

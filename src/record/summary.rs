@@ -23,6 +23,9 @@ pub struct RunSummary {
     /// The limit of the whole run that ended it, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_reached: Option<String>,
+    /// When it was resumed, each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed_at: Vec<DateTime<Utc>>,
     /// The job, models, prompts and limits of the run.
     pub provenance: Provenance,
     /// Each model's figure, with those of its cases and conditions.

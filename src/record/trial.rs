@@ -23,6 +23,25 @@ pub struct Discarded {
     pub evidence: Option<Evidence>,
 }
 
+/// A conversation that was cut off, or said nothing about the agent; it was held again after the run was resumed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replaced {
+    /// When its setups began.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When it was over; `None` for one that was cut off.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// How it came out; `None` for one that was cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The evidence, as far as it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// The message that was on its way when it was cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+}
+
 /// The stored form of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,6 +80,9 @@ pub struct TrialRecord {
     /// The conversations before this one in which the persona did not play its part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<Discarded>,
+    /// The conversations before this one that were cut off or broke, and were held again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replaced>,
     /// The questions to the judge; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<AskedQuestion>,
@@ -87,6 +109,7 @@ impl TrialRecord {
             calls: Vec::new(),
             refusals: None,
             discarded: Vec::new(),
+            replaced: Vec::new(),
             questions: Vec::new(),
             judgements: Vec::new(),
             scorecard: None,
@@ -110,6 +133,7 @@ impl TrialRecord {
                 self.discarded.push(Discarded { started_at, at, error, evidence });
                 self.pending = None;
             }
+            (Entry::TrialRestarted { at, .. }, _) => self.restart(at),
             (Entry::TurnFinished { turn, .. }, evidence) => {
                 self.pending = None;
                 if let Some(evidence) = evidence {
@@ -176,10 +200,38 @@ impl TrialRecord {
                 Entry::RunStarted { .. }
                 | Entry::GradingStarted { .. }
                 | Entry::LimitReached { .. }
+                | Entry::RunResumed { .. }
                 | Entry::RunFinished { .. },
                 _,
             ) => {}
         }
+    }
+
+    /// What was held so far does not count, but for what was spent on it.
+    fn restart(&mut self, at: DateTime<Utc>) {
+        let held = std::mem::replace(self, TrialRecord::planned(self.trial.clone()));
+        let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;
+        (self.was_primed, self.priming_usage, self.calls) = (held.was_primed, held.priming_usage, held.calls);
+        (self.discarded, self.replaced) = (held.discarded, held.replaced);
+        match outcome {
+            // The persona is to blame for it, however often the run is resumed.
+            Some(Outcome::PersonaInvalid { error }) => {
+                self.discarded.push(Discarded { started_at, at: finished_at.unwrap_or(at), error, evidence });
+            }
+            outcome if started_at.is_some() => {
+                self.replaced.push(Replaced { started_at, finished_at, outcome, evidence, pending });
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it has to be held again to say all that it could about the agent: it was cut off, broke, or lacks a figure.
+    pub fn is_to_be_retried(&self) -> bool {
+        let lacks_figure = |scorecard: &Scorecard| {
+            scorecard.composite.is_missing() || scorecard.dimensions.iter().any(|it| it.component.is_missing())
+        };
+        let Some(outcome) = &self.outcome else { return true };
+        !outcome.counts() || self.scorecard.as_ref().is_none_or(lacks_figure)
     }
 
     /// The trial's figure, where there is one.

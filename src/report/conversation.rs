@@ -11,13 +11,22 @@ use crate::record::{Overview, TrialRecord};
 /// A trial's conversation; empty where there was none.
 pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
-    if trial.evidence.is_none() && trial.agent_output.is_none() && trial.discarded.is_empty() {
+    if trial.evidence.is_none() && trial.agent_output.is_none() && trial.discarded.is_empty() && trial.replaced.is_empty() {
         return page;
     }
     let _ = writeln!(page, "{}", ink.bold(&title(run, trial)));
     for discarded in &trial.discarded {
         let turns = discarded.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
         let words = format!("held before for {} and discarded: {}", count(turns, "turn"), plain(&discarded.error));
+        let _ = writeln!(page, "   {}", ink.unsure(&words));
+    }
+    for replaced in &trial.replaced {
+        let turns = replaced.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
+        let why = match &replaced.outcome {
+            None => "cut off".to_owned(),
+            Some(outcome) => format!("{}: {}", outcome.label(), plain(outcome.error().unwrap_or("a figure was missing"))),
+        };
+        let words = format!("held before for {} and replaced when the run was resumed: {why}", count(turns, "turn"));
         let _ = writeln!(page, "   {}", ink.unsure(&words));
     }
     let faults = trial.evidence.iter().flat_map(|evidence| &evidence.persona_faults).collect::<Vec<_>>();

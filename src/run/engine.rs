@@ -102,8 +102,9 @@ impl Engine {
         self.budget.spend_tracker.spend(Amount { dollars, tokens });
     }
 
-    async fn begin(&self, provenance: Provenance) -> io::Result<()> {
-        self.sink.append(Entry::RunStarted {
+    /// The first entry of a run of this plan.
+    pub fn first_entry(&self, provenance: Provenance) -> Entry {
+        Entry::RunStarted {
             version: FORMAT_VERSION,
             id: self.id.clone(),
             at: self.clock.wall(),
@@ -111,6 +112,22 @@ impl Engine {
             job: serde_json::to_value(&*self.plan.job).ok().map(Box::new),
             templates: self.templates.recorded(self.plan.job.asks_questions()),
             trials: self.plan.trials().map(|trial| trial.id).collect(),
+        }
+    }
+
+    async fn begin(&self, provenance: Provenance) -> io::Result<()> {
+        self.sink.append(self.first_entry(provenance))?;
+        self.sink.kept(Durability::Machine).await
+    }
+
+    async fn begin_again(&self) -> io::Result<()> {
+        let limits = &self.plan.job.limits;
+        self.sink.append(Entry::RunResumed {
+            at: self.clock.wall(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            cost_limit: limits.cost,
+            token_limit: limits.tokens,
+            time_limit: limits.run_seconds,
         })?;
         self.sink.kept(Durability::Machine).await
     }
@@ -149,6 +166,28 @@ pub async fn run(
     interrupt: CancellationToken,
 ) -> io::Result<bool> {
     engine.begin(provenance).await?;
+    carry_out(engine, lanes, interrupt).await
+}
+
+/// Goes on with a run that was held before: with the trials of these lanes, those of [`Plan::lanes_after`]. Returns whether it was
+/// interrupted.
+///
+/// # Errors
+/// Those of [`run`].
+pub async fn resume(
+    engine: Arc<Engine>,
+    lanes: impl Iterator<Item = Lane>,
+    interrupt: CancellationToken,
+) -> io::Result<bool> {
+    engine.begin_again().await?;
+    carry_out(engine, lanes, interrupt).await
+}
+
+async fn carry_out(
+    engine: Arc<Engine>,
+    lanes: impl Iterator<Item = Lane>,
+    interrupt: CancellationToken,
+) -> io::Result<bool> {
     let time = Arc::new(TimeLimit::new(engine.plan.job.limits.run_seconds, engine.since));
     let carried_out = lanes::carry_out(&engine, lanes, &interrupt, &time).await;
     engine.close().await;

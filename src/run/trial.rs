@@ -70,6 +70,9 @@ impl From<Stop> for SetupError {
 /// is held again, as often as `limits.reruns` says.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let mut trial = trial.clone();
+    if trial.restart.is_some() {
+        engine.sink.append(Entry::TrialRestarted { trial: trial.id.number, at: engine.clock.wall() })?;
+    }
     while hold(engine, &trial).await? == Held::Discarded {
         trial.attempt += 1;
     }

@@ -290,14 +290,16 @@ impl Engine {
     pub(super) fn parameters(&self, trial: &Trial, session_id: Option<&str>) -> Parameters {
         let id = &trial.id;
         let text = |text: &str| Value::String(text.to_owned());
+        // What was written in a conversation that was cut off is still there, and not of this one.
+        let restart = trial.restart.filter(|restart| *restart > 0).map_or_else(String::new, |it| format!("-r{it}"));
         Parameters::from([
             ("user".to_owned(), text(&self.user(trial))),
             ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
             (
                 "trial".to_owned(),
                 text(&match trial.attempt {
-                    0 => format!("{}-{}", self.id, id.number),
-                    again => format!("{}-{}-{again}", self.id, id.number),
+                    0 => format!("{}-{}{restart}", self.id, id.number),
+                    again => format!("{}-{}-{again}{restart}", self.id, id.number),
                 }),
             ),
             ("model".to_owned(), text(&id.model)),

@@ -166,6 +166,8 @@ impl Progress {
         }
         match entry {
             Entry::RunStarted { .. }
+            | Entry::RunResumed { .. }
+            | Entry::TrialRestarted { .. }
             | Entry::GradingStarted { .. }
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }

@@ -1,5 +1,6 @@
 //! Reading a journal, line by line.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -179,6 +180,21 @@ pub(super) fn has_ended(mut file: &File) -> bool {
     let read = file.seek(SeekFrom::Start(length.saturating_sub(ENOUGH))).and_then(|_| file.read_to_end(&mut end));
     let last = end.trim_ascii_end().rsplit(|byte| *byte == b'\n').next();
     read.is_ok() && last.and_then(kind).is_some_and(|kind| kind == "runFinished")
+}
+
+/// How often each trial is held again. Only those lines are parsed that tell it: it is known before the trials are read.
+pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
+    let told = memchr::memmem::Finder::new(b"\"trialRestarted\"");
+    let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());
+    while journal.read_until(b'\n', &mut line)? > 0 {
+        if told.find(&line).is_some()
+            && let Ok(Entry::TrialRestarted { trial, .. }) = entry(&line, None)
+        {
+            *restarts.entry(trial).or_default() += 1;
+        }
+        line.clear();
+    }
+    Ok(restarts)
 }
 
 /// The version of the format, in the first line of a journal.

@@ -58,6 +58,14 @@ pub enum StoreError {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// Another process writes its journal.
+    #[error("run {id} is being held by another process: {path}", path = .path.display())]
+    InUse {
+        /// Its id.
+        id: String,
+        /// Its folder.
+        path: PathBuf,
+    },
     /// Nothing is left of it.
     #[error("{path}: {why}: nothing is left of the run", path = .path.display())]
     NothingLeft {

@@ -51,14 +51,21 @@ impl Journal {
     /// Whatever the file system says.
     pub fn create(path: &Path) -> io::Result<Journal> {
         let file = private::options().read(true).append(true).create_new(true).open(path)?;
-        Ok(Journal {
-            file: Arc::new(file),
-            queue: Mutex::default(),
-            written: AtomicU64::new(0),
+        // Nobody else knows of it yet. Where files can't be locked, it is written without a lock.
+        let _ = file.try_lock();
+        Ok(Journal::after(Arc::new(file), 0))
+    }
+
+    /// The journal in this file, of which so many lines are written.
+    pub(super) fn after(file: Arc<File>, lines: u64) -> Journal {
+        Journal {
+            file,
+            queue: Mutex::new(Queue { appended: lines, ..Queue::default() }),
+            written: AtomicU64::new(lines),
             writer: tokio::sync::Mutex::default(),
-            synced: tokio::sync::Mutex::default(),
+            synced: tokio::sync::Mutex::new(lines),
             redactor: Redactor::default(),
-        })
+        }
     }
 
     /// The same journal; this redactor clears every entry.

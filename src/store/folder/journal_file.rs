@@ -52,7 +52,7 @@ impl JournalFile {
         JournalFile { lines: journal.lines(), ..JournalFile::new(folder, journal.file()) }
     }
 
-    fn new(folder: &Path, file: Arc<File>) -> JournalFile {
+    pub(super) fn new(folder: &Path, file: Arc<File>) -> JournalFile {
         let (folder, path) = (folder.to_path_buf(), folder.join(JOURNAL));
         JournalFile {
             folder,

@@ -1,6 +1,7 @@
 //! Runs as folders: `runs/20261120-214512-agent-k3f9qz/{journal.ndjson, summary.json}`, and beside them the names of some.
 //!
-//! Invariants: a folder is created anew and never reused; the journal is only appended to, by one writer at a time, and
+//! Invariants: a folder is created anew and never reused by another run; the journal is only appended to, by one process at a
+//! time, which holds a lock on it that vanishes with the process, and
 //! synced to disk at each trial's end; nobody but the user can read any of it; `summary.json` appears whole or not at all; a
 //! reader recognises a half-written last line, an altered one and a missing one.
 
@@ -15,6 +16,7 @@ mod labels;
 mod line;
 mod private;
 mod reading;
+mod reopened;
 mod runs;
 mod summary;
 
@@ -25,4 +27,5 @@ pub use grading::{Grading, NewGrading, Regraded};
 pub use journal::Journal;
 pub use journal_file::JournalFile;
 pub use line::Damage;
+pub use reopened::ReopenedRun;
 pub use runs::{NewRun, RunsFolder};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-use super::entries::{Entries, LineSpan, entry_at};
+use super::entries::{Entries, LineSpan, entry_at, restarts};
 use super::journal_file::unreadable;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
@@ -116,11 +116,14 @@ impl JournalFile {
     }
 
     fn entries<'f>(&self, file: &'f File) -> Result<Entries<BufReader<&'f File>>, StoreError> {
-        let mut from = file;
-        from.seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
-        let mut entries = Entries::new(BufReader::with_capacity(1 << 16, file));
+        let mut entries = Entries::new(self.from_start(file)?);
         entries.redactor = self.redactor.clone();
         Ok(entries)
+    }
+
+    fn from_start<'f>(&self, mut file: &'f File) -> Result<BufReader<&'f File>, StoreError> {
+        file.seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
+        Ok(BufReader::with_capacity(1 << 16, file))
     }
 
     fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
@@ -156,8 +159,10 @@ impl JournalFile {
         mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
+        let restarts = restarts(self.from_start(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = self.entries(&file)?;
-        let (mut fold, mut next) = self.begin(&mut entries)?;
+        let (fold, mut next) = self.begin(&mut entries)?;
+        let mut fold = fold.map(|fold| fold.with_restarts(restarts));
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {

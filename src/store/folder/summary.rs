@@ -39,6 +39,14 @@ pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
     serde_json::from_slice(&bytes).ok().map(|lines: Lines| lines.journal_lines)
 }
 
+/// Deletes it, if there is one.
+pub(super) fn delete(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(SUMMARY)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Writes it: to a file beside it first, synced, then renamed.
 ///
 /// # Errors

@@ -1,0 +1,47 @@
+//! The trials that are left of a run that is resumed.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Lane, Plan, Trial};
+
+/// The trials of a run that was held before, as far as they are not simply to come.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeldTrials {
+    /// The numbers of those that are over and stay as they are.
+    pub finished: HashSet<u32>,
+    /// Those that were begun and are held again, by their numbers.
+    pub begun: HashMap<u32, BegunTrial>,
+}
+
+/// A trial that was begun before and is held again from its setups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BegunTrial {
+    /// How often the persona did not play its part in it.
+    pub attempt: u32,
+    /// How many of its conversations were cut off or broke.
+    pub restart: u32,
+}
+
+impl HeldTrials {
+    /// The trial as it is still to be held; `None` for one that is over.
+    fn left(&self, trial: Trial) -> Option<Trial> {
+        let number = trial.id.number;
+        match self.begun.get(&number) {
+            Some(BegunTrial { attempt, restart }) => {
+                Some(Trial { attempt: *attempt, restart: Some(*restart), ..trial })
+            }
+            None => (!self.finished.contains(&number)).then_some(trial),
+        }
+    }
+}
+
+impl Plan {
+    /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
+    pub fn lanes_after(&self, held: HeldTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
+        let left = self.trials().filter_map(move |trial| held.left(trial));
+        match self.share_state() {
+            true => Box::new(std::iter::once(Lane::new(left))),
+            false => Box::new(left.map(|trial| Lane::new(std::iter::once(trial)))),
+        }
+    }
+}
