@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{RunArgs, quoted, runs_dir_flag};
+use super::args::{ResumeMode, RunArgs, quoted, runs_dir_flag};
 use super::context::Context;
 use super::detailed;
 use super::error::CliError;
 use super::grade::can_be_judged;
 use super::outputs::{self, OutputFile, OutputRun};
 use super::printer::Printer;
+use super::resume::resume_command;
 use super::signals::Kept;
 use super::stored::StoredPrompts;
 use crate::record::{Overview, RunSummary, TrialRecord, Verdict};
@@ -92,10 +93,14 @@ impl RunDisplay<'_> {
             }
         }
         match std::mem::replace(summary_written, Ok(())) {
-            Ok(()) if !is_only && verdict != Verdict::Interrupted => printer.note(&format!("kept in {path}")),
-            Ok(()) => {
-                printer.note(&format!("{}{}", kept_words(overview, args, path), judge_words(run, overview, args)))
+            Ok(()) if !is_only && overview.unfinished() == 0 && verdict != Verdict::Interrupted => {
+                printer.note(&format!("kept in {path}"))
             }
+            Ok(()) => printer.note(&format!(
+                "{}{}",
+                kept_words(overview, (args, context), path),
+                judge_words(run, overview, args)
+            )),
             // What was shown is whole, and whoever moved the folder has the journal.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 let what = match run.is_deleted() {
@@ -145,13 +150,13 @@ impl RunDisplay<'_> {
 /// The words for a user who ends this process at once, and how the files of `-o` are written then: from the journals of
 /// the runs before and of this one.
 pub(super) fn kept_at_once(
-    (earlier, id): (Vec<String>, &str),
+    (earlier, id, resume): (Vec<String>, &str, &str),
     path: &str,
     (args, files): (&RunArgs, &[OutputFile]),
     context: &Context,
 ) -> Kept {
     let show = show_words(id, "show what there is", args);
-    let words = format!("ended at once: what was finished is kept in {path}\n{show}");
+    let words = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
     let written = match paths.is_empty() {
         true => Default::default(),
@@ -182,15 +187,25 @@ pub(super) fn kept_at_once(
     Kept { words, write: Arc::new(write), written }
 }
 
-fn kept_words(overview: &Overview, args: &RunArgs, folder: &str) -> String {
-    let RunSummary { id, verdict, .. } = &overview.summary;
-    match verdict {
+fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder: &str) -> String {
+    let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
+    let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
+    let resume = match (overview.unfinished(), limit_reached) {
+        (0, _) if *verdict != Verdict::Interrupted => String::new(),
+        // The time begins anew; what was spent is spent.
+        (_, Some(why)) if !why.starts_with("limits.time") => {
+            format!("\ngo on with it, with a higher limit: {}", resume_command(id, mode, context))
+        }
+        _ => format!("\ngo on with it: {}", resume_command(id, mode, context)),
+    };
+    let kept = match verdict {
         Verdict::Interrupted => {
             let turns = report::count(overview.turns, "finished turn");
             format!("interrupted: {turns} kept in {folder}\n{}", show_words(id, "show what there is", args))
         }
         _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
-    }
+    };
+    format!("{kept}{resume}")
 }
 
 /// After an interruption: the command that judges the conversations that were over and are not judged yet.

@@ -91,7 +91,12 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         }
         printer.note(&format!("You are the user: each line is a message. An empty line, {END} or Ctrl-D ends."));
         let held = run::run(engine, provenance, lanes, signals.interrupt.clone()).await;
-        held.map(drop).map_err(|source| CliError::Journal { folder: folder.clone(), source, next: Some(later.clone()) })
+        held.map(drop).map_err(|source| CliError::Journal {
+            folder: folder.clone(),
+            source,
+            next: Some(later.clone()),
+            resume: None,
+        })
     });
     runtime.shutdown_background();
     held?;

@@ -1,31 +1,28 @@
 //! `eval-job run FILE…`
 
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use super::args::RunArgs;
-use super::audit;
+use super::before_run::{BeforeRun, Checks, Start, checks};
 use super::certificates;
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::grade::canaries;
+use super::keeper::Keeper;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::{Live, Progress, WaitLines};
+use super::resume::{self, Resumed, resume_command};
 use super::signals::Signals;
-use super::steps;
 use super::stored::StoredPrompts;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
-use crate::record::{CanaryCheck, Entry, Provenance, StepsWritten, Verdict};
+use crate::record::{Provenance, Verdict};
 use crate::report::{self, Gathered};
-use crate::run::{self, DescriptorLimit, Durability, Engine, RunDeps};
-use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder};
+use crate::run::{self, DescriptorLimit, Engine, RunDeps};
+use crate::store::folder::{JournalFile, NewRun, RunsFolder};
 use crate::store::{Store, StoredRun};
 
 /// Runs jobs, one after the other. Everything that can be known to fail is refused before the first one begins.
@@ -33,34 +30,23 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let outputs = check_outputs(&args.output, &context.credentials.variables)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
+    let asked = resume::asked(args)?;
     let mut plans = {
         let _inside = runtime.enter();
-        plan_all(&args.files, FileArgument::job("eval-job run"), &args.plan, context)?
+        plan_all(&resume::files(asked.as_ref(), args), FileArgument::job("eval-job run"), &args.plan, context)?
     };
+    let resumed = asked.map(|asked| asked.choose(&mut plans, (args, context), &runtime)).transpose()?;
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
-    // What costs nothing goes first, for all of them.
-    let trivial_scores = plans.jobs.iter().map(|planned| audit::gate(planned.loaded(), &runtime, context));
-    let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;
-    let mut before = Vec::new();
-    for (planned, trivial_score) in plans.jobs.iter_mut().zip(trivial_scores) {
-        let steps = steps::write(planned, (args, context, printer), &runtime, &signals.interrupt)?;
-        let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
-        before.push(BeforeRun { steps, canaries, trivial_score });
-    }
+    let before = match resumed {
+        Some(resumed) => vec![BeforeRun::Resumed(Box::new(resumed))],
+        None => checks(&mut plans.jobs, (args, context, printer), &runtime, &signals)?,
+    };
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
     let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(before)));
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(worst?.exit_status())
-}
-
-/// What was found out before a run.
-#[derive(Debug, Clone, Default)]
-struct BeforeRun {
-    steps: Option<StepsWritten>,
-    canaries: Option<CanaryCheck>,
-    trivial_score: Option<f64>,
 }
 
 /// The jobs of one command.
@@ -123,28 +109,27 @@ impl Jobs<'_> {
         for warning in &plan.warnings {
             printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
-        let rng_seed = args.rng_seed.unwrap_or_else(Context::random);
+        if let BeforeRun::Resumed(resumed) = &before {
+            printer.note(&resumed.words(context));
+            if resumed.is_whole() {
+                let folder = &resumed.reopened.folder;
+                return read_back(resumed.id().to_owned(), folder, resumed.reopened.run(), context);
+            }
+        }
+        let rng_seed = before.rng_seed(args);
         let wanted = held_by_agent(args.max_concurrency, &plan, printer);
         let limit = run::descriptor_limit(&plan, usize::from(wanted));
         if let Some(limit) = limit {
             limited(limit, &file, wanted, printer)?;
         }
         let live = Live::new(Progress::new(context, args.verbose, args.no_progress), printer.clone());
-        let mut chance = fastrand::Rng::with_seed(Context::random());
-        let runs = RunsFolder::at(&args.runs.runs_dir);
-        let created = runs.create(&plan.job.name, context.clock.wall(), &mut chance);
-        let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
+        let (NewRun { id, folder, journal }, start) = self.start(&plan, before, &live)?;
 
         let path = folder.display().to_string();
-        let earlier = self.ended.iter().map(|run| run.id.clone());
-        signals.kept_at(kept_at_once((earlier.collect(), &id), &path, (args, outputs), context));
-        let keeper = Arc::new(Keeper {
-            journal: journal.with_redactor(context.redactor().clone()),
-            live: live.clone(),
-            lines: Mutex::default(),
-            showing: Mutex::default(),
-            printer: printer.clone(),
-        });
+        let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
+        let resume = resume_command(&id, start.mode(), context);
+        signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
+        let keeper = Arc::new(Keeper::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let deps = RunDeps {
             id: id.clone(),
             templates,
@@ -158,45 +143,82 @@ impl Jobs<'_> {
             person: None,
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
-        let BeforeRun { steps, canaries, trivial_score } = before;
-        if let Some(canaries) = &canaries {
-            engine.spent_before(&canaries.usage, canaries.cost.unwrap_or_default());
-        }
-        if let Some(steps) = &steps {
-            engine.spent_before(&steps.usage, steps.cost.unwrap_or_default());
-        }
-        let provenance = Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
-        let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
+        let (usage, dollars) = start.spent();
+        engine.spent_before(&usage, dollars);
+        let engine = Arc::new(engine);
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
-        let finished = if found.failures.is_empty() {
-            if let (false, false) = (args.no_progress, found.ready.is_empty()) {
-                printer.note(&format!("ready    {}", found.ready.join(" · ")));
+        if let (true, false, false) = (found.failures.is_empty(), args.no_progress, found.ready.is_empty()) {
+            printer.note(&format!("ready    {}", found.ready.join(" · ")));
+        }
+        let interrupt = signals.interrupt.clone();
+        let finished = match start {
+            Start::Resumed { .. } if !found.failures.is_empty() => {
+                // What is kept of it stays as it is.
+                return Err(CliError::NotReady { file, failures: found.failures });
             }
-            run::run(engine, provenance, lanes, signals.interrupt.clone()).await.map(drop)
-        } else {
-            // Told once, in full; the record says it of every conversation.
-            printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
-            keeper.live.progress().mute();
-            run::refuse(engine, provenance, &found.failures).await
+            Start::Resumed { held, .. } => {
+                let lanes = engine.plan.lanes_after(held);
+                run::resume(engine, lanes, interrupt).await.map(drop)
+            }
+            Start::New(Checks { steps, canaries, trivial_score }) => {
+                let provenance =
+                    Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
+                if found.failures.is_empty() {
+                    let lanes = engine.plan.lanes();
+                    run::run(engine, provenance, lanes, interrupt).await.map(drop)
+                } else {
+                    // Told once, in full; the record says it of every conversation.
+                    printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
+                    keeper.live.progress().mute();
+                    run::refuse(engine, provenance, &found.failures).await
+                }
+            }
         };
         drop(drawing);
-        finished.map_err(|source| {
-            let next = match RunsFolder::delete_unbegun(&folder) {
-                true => "nothing was kept".to_owned(),
-                false => format!("what was kept: {}", ended::show_command(&id, args, &[])),
-            };
-            CliError::Journal { folder: folder.clone(), source, next: Some(next) }
+        finished.map_err(|source| match RunsFolder::delete_unbegun(&folder) {
+            true => CliError::Journal {
+                folder: folder.clone(),
+                source,
+                next: Some("nothing was kept".to_owned()),
+                resume: None,
+            },
+            false => {
+                let next = format!("what was kept: {}", ended::show_command(&id, args, &[]));
+                CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: Some(resume) }
+            }
         })?;
-
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
-        let mut stored = JournalFile::from_journal(&folder, &keeper.journal);
-        let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance.models);
-        let overview = stored.read(|group, trial| gathered.add(group, trial))?;
-        let summary_written = stored.write_summary(&overview.summary);
-        let prompts = StoredPrompts::from_run(&stored, context.clock);
-        Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
+        read_back(id, &folder, JournalFile::from_journal(&folder, &keeper.journal), context)
     }
+
+    /// The folder and the journal of a run, and how it starts.
+    fn start(&self, plan: &Plan, before: BeforeRun, live: &Live) -> Result<(NewRun, Start), CliError> {
+        match before {
+            BeforeRun::New(checks) => {
+                let mut chance = fastrand::Rng::with_seed(Context::random());
+                let runs = RunsFolder::at(&self.args.runs.runs_dir);
+                let created = runs.create(&plan.job.name, self.context.clock.wall(), &mut chance);
+                Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(checks)))
+            }
+            BeforeRun::Resumed(resumed) => {
+                let spent = resumed.spent();
+                let Resumed { reopened, first, overview, held, mode, .. } = *resumed;
+                live.progress().goes_on(&first, held.finished.len(), spent.0);
+                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, mode }))
+            }
+        }
+    }
+}
+
+/// Reads a run that is over.
+fn read_back(id: String, folder: &Path, mut stored: JournalFile, context: &Context) -> Result<EndedRun, CliError> {
+    let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance.models);
+    let overview = stored.read(|group, trial| gathered.add(group, trial))?;
+    let summary_written = stored.write_summary(&overview.summary);
+    let prompts = StoredPrompts::from_run(&stored, context.clock);
+    let path = folder.display().to_string();
+    Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
 }
 
 /// The asynchronous runtime, started only by the subcommands that need it.
@@ -247,50 +269,4 @@ pub(super) fn waiting_line(printer: Arc<Printer>) -> Arc<OnWait> {
             printer.note(&line);
         }
     })
-}
-
-/// Keeps what happens: in the journal first, then on the screen.
-struct Keeper {
-    journal: Journal,
-    live: Live,
-    /// Lines of entries that may not be written yet.
-    lines: Mutex<Vec<String>>,
-    /// Held while lines are shown, so that they keep their order.
-    showing: Mutex<()>,
-    printer: Arc<Printer>,
-}
-
-impl Keeper {
-    /// Shows what was appended. Whoever reads it may be slow, or nobody: nothing else waits for that.
-    fn show(&self) {
-        let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
-        if !lines.is_empty() {
-            let indent = self.live.progress().indent();
-            self.printer.lines(&lines.join("\n"), indent);
-        }
-    }
-}
-
-impl run::Sink for Keeper {
-    fn append(&self, entry: Entry) -> io::Result<()> {
-        let kept = self.journal.append(&entry)?;
-        let mut progress = self.live.progress();
-        if let Some(lines) = progress.lines(&kept) {
-            self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
-        }
-        Ok(())
-    }
-
-    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>> {
-        let kept = async move {
-            match durability {
-                Durability::Process => self.journal.written().await?,
-                Durability::Machine => self.journal.synced().await?,
-            }
-            self.show();
-            Ok(())
-        };
-        kept.boxed()
-    }
 }

@@ -17,9 +17,9 @@ pub struct Beginning {
     pub at: DateTime<Utc>,
     /// What it was made with.
     pub provenance: Provenance,
-    job: Option<Value>,
-    templates: BTreeMap<String, String>,
-    trials: Vec<TrialId>,
+    pub(super) job: Option<Value>,
+    pub(super) templates: BTreeMap<String, String>,
+    pub(super) trials: Vec<TrialId>,
 }
 
 impl Beginning {

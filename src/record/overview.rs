@@ -133,7 +133,9 @@ impl Overview {
             Entry::RunFinished { at, interrupted } => {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
             }
-            Entry::RunResumed { at, cost_limit, token_limit, time_limit, .. } => self.resume(at, (cost_limit, token_limit, time_limit)),
+            Entry::RunResumed { at, cost_limit, token_limit, time_limit, .. } => {
+                self.resume(at, (cost_limit, token_limit, time_limit))
+            }
             _ => {}
         }
     }

@@ -225,6 +225,20 @@ impl TrialRecord {
         }
     }
 
+    /// Whether anything of it was held.
+    pub fn was_begun(&self) -> bool {
+        self.started_at.is_some() || !self.discarded.is_empty() || !self.replaced.is_empty()
+    }
+
+    /// How often the persona did not play its part, and how many conversations were cut off or broke, once it is held again.
+    pub fn tries_before(&self) -> (usize, usize) {
+        let (discarded, replaced) = (self.discarded.len(), self.replaced.len());
+        match &self.outcome {
+            Some(Outcome::PersonaInvalid { .. }) => (discarded + 1, replaced),
+            _ => (discarded, replaced + usize::from(self.started_at.is_some())),
+        }
+    }
+
     /// Whether it has to be held again to say all that it could about the agent: it was cut off, broke, or lacks a figure.
     pub fn is_to_be_retried(&self) -> bool {
         let lacks_figure = |scorecard: &Scorecard| {

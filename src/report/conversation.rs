@@ -11,7 +11,11 @@ use crate::record::{Overview, TrialRecord};
 /// A trial's conversation; empty where there was none.
 pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let mut page = String::new();
-    if trial.evidence.is_none() && trial.agent_output.is_none() && trial.discarded.is_empty() && trial.replaced.is_empty() {
+    if trial.evidence.is_none()
+        && trial.agent_output.is_none()
+        && trial.discarded.is_empty()
+        && trial.replaced.is_empty()
+    {
         return page;
     }
     let _ = writeln!(page, "{}", ink.bold(&title(run, trial)));
@@ -24,7 +28,9 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         let turns = replaced.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
         let why = match &replaced.outcome {
             None => "cut off".to_owned(),
-            Some(outcome) => format!("{}: {}", outcome.label(), plain(outcome.error().unwrap_or("a figure was missing"))),
+            Some(outcome) => {
+                format!("{}: {}", outcome.label(), plain(outcome.error().unwrap_or("a figure was missing")))
+            }
         };
         let words = format!("held before for {} and replaced when the run was resumed: {why}", count(turns, "turn"));
         let _ = writeln!(page, "   {}", ink.unsure(&words));

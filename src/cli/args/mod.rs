@@ -6,12 +6,14 @@ mod cases;
 mod check;
 mod compare;
 mod coverage;
+mod data;
 mod export;
 mod generate;
 mod grade;
 mod label;
 mod merge;
 mod parse;
+mod resume;
 mod retyped;
 mod selection;
 mod values;
@@ -21,9 +23,7 @@ use std::path::PathBuf;
 use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
 use clap::{Parser, Subcommand};
 
-use super::datasets::TargetArg;
 use super::init::InitTarget;
-use crate::dataset::MetricSet;
 use crate::graph::embedded::Megabytes;
 use crate::job::{ModelName, Panel};
 use crate::money::Dollars;
@@ -36,11 +36,13 @@ pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArg
 pub(super) use check::CheckArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use coverage::CoverageArgs;
+pub(super) use data::{DataArgs, MetricSetArg, ReadingArgs};
 pub(super) use export::{AnalyzeArgs, ExportArgs};
 pub(super) use generate::GenerateArgs;
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
 pub(super) use merge::MergeArgs;
+pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
@@ -156,6 +158,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     pub(super) plan: PlanArgs,
+
+    #[command(flatten)]
+    pub(super) resume: ResumeArgs,
 
     /// How many conversations may be held at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
@@ -295,65 +300,6 @@ pub(super) struct ImportArgs {
 
     #[command(flatten)]
     pub(super) runs: RunsArgs,
-}
-
-/// How other systems' evaluation files are read.
-#[derive(Debug, clap::Args)]
-pub(super) struct DataArgs {
-    /// The files are another system's (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat), and this is the agent that
-    /// their cases are held with: adk=http://localhost:8000
-    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
-    pub(super) target: Option<TargetArg>,
-
-    /// A second agent, whose replies and tool calls are expected in the cases that ask for one (trpc-agent-go's expected runner)
-    #[arg(long, env = "EVAL_JOB_EXPECTED_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
-    pub(super) expected_target: Option<TargetArg>,
-
-    /// Hold so many live conversations for each scenario with a simulated user, with the users of the file's list in turn
-    #[arg(long, env = "EVAL_JOB_GENERATE", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]
-    pub(super) generate: Option<u32>,
-
-    #[command(flatten)]
-    pub(super) reading: ReadingArgs,
-}
-
-/// What stands beside other systems' evaluation files, and how they are scored.
-#[derive(Debug, Default, clap::Args)]
-pub(super) struct ReadingArgs {
-    /// The test_config.json or the metrics file, instead of the one beside the cases
-    #[arg(long, env = "EVAL_JOB_CONFIG_FILE_PATH", value_name = "FILE")]
-    pub(super) config_file_path: Option<PathBuf>,
-
-    /// The initial session of ADK's old files
-    #[arg(long, env = "EVAL_JOB_SESSION_FILE", value_name = "FILE")]
-    pub(super) session_file: Option<PathBuf>,
-
-    /// Score as the other system does, also where that is unsound
-    #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
-    pub(super) dialect_strict: bool,
-
-    /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
-    #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
-    pub(super) metric_set: MetricSetArg,
-}
-
-/// A generation of the Red Hat quickstart's metrics.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum MetricSetArg {
-    #[default]
-    #[value(name = "quickstart-15")]
-    Quickstart15,
-    #[value(name = "quickstart-13")]
-    Quickstart13,
-}
-
-impl From<MetricSetArg> for MetricSet {
-    fn from(set: MetricSetArg) -> MetricSet {
-        match set {
-            MetricSetArg::Quickstart15 => MetricSet::Quickstart15,
-            MetricSetArg::Quickstart13 => MetricSet::Quickstart13,
-        }
-    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -16,6 +16,8 @@ pub(in crate::cli) struct Instead<'a> {
     pub(in crate::cli) runs: Option<&'a [&'a str]>,
     /// The arguments that are left out, by the names of their fields.
     pub(in crate::cli) without: &'a [&'a str],
+    /// Words that stand after all other flags.
+    pub(in crate::cli) with: &'a [&'a str],
 }
 
 /// The command that was typed, for a shell: with a flag for each variable of the environment that counted.
@@ -35,6 +37,7 @@ pub(in crate::cli) fn retyped(typed: &[OsString], instead: Instead<'_>) -> Strin
             if arg.is_positional() { places.extend(given) } else { words.extend(given) }
         }
     }
+    words.extend(instead.with.iter().map(|word| quoted(word)));
     if places.iter().any(|place| place.starts_with('-')) {
         places.insert(0, "--".to_owned());
     }
@@ -103,9 +106,11 @@ mod tests {
             r"eval-job run --model a --model b --verbose 'it'\''s.yml'"
         );
         assert_eq!(again("x|check|--|-known", none), "eval-job check -- -known");
-        let runs = Instead { runs: Some(&["b2"]), without: &[] };
+        let runs = Instead { runs: Some(&["b2"]), ..Instead::default() };
         assert_eq!(again("x|calibrate|a1|b2|--repeat|3", runs), "eval-job calibrate --repeat 3 b2");
-        let of_data = Instead { runs: Some(&["b2"]), without: &["dataset", "actual"] };
+        let resumed = Instead { without: &["resume"], with: &["--resume", "k3f9qz"], ..Instead::default() };
+        assert_eq!(again("x|run|--resume|-v|job.yml", resumed), "eval-job run --verbose --resume k3f9qz job.yml");
+        let of_data = Instead { runs: Some(&["b2"]), without: &["dataset", "actual"], ..Instead::default() };
         assert_eq!(
             again("x|grade|--dataset|d.yml|--actual|a.json|--scorer-model|openai/j", of_data),
             "eval-job grade --scorer-model openai/j b2"

@@ -127,8 +127,8 @@ pub(super) enum CliError {
     Database(GraphError),
     /// No server can listen at this address.
     Unservable { address: SocketAddr, source: io::Error },
-    /// The journal could not be written in mid-run; `next` is what there is to do about it.
-    Journal { folder: PathBuf, source: io::Error, next: Option<String> },
+    /// The journal could not be written in mid-run; `next` is what is left of it, `resume` the command that goes on with it.
+    Journal { folder: PathBuf, source: io::Error, next: Option<String>, resume: Option<String> },
     /// stdout could not be written.
     Stdout(io::Error),
     /// Something that can't happen did.
@@ -169,6 +169,7 @@ impl CliError {
                 StoreError::NoSuchRun { .. }
                 | StoreError::NoRuns { .. }
                 | StoreError::Ambiguous { .. }
+                | StoreError::InUse { .. }
                 | StoreError::NoSuchBaseline { .. }
                 | StoreError::BaselineDeleted { .. },
             ) => CliError::USAGE,

@@ -193,11 +193,16 @@ impl CliError {
                     "{error} nothing can listen at {address}: {source}\n  try: another port with --port PORT, 0 for a free one"
                 )
             }
-            CliError::Journal { folder, source, next } => format!(
+            CliError::Journal { folder, source, next, resume } => format!(
                 "{error} the journal in {} could not be written: {source}\n  the run was stopped: nothing goes on that can't be kept{}{}",
                 folder.display(),
                 next.as_ref().map_or_else(String::new, |next| format!("; {next}")),
-                if is_full(source) { "\n  try: free some space there" } else { "" },
+                match (is_full(source), resume) {
+                    (true, Some(command)) => format!("\n  try: free some space there, then {command}"),
+                    (true, None) => "\n  try: free some space there".to_owned(),
+                    (false, Some(command)) => format!("\n  try: once it can be written, {command}"),
+                    (false, None) => String::new(),
+                },
             ),
             CliError::Stdout(source) => format!("{error} stdout can't be written: {source}"),
             CliError::Internal(what) => format!("{error} eval-job itself failed: {what}"),
@@ -228,6 +233,9 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
             [] => format!("{error} {source}\n  try: eval-job baseline set NAME RUN"),
             known => format!("{error} {source}\n  try: one of {}", one_line(&known.join(", "), 300)),
         },
+        StoreError::InUse { id, .. } => {
+            format!("{error} {source}\n  try: wait for it to end; eval-job show {id} shows how far it is")
+        }
         StoreError::BaselineDeleted { name, .. } => {
             format!("{error} {source}\n  try: eval-job baseline set {name} RUN, with another run")
         }

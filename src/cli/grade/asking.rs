@@ -126,9 +126,12 @@ impl Asking<'_> {
         let stopped = stopped.map_err(|error| {
             run.delete_empty_grading(&path);
             match error {
-                AskError::Journal(source) => {
-                    CliError::Journal { folder: path.clone(), source, next: Some(format!("ask for the rest: {rest}")) }
-                }
+                AskError::Journal(source) => CliError::Journal {
+                    folder: path.clone(),
+                    source,
+                    next: Some(format!("ask for the rest: {rest}")),
+                    resume: None,
+                },
                 AskError::Cli(error) => error,
             }
         })?;

@@ -196,7 +196,7 @@ fn rest(args: &GradeArgs, context: &Context, id: &str, left: &[String]) -> Strin
     let of_data = ["dataset", "actual", "min_score", "tag", "filter", "limit", "config_file_path", "session_file"];
     let of_data: Vec<&str> = of_data.into_iter().chain(["metric_set", "dialect_strict"]).collect();
     let without: &[&str] = if args.recorded.dataset.is_some() { &of_data } else { &[] };
-    retyped(&context.typed, Instead { runs: Some(&runs), without })
+    retyped(&context.typed, Instead { runs: Some(&runs), without, ..Instead::default() })
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.

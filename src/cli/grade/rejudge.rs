@@ -61,7 +61,7 @@ pub(in crate::cli) fn rejudge(
     };
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();
-    let rest = retyped(&context.typed, Instead { runs: Some(&runs), without: &[] });
+    let rest = retyped(&context.typed, Instead { runs: Some(&runs), ..Instead::default() });
     let answers = asking.ask(&run, &mut again, (&before, None), &rest)?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {

@@ -27,7 +27,7 @@ pub(super) fn write(
     let journal = journal.with_redactor(context.redactor().clone());
     append_all(&journal, (parts, merge), id).map_err(|error| match error {
         AppendError::Store(error) => CliError::Store(error),
-        AppendError::Write(source) => CliError::Journal { folder: folder.clone(), source, next: None },
+        AppendError::Write(source) => CliError::Journal { folder: folder.clone(), source, next: None, resume: None },
     })?;
     let mut run = JournalFile::from_journal(&folder, &journal).with_redactor(context.redactor().clone());
     let mut gathered = Gathered::comparing(&run.planned()?.summary.provenance.models);

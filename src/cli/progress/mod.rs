@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use crate::clock::Stopwatch;
-use crate::evidence::{Ending, Observed, Turn};
+use crate::evidence::{Ending, Observed, Turn, Usage};
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
@@ -92,6 +92,12 @@ impl Progress {
             last_line_ms: 0.0,
             silence_ms: SILENCE_MS,
         }
+    }
+
+    /// A run goes on that began with this entry, and of which so many conversations are over.
+    pub(super) fn goes_on(&mut self, first: &Entry, over: usize, spent: Usage) {
+        self.lines(first);
+        self.status.goes_on(over, &spent);
     }
 
     /// Shows nothing from now on.

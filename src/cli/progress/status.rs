@@ -54,6 +54,8 @@ pub(super) struct Status {
     is_begun: bool,
     all: usize,
     done: usize,
+    /// How many of them were done before the run was resumed.
+    done_before: usize,
     failed: usize,
     under_way: BTreeMap<u32, UnderWay>,
     /// The rate limit that is waited for, and until when, in milliseconds of the run.
@@ -98,6 +100,12 @@ impl Status {
         }
     }
 
+    /// The run was held before: so many conversations are over.
+    pub(super) fn goes_on(&mut self, over: usize, spent: &Usage) {
+        (self.done, self.done_before) = (over, over);
+        self.spend("", Some(spent));
+    }
+
     /// A rate limit is waited for until then.
     pub(super) fn limited(&mut self, words: &'static str, until_ms: f64) {
         if self.limit.is_none_or(|(_, known_ms)| known_ms < until_ms) {
@@ -124,8 +132,9 @@ impl Status {
             facts.push(format!("{} failed", self.failed));
         }
         facts.push(time(now_ms));
-        if self.done > 0 && self.done < self.all {
-            let left_ms = now_ms / self.done as f64 * (self.all - self.done) as f64;
+        let done = self.done - self.done_before;
+        if done > 0 && self.done < self.all {
+            let left_ms = now_ms / done as f64 * (self.all - self.done) as f64;
             facts.push(format!("about {} left", time(left_ms)));
         }
         if self.tokens > 0 {

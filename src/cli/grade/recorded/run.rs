@@ -81,7 +81,7 @@ pub(in super::super) fn keep(
                 true => "nothing was kept".to_owned(),
                 false => format!("what was kept: {}", show_command(&id, args)),
             };
-            CliError::Journal { folder: folder.clone(), source, next: Some(next) }
+            CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: None }
         }
         KeepError::Cli(error) => error,
     })?;

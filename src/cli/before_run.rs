@@ -1,0 +1,97 @@
+//! What was done of a run before it goes on: what was checked before a new one, or all that was held of an earlier one.
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+
+use super::args::{ResumeMode, RunArgs};
+use super::audit;
+use super::context::Context;
+use super::error::CliError;
+use super::grade::canaries;
+use super::planning::Planned;
+use super::printer::Printer;
+use super::resume::Resumed;
+use super::signals::Signals;
+use super::steps;
+use crate::evidence::Usage;
+use crate::money::Dollars;
+use crate::plan::HeldTrials;
+use crate::record::{CanaryCheck, StepsWritten};
+
+/// What was done of a run before it goes on.
+pub(super) enum BeforeRun {
+    /// It is a new one, for which this was found out.
+    New(Checks),
+    /// It was held before.
+    Resumed(Box<Resumed>),
+}
+
+/// What was found out before a new run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Checks {
+    pub(super) steps: Option<StepsWritten>,
+    pub(super) canaries: Option<CanaryCheck>,
+    pub(super) trivial_score: Option<f64>,
+}
+
+/// Checks what can be checked before new runs of these jobs.
+pub(super) fn checks(
+    jobs: &mut [Planned],
+    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    runtime: &Runtime,
+    signals: &Signals,
+) -> Result<Vec<BeforeRun>, CliError> {
+    // What costs nothing goes first, for all of them.
+    let trivial_scores = jobs.iter().map(|planned| audit::gate(planned.loaded(), runtime, context));
+    let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;
+    let mut before = Vec::new();
+    for (planned, trivial_score) in jobs.iter_mut().zip(trivial_scores) {
+        let steps = steps::write(planned, (args, context, printer), runtime, &signals.interrupt)?;
+        let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
+        before.push(BeforeRun::New(Checks { steps, canaries, trivial_score }));
+    }
+    Ok(before)
+}
+
+/// How a run starts.
+pub(super) enum Start {
+    /// With its first entry, which tells what was found out before.
+    New(Checks),
+    /// After what was held and spent before.
+    Resumed { held: HeldTrials, spent: (Usage, Dollars), mode: ResumeMode },
+}
+
+impl Start {
+    /// The flag that goes on with it again.
+    pub(super) fn mode(&self) -> ResumeMode {
+        match self {
+            Start::New(_) => ResumeMode::Unfinished,
+            Start::Resumed { mode, .. } => *mode,
+        }
+    }
+
+    /// What was spent on it before.
+    pub(super) fn spent(&self) -> (Usage, Dollars) {
+        match self {
+            Start::New(Checks { steps, canaries, .. }) => {
+                let canaries = canaries.iter().map(|it| (it.usage, it.cost));
+                let steps = steps.iter().map(|it| (it.usage, it.cost));
+                canaries.chain(steps).fold(Default::default(), |(usage, sum), (more, cost)| {
+                    (Usage::plus(usage, more), Dollars::plus(sum, cost.unwrap_or_default()))
+                })
+            }
+            Start::Resumed { spent, .. } => *spent,
+        }
+    }
+}
+
+impl BeforeRun {
+    /// The seed of the run: that of the flag, or the one with which it was begun.
+    pub(super) fn rng_seed(&self, args: &RunArgs) -> u64 {
+        match self {
+            BeforeRun::New(_) => args.rng_seed.unwrap_or_else(Context::random),
+            BeforeRun::Resumed(resumed) => resumed.overview.summary.provenance.rng_seed,
+        }
+    }
+}

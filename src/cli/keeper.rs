@@ -1,0 +1,65 @@
+//! Keeps the entries of a run while it goes on, and shows them.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::printer::Printer;
+use super::progress::Live;
+use crate::record::Entry;
+use crate::run::{self, Durability};
+use crate::store::folder::Journal;
+
+/// Keeps what happens: in the journal first, then on the screen.
+pub(super) struct Keeper {
+    pub(super) journal: Journal,
+    pub(super) live: Live,
+    /// Lines of entries that may not be written yet.
+    lines: Mutex<Vec<String>>,
+    /// Held while lines are shown, so that they keep their order.
+    showing: Mutex<()>,
+    printer: Arc<Printer>,
+}
+
+impl Keeper {
+    /// Keeps entries in this journal.
+    pub(super) fn new(journal: Journal, live: &Live, printer: &Arc<Printer>) -> Keeper {
+        let (live, printer) = (live.clone(), printer.clone());
+        Keeper { journal, live, lines: Mutex::default(), showing: Mutex::default(), printer }
+    }
+
+    /// Shows what was appended. Whoever reads it may be slow, or nobody: nothing else waits for that.
+    fn show(&self) {
+        let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
+        if !lines.is_empty() {
+            let indent = self.live.progress().indent();
+            self.printer.lines(&lines.join("\n"), indent);
+        }
+    }
+}
+
+impl run::Sink for Keeper {
+    fn append(&self, entry: Entry) -> io::Result<()> {
+        let kept = self.journal.append(&entry)?;
+        let mut progress = self.live.progress();
+        if let Some(lines) = progress.lines(&kept) {
+            self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(lines);
+        }
+        Ok(())
+    }
+
+    fn kept(&self, durability: Durability) -> BoxFuture<'_, io::Result<()>> {
+        let kept = async move {
+            match durability {
+                Durability::Process => self.journal.written().await?,
+                Durability::Machine => self.journal.synced().await?,
+            }
+            self.show();
+            Ok(())
+        };
+        kept.boxed()
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether a run may be gone on with: with the same job, prompts, models and seed.
+
+use std::sync::Arc;
+
+use super::super::args::RunArgs;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::planning::Planned;
+use super::refused;
+use crate::evidence::Usage;
+use crate::job::Job;
+use crate::metric::MetricConfig;
+use crate::money::Cost;
+use crate::record::{Beginning, Difference, Entry, Overview, Provenance};
+use crate::report::{one_line, plain};
+use crate::run::{Engine, RunDeps, WrittenSteps};
+
+/// So many differences are told.
+const TOLD: usize = 8;
+
+/// How much of a value is told.
+const VALUE: usize = 80;
+
+/// Checks that a run may be gone on with by this plan, which gets the steps that the judge wrote for the run.
+pub(super) fn check(
+    first: &Entry,
+    (overview, note): (&Overview, Option<&str>),
+    planned: &mut Planned,
+    (args, context): (&RunArgs, &Context),
+) -> Result<(), CliError> {
+    let id = &overview.summary.id;
+    let Provenance { merged, recorded, rng_seed, .. } = &overview.summary.provenance;
+    if merged.is_some() {
+        return Err(refused(
+            format!("run {id} was merged of the runs of parts"),
+            "go on with the runs of the parts, and merge them again",
+        ));
+    }
+    if !recorded.is_empty() {
+        let what = format!("the conversations of run {id} were recorded elsewhere: it can't be gone on with");
+        return Err(refused(what, "eval-job grade, with the same files"));
+    }
+    if overview.is_damaged() {
+        let why = note.unwrap_or("its journal is damaged");
+        return Err(refused(format!("run {id} can't be gone on with: {}", plain(why)), "a new run"));
+    }
+    if let Entry::RunStarted { job: Some(kept), .. } = first
+        && let Ok(kept) = Job::restored(kept)
+    {
+        steps_of(&kept).fill_in(Arc::make_mut(&mut planned.plan.job));
+    }
+    let now = beginning_now(planned, args.rng_seed.unwrap_or(*rng_seed), context)?;
+    let then = Beginning::from_entry(completed(first.clone()));
+    let then = then.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))?;
+    let differences = then.differences(&now);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let mut lines: Vec<String> = differences.iter().take(TOLD).map(words).collect();
+    if differences.len() > TOLD {
+        lines.push(format!("and {} more", differences.len() - TOLD));
+    }
+    Err(refused(
+        format!("run {id} can't be gone on with, since this has changed:\n  {}", lines.join("\n  ")),
+        "what it was begun with, the same flags too; or a new run",
+    ))
+}
+
+fn words(difference: &Difference) -> String {
+    let what = plain(&difference.what);
+    match &difference.values {
+        Some((then, now)) => {
+            format!("{what}: {} then, {} now", one_line(&plain(then), VALUE), one_line(&plain(now), VALUE))
+        }
+        None => what,
+    }
+}
+
+/// How a run of this plan would begin now, as it would be kept.
+fn beginning_now(planned: &Planned, rng_seed: u64, context: &Context) -> Result<Beginning, CliError> {
+    let internal = |what: String| CliError::Internal(what);
+    let deps = RunDeps {
+        id: String::new(),
+        templates: planned.templates.clone(),
+        credentials: context.credentials.clone(),
+        clock: context.clock,
+        rng_seed,
+        random: Box::new(Context::random),
+        on_wait: None,
+        max_concurrency: 1,
+        sink: Arc::new(|_| Ok(())),
+        person: None,
+    };
+    let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| internal(error.to_string()))?;
+    let provenance = Provenance { part: planned.part.clone(), ..engine.provenance(&planned.file) };
+    let entry = engine.first_entry(provenance);
+    let cleared = serde_json::to_vec(&entry).and_then(|line| context.redactor().cleared(&entry, &line));
+    let entry = cleared.map_err(|error| internal(error.to_string()))?.unwrap_or(entry);
+    Beginning::from_entry(completed(entry)).ok_or_else(|| internal("a run has no beginning".to_owned()))
+}
+
+/// The entry with its job as this version writes it: earlier ones may have left out what is new.
+fn completed(entry: Entry) -> Entry {
+    let Entry::RunStarted { version, id, at, provenance, job, templates, trials } = entry else { return entry };
+    let again = |job: &serde_json::Value| serde_json::to_value(Job::restored(job).ok()?).ok().map(Box::new);
+    let job = job.map(|job| again(&job).unwrap_or(job));
+    Entry::RunStarted { version, id, at, provenance, job, templates, trials }
+}
+
+/// The steps of a run's `geval` metrics: those that its judge wrote are not asked for again.
+fn steps_of(kept: &Job) -> WrittenSteps {
+    let of_metric = |metric: &MetricConfig| match metric {
+        MetricConfig::Geval(options) => Some((options.criteria.clone(), options.steps.clone())),
+        _ => None,
+    };
+    let of_criteria = kept.metrics.iter().filter_map(|entry| of_metric(&entry.metric)).collect();
+    WrittenSteps { judge: String::new(), of_criteria, usage: Usage::default(), cost: Cost::NOTHING }
+}

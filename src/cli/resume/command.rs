@@ -1,0 +1,10 @@
+//! The command that goes on with a run.
+
+use super::super::args::{Instead, ResumeMode, retyped};
+use super::super::context::Context;
+
+/// The command that was typed, for the same run again.
+pub(in crate::cli) fn resume_command(id: &str, mode: ResumeMode, context: &Context) -> String {
+    let with = &[mode.flag(), id];
+    retyped(&context.typed, Instead { without: &["resume", "retry_errors"], with, ..Instead::default() })
+}

@@ -1,0 +1,146 @@
+//! Finds the run that is to be gone on with, and its job.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::args::{DEFAULT_JOB, ResumeMode, RunArgs, runs_dir_flag};
+use super::super::error::{CliError, is_mistake};
+use super::super::planning::Planned;
+use super::refused;
+use crate::record::{Beginning, ListedRun, Verdict};
+use crate::report::{count, plain};
+use crate::store::folder::{ReopenedRun, RunsFolder, StoreError};
+use crate::store::{Store, StoredRun};
+
+/// The run that a command asks to go on with.
+pub(in crate::cli) struct Asked {
+    pub(super) mode: ResumeMode,
+    /// The run that was named, with its beginning; none where the newest of the job file is meant.
+    named: Option<(ReopenedRun, Beginning)>,
+    /// The job files.
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// The run that the command asks to go on with, if it does.
+///
+/// # Errors
+/// There is no such run, or another process holds it.
+pub(in crate::cli) fn asked(args: &RunArgs) -> Result<Option<Asked>, CliError> {
+    let Some(mode) = args.resume.mode() else { return Ok(None) };
+    let named = args.resume.id().map(|id| named(id, args)).transpose()?;
+    let files = args.resume.files(&args.files).unwrap_or_else(|| {
+        let of_run = named.as_ref().map(|(_, beginning)| beginning.provenance.job_file.as_str());
+        vec![PathBuf::from(of_run.unwrap_or(DEFAULT_JOB))]
+    });
+    Ok(Some(Asked { mode, named, files }))
+}
+
+fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, Beginning), CliError> {
+    let reopened = reopened(&RunsFolder::at(&args.runs.runs_dir).find(Some(id))?)?;
+    let mut run = reopened.run();
+    let first = run.first_entry()?.and_then(Beginning::from_entry);
+    match first {
+        Some(first) => Ok((reopened, first)),
+        None => {
+            // Why there is no beginning is told by whoever reads all of it.
+            run.read(|_, _| ())?;
+            Err(refused(format!("run {} has no beginning", plain(id)), "another run, which `eval-job list` names"))
+        }
+    }
+}
+
+/// Opens the run in this folder to go on with it.
+fn reopened(folder: &Path) -> Result<ReopenedRun, CliError> {
+    RunsFolder::reopen(folder).map_err(|error| match error {
+        StoreError::Io { source, path, .. } if is_mistake(&source) => {
+            let path = plain(&path.display().to_string());
+            refused(format!("the run can't be gone on with: {path} can't be written: {source}"), "make it writable")
+        }
+        error => error.into(),
+    })
+}
+
+impl Asked {
+    /// The run, and the place of its job among the planned ones.
+    pub(super) fn find(self, jobs: &[Planned], args: &RunArgs) -> Result<(ReopenedRun, usize), CliError> {
+        match self.named {
+            Some((reopened, beginning)) => {
+                let at = job_of(&beginning, jobs)?;
+                Ok((reopened, at))
+            }
+            None => newest(self.mode, jobs, args),
+        }
+    }
+}
+
+/// The place of a run's job.
+fn job_of(run: &Beginning, jobs: &[Planned]) -> Result<usize, CliError> {
+    let is_its = |job: &Planned| is_of(job, &run.provenance.job, &run.provenance.job_file);
+    // The one job that is named can have got another name, or another place: what differs is told.
+    let at = jobs.iter().position(is_its).or((jobs.len() == 1).then_some(0));
+    at.ok_or_else(|| {
+        let (job, file) = (plain(&run.provenance.job), plain(&run.provenance.job_file));
+        refused(
+            format!("run {} is of the job `{job}` in {file}, which is none of these", run.id),
+            format!("eval-job run --resume {} {file}", run.id),
+        )
+    })
+}
+
+/// The newest run of one of these jobs that can be gone on with.
+fn newest(mode: ResumeMode, jobs: &[Planned], args: &RunArgs) -> Result<(ReopenedRun, usize), CliError> {
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let names = match runs.names() {
+        Err(StoreError::NoRuns { .. }) => Vec::new(),
+        names => names?,
+    };
+    let mut ended: Option<String> = None;
+    for name in names.iter().rev() {
+        let Ok(run) = runs.listed(Some(name)) else { continue };
+        let provenance = &run.provenance;
+        let Some(at) = jobs.iter().position(|job| is_of(job, &provenance.job, &provenance.job_file)) else { continue };
+        let folder = runs.find(Some(name))?;
+        if mode == ResumeMode::Errors || is_unfinished(&run, &folder, &runs)? {
+            return Ok((reopened(&folder)?, at));
+        }
+        ended.get_or_insert(run.id);
+    }
+    let files = match jobs {
+        [job] => plain(&job.file),
+        jobs => count(jobs.len(), "job"),
+    };
+    let runs_dir = args.runs.runs_dir.display();
+    Err(match ended {
+        Some(id) => refused(
+            format!("nothing to resume: no run of {files} in {runs_dir} is unfinished; the newest is {id}"),
+            format!("eval-job show {id}{}, or a new run without {}", runs_dir_flag(&args.runs.runs_dir), mode.flag()),
+        ),
+        None => refused(
+            format!("nothing to resume: there is no run of {files} in {runs_dir}"),
+            format!("without {}, or another folder with --runs-dir DIR", mode.flag()),
+        ),
+    })
+}
+
+/// Whether a run was cut off, or ended before all of its trials were over.
+fn is_unfinished(run: &ListedRun, folder: &Path, runs: &RunsFolder) -> Result<bool, CliError> {
+    match (run.finished_at, run.verdict) {
+        (None, _) | (_, Verdict::Interrupted) => Ok(true),
+        (_, Verdict::Passed | Verdict::GateFailed | Verdict::Inconclusive) => Ok(false),
+        (_, Verdict::Incomplete) => {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            Ok(runs.open(Some(&name))?.read(|_, _| ())?.unfinished() > 0)
+        }
+    }
+}
+
+/// Whether a run of a job of this name and file is one of this job.
+fn is_of(job: &Planned, name: &str, file: &str) -> bool {
+    job.plan.job.name == name && is_same_file(&job.file, file)
+}
+
+fn is_same_file(one: &str, other: &str) -> bool {
+    let absolute = |path: &str| -> io::Result<PathBuf> { fs::canonicalize(path) };
+    one == other || matches!((absolute(one), absolute(other)), (Ok(one), Ok(other)) if one == other)
+}

@@ -1,0 +1,155 @@
+//! `eval-job run --resume` and `--retry-errors`: which run is gone on with, whether it may be, and what is left of it.
+//!
+//! Invariants: a run is locked before anything of it is read; nothing of it is changed before it is known that it may be gone on
+//! with.
+
+mod check;
+mod command;
+mod find;
+
+use std::path::PathBuf;
+
+use tokio::runtime::Runtime;
+
+use super::args::{ResumeMode, RunArgs};
+use super::context::Context;
+use super::error::CliError;
+use super::planning::PlannedJobs;
+use crate::evidence::Usage;
+use crate::money::Dollars;
+use crate::plan::{BegunTrial, HeldTrials, Refusal};
+use crate::record::{Entry, Overview, TrialRecord, total};
+use crate::report::count;
+use crate::store::StoredRun;
+use crate::store::folder::{JournalFile, ReopenedRun};
+
+pub(super) use command::resume_command;
+pub(super) use find::{Asked, asked};
+
+/// A run that may be gone on with.
+pub(super) struct Resumed {
+    /// The run, which no other process can go on with.
+    pub(super) reopened: ReopenedRun,
+    /// Its first entry.
+    pub(super) first: Entry,
+    /// The run as it was left.
+    pub(super) overview: Overview,
+    /// The trials that were held.
+    pub(super) held: HeldTrials,
+    /// How many trials are held now.
+    pub(super) left: usize,
+    /// How many of those that are over say nothing about the agent, and stay.
+    broken: usize,
+    pub(super) mode: ResumeMode,
+}
+
+impl Asked {
+    /// Chooses the run and leaves only its job; what is left of the run is known then.
+    ///
+    /// # Errors
+    /// There is no such run, another process holds it, or what it was made with has changed.
+    pub(super) fn choose(
+        self,
+        planned: &mut PlannedJobs,
+        (args, context): (&RunArgs, &Context),
+        runtime: &Runtime,
+    ) -> Result<Resumed, CliError> {
+        let mode = self.mode;
+        let (reopened, at) = self.find(&planned.jobs, args)?;
+        let others = planned.jobs.len() - 1;
+        if others > 0 {
+            planned.notes.push(format!("{} left out: {} goes on with one run", count(others, "job"), mode.flag()));
+        }
+        planned.jobs = vec![planned.jobs.swap_remove(at)];
+        let mut run = reopened.run().with_redactor(context.redactor().clone());
+        let mut trials = Trials { mode, held: HeldTrials::default(), broken: 0 };
+        let overview = run.read(|_, trial| trials.add(trial))?;
+        let first = first_entry(&run)?;
+        let _inside = runtime.enter();
+        check::check(&first, (&overview, run.note.as_deref()), &mut planned.jobs[0], (args, context))?;
+        let Trials { held, broken, .. } = trials;
+        let left = overview.planned() - held.finished.len();
+        Ok(Resumed { reopened, first, overview, held, left, broken, mode })
+    }
+}
+
+impl Resumed {
+    /// The run's id.
+    pub(super) fn id(&self) -> &str {
+        &self.overview.summary.id
+    }
+
+    /// Whether there is nothing to go on with: it has ended, and nothing of it is held again.
+    pub(super) fn is_whole(&self) -> bool {
+        let summary = &self.overview.summary;
+        self.left == 0 && summary.finished_at.is_some() && !summary.interrupted
+    }
+
+    /// What is left of it, in a sentence.
+    pub(super) fn words(&self, context: &Context) -> String {
+        let (id, all) = (self.id(), self.overview.planned());
+        let conversations = count(all, "conversation");
+        let kept = all - self.left;
+        match (self.is_whole(), self.broken, self.mode) {
+            (true, 0, _) => format!("nothing to resume: run {id} has ended, with {conversations}"),
+            (true, broken, _) => format!(
+                "nothing to resume: run {id} has ended, with {conversations}; {broken} of them can be held again: {}",
+                resume_command(id, ResumeMode::Errors, context)
+            ),
+            (false, _, ResumeMode::Unfinished) => {
+                format!("run {id} goes on: {kept} of {conversations} kept, {} to be held", self.left)
+            }
+            (false, _, ResumeMode::Errors) => {
+                format!("run {id} goes on: {kept} of {conversations} kept, {} held again", self.left)
+            }
+        }
+    }
+
+    /// All that was spent on it before.
+    pub(super) fn spent(&self) -> (Usage, Dollars) {
+        let (usage, cost, _) = total(self.overview.spending.iter());
+        let before = &self.overview.summary.provenance;
+        let checks = before.canaries.iter().map(|it| (it.usage, it.cost));
+        let steps = before.steps.iter().map(|it| (it.usage, it.cost));
+        checks.chain(steps).fold((usage, cost.known()), |(usage, cost), (more, dollars)| {
+            (usage.plus(more), cost.plus(dollars.unwrap_or_default()))
+        })
+    }
+}
+
+/// The trials of a run, as far as they were held.
+struct Trials {
+    mode: ResumeMode,
+    held: HeldTrials,
+    broken: usize,
+}
+
+impl Trials {
+    fn add(&mut self, trial: &TrialRecord) {
+        let number = trial.trial.number;
+        let is_left = match self.mode {
+            ResumeMode::Unfinished => trial.finished_at.is_none(),
+            ResumeMode::Errors => trial.is_to_be_retried(),
+        };
+        if !is_left {
+            self.held.finished.insert(number);
+            self.broken += usize::from(trial.is_to_be_retried());
+        } else if trial.was_begun() {
+            let (attempt, restart) = trial.tries_before();
+            self.held.begun.insert(number, BegunTrial { attempt: attempt as u32, restart: restart as u32 });
+        }
+    }
+}
+
+fn first_entry(run: &JournalFile) -> Result<Entry, CliError> {
+    run.first_entry()?.ok_or_else(|| CliError::Internal("a run without a beginning was read".to_owned()))
+}
+
+fn refused(what: String, help: impl Into<String>) -> CliError {
+    CliError::Unprepared(Refusal::new(what, help.into()))
+}
+
+/// The job files of the command, before they are read.
+pub(super) fn files(asked: Option<&Asked>, args: &RunArgs) -> Vec<PathBuf> {
+    asked.map_or_else(|| args.files.clone(), |asked| asked.files.clone())
+}
