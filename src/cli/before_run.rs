@@ -6,6 +6,7 @@ use tokio::runtime::Runtime;
 
 use super::args::{ResumeMode, RunArgs};
 use super::audit;
+use super::compare::missing_baseline;
 use super::context::Context;
 use super::error::CliError;
 use super::grade::canaries;
@@ -18,6 +19,7 @@ use crate::evidence::Usage;
 use crate::money::Dollars;
 use crate::plan::HeldTrials;
 use crate::record::{CanaryCheck, StepsWritten};
+use crate::report;
 
 /// What was done of a run before it goes on.
 pub(super) enum BeforeRun {
@@ -42,6 +44,12 @@ pub(super) fn checks(
     runtime: &Runtime,
     signals: &Signals,
 ) -> Result<Vec<BeforeRun>, CliError> {
+    for planned in jobs.iter() {
+        let name = planned.plan.job.gate.baseline.as_deref();
+        if let Some(words) = name.and_then(|name| missing_baseline(name, &args.runs.runs_dir)) {
+            printer.note(&format!("{}: warning · {}", report::plain(&planned.file), report::plain(&words)));
+        }
+    }
     // What costs nothing goes first, for all of them.
     let trivial_scores = jobs.iter().map(|planned| audit::gate(planned.loaded(), runtime, context));
     let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;

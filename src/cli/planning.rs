@@ -166,7 +166,9 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
         conditions: args.condition.map(Into::into).into_iter().collect(),
         evaluator_model: args.evaluator_model.clone(),
         scorer_model: args.scorer_model.clone(),
-        min_score: args.min_score,
+        min_score: args.gate.min_score,
+        baseline: args.gate.baseline.clone(),
+        max_drop: args.gate.max_drop,
         limits: RunLimits {
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             seconds: args.time_limit,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::args::RunArgs;
 use super::before_run::{BeforeRun, Checks, Start, checks};
 use super::certificates;
+use super::compare::baseline_check;
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
@@ -19,7 +20,7 @@ use super::signals::Signals;
 use super::stored::StoredPrompts;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal};
-use crate::record::{Provenance, Verdict};
+use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Engine, RunDeps};
 use crate::store::folder::{JournalFile, NewRun, RunsFolder};
@@ -188,8 +189,22 @@ impl Jobs<'_> {
                 CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: Some(resume) }
             }
         })?;
+        self.compare(&folder, &keeper).await?;
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         read_back(id, &folder, JournalFile::from_journal(&folder, &keeper.journal), context)
+    }
+
+    /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal.
+    async fn compare(&self, folder: &Path, keeper: &Keeper) -> Result<(), CliError> {
+        let (runs_dir, context) = (&self.args.runs.runs_dir, self.context);
+        let mut stored = JournalFile::from_journal(folder, &keeper.journal);
+        let Some(check) = baseline_check(&mut stored, runs_dir, context)? else { return Ok(()) };
+        let entry = Entry::BaselineCompared { at: context.clock.wall(), check: Box::new(check) };
+        let appended = match keeper.journal.append(&entry) {
+            Ok(_) => keeper.journal.written().await,
+            Err(error) => Err(error),
+        };
+        appended.map_err(|source| CliError::Journal { folder: folder.to_path_buf(), source, next: None, resume: None })
     }
 
     /// The folder and the journal of a run, and how it starts.

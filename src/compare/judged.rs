@@ -131,6 +131,30 @@ impl SideMeans {
     }
 }
 
+/// The values of both sides, pair by pair, with their case and condition.
+fn values<'a>(
+    subject: &'a Subject,
+    first: &'a Scores,
+    second: &'a Scores,
+    pairs: &'a [RowPair],
+) -> impl Iterator<Item = (u32, Condition, [f64; 2])> + 'a {
+    let is_meant = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
+    pairs.iter().filter(move |(_, condition, _)| is_meant(*condition)).filter_map(move |&(case, condition, rows)| {
+        let values = [first.value(subject, rows[0])?, second.value(subject, rows[1])?];
+        Some((case, condition, values))
+    })
+}
+
+/// The second side's values less the first's.
+pub(super) fn differences(subject: &Subject, first: &Scores, second: &Scores, pairs: &[RowPair]) -> Vec<Paired> {
+    let pair = |(case, condition, [one, other]): (u32, Condition, [f64; 2])| Paired {
+        case: case as usize,
+        condition: condition as usize,
+        difference: other - one,
+    };
+    values(subject, first, second, pairs).map(pair).collect()
+}
+
 /// One score of both sides; `None` where no pair has it. What it comes to is settled with all that are judged together.
 pub(super) fn compared(
     subject: &Subject,
@@ -139,21 +163,14 @@ pub(super) fn compared(
     pairs: &[RowPair],
     rules: Rules,
 ) -> Option<ComparedScore> {
-    let (mut differences, mut sides) = (Vec::new(), [SideMeans::default(), SideMeans::default()]);
-    let mut apart = SideMeans::default();
-    for &(case, condition, rows) in pairs {
-        if matches!(subject, Subject::Condition(only) if *only != condition) {
-            continue;
-        }
-        let values = first.value(subject, rows[0]).zip(second.value(subject, rows[1]));
-        let Some((one, other)) = values else { continue };
+    let (mut sides, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
+    for (case, condition, [one, other]) in values(subject, first, second, pairs) {
         for (side, value) in sides.iter_mut().zip([one, other]) {
             side.0.entry((case, condition)).or_default().add(value);
         }
         apart.0.entry((case, condition)).or_default().add(other - one);
-        differences.push(Paired { case: case as usize, condition: condition as usize, difference: other - one });
     }
-    let found = difference(&differences, 1.0, rules.rng_seed)?;
+    let found = difference(&differences(subject, first, second, pairs), 1.0, rules.rng_seed)?;
     let Difference { figure, p, sign_flip_p, least_sign_flip_p, .. } = found;
     Some(ComparedScore {
         subject: subject.clone(),

@@ -6,6 +6,7 @@
 //! Invariants: cases are what is drawn independently, so that every interval is over cases; only pairs are compared, the rest
 //! is listed; sides that were not held by the same rules are not compared.
 
+mod baseline;
 mod held;
 mod judged;
 mod needed;
@@ -15,6 +16,7 @@ mod tests;
 
 use serde::Serialize;
 
+pub use baseline::beside_baseline;
 pub use held::{HeldBy, HeldDifference};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;

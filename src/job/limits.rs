@@ -1,10 +1,9 @@
-//! `limits`, `gate` and `timing`: how long things may take, when a run counts as failed, and what is timed.
+//! `limits` and `timing`: how long things may take, and what is timed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::money::{Dollars, SpendLimits};
-use crate::score::{Score, VacuousGate};
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,34 +75,6 @@ pub struct RunLimits {
     pub spend: SpendLimits,
     /// Seconds.
     pub seconds: Option<f64>,
-}
-
-/// When the run counts as failed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(title = "gate")]
-pub struct Gate {
-    /// The job's figure must be at least this, 0 to 1.
-    #[serde(default)]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
-    pub min_score: Option<Score>,
-    /// The effect of an assertion that can't fail: one that holds before the conversation, on an empty graph, and
-    /// after.
-    #[serde(default)]
-    pub vacuous: VacuousGate,
-    /// A folder of conversations that are known to be bad or good, from the job's folder: the judge must tell them apart before
-    /// the job is run, or it is not run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"\S"))]
-    pub canaries: Option<String>,
-    /// The most that an agent may get which does nothing, 0 to 1: it is tried before the job is run, or the job is not run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
-    pub max_trivial_score: Option<Score>,
-    /// The least share of the conversations in which the persona played its part, 0 to 1; below it the run is incomplete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
-    pub min_validity: Option<Score>,
 }
 
 /// The part of a reply that is timed.

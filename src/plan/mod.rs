@@ -6,6 +6,7 @@
 
 mod apart;
 mod features;
+mod gate;
 mod lanes;
 mod leftovers;
 mod models;
@@ -50,6 +51,10 @@ pub struct Overrides {
     pub scorer_model: Option<Panel>,
     /// The gate instead of the job's.
     pub min_score: Option<Score>,
+    /// The baseline instead of the job's.
+    pub baseline: Option<String>,
+    /// The drop from it instead of the job's.
+    pub max_drop: Option<Score>,
     /// Limits of the run instead of the job's.
     pub limits: RunLimits,
     /// Overrides `repeat`.
@@ -235,6 +240,8 @@ impl Plan {
         let misnamed = models::choose(&mut job, &overrides, &environment.variables);
         let unplayable = personas::expand(&mut job, overrides.personas);
         job.gate.min_score = overrides.min_score.or(job.gate.min_score);
+        job.gate.baseline = overrides.baseline.or(job.gate.baseline);
+        job.gate.max_drop = overrides.max_drop.or(job.gate.max_drop);
         job.limits.replace(overrides.limits);
         job.repeat = overrides.repeat.unwrap_or(job.repeat);
         job.limits.trial_seconds = overrides.trial_seconds.unwrap_or(job.limits.trial_seconds);
@@ -263,6 +270,7 @@ impl Plan {
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &environment));
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
+        refusals.extend(gate::refusals(&job));
         refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
@@ -272,6 +280,7 @@ impl Plan {
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &environment.variables));
+        warnings.extend(gate::warnings(&job, &models));
         warnings.extend(untold_model);
         warnings.extend(personas::warning(&job));
         warnings.extend(same_tasks(&job));

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tag_first::TagFirst;
-use super::{ModelCall, Provenance};
+use super::{BaselineCheck, ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, FactUse, Judgement, ObjectContext, Observed, ObservedState,
     PersonaFault, QueryObservation, TrialId, Turn, Usage,
@@ -247,6 +247,13 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit: Option<f64>,
     },
+    /// The run is compared with the baseline of its gate.
+    BaselineCompared {
+        /// When.
+        at: DateTime<Utc>,
+        /// What it came to.
+        check: Box<BaselineCheck>,
+    },
     /// The last line of a run that was not killed.
     RunFinished {
         /// When.
@@ -265,6 +272,7 @@ macro_rules! of_trial {
             | Entry::GradingStarted { .. }
             | Entry::LimitReached { .. }
             | Entry::RunResumed { .. }
+            | Entry::BaselineCompared { .. }
             | Entry::RunFinished { .. } => None,
             Entry::TrialStarted { trial, .. }
             | Entry::SessionOpened { trial, .. }

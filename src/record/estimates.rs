@@ -149,7 +149,7 @@ impl MeanFigure {
 /// The groups of a case, whose number this is.
 type CaseGroups<'a> = (usize, Vec<&'a TrialGroup>);
 
-/// What the figures of a model can carry, of its groups; `None` of a single conversation.
+/// What the figures of a model can carry, of its groups; `None` where no conversation has a score.
 pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_seed: u64) -> Option<Estimates> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases: Vec<CaseGroups<'a>> = Vec::new();
@@ -162,7 +162,7 @@ pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_see
         cases[place].1.push(group);
     }
     let all = || cases.iter().flat_map(|(case, groups)| groups.iter().map(|group| (*case, *group)));
-    if all().map(|(_, group)| group.composite.scored).sum::<usize>() < 2 {
+    if all().all(|(_, group)| group.composite.scored == 0) {
         return None;
     }
     let cell = |(case, group): (usize, &TrialGroup)| Cell { case, values: group.composite.values };
@@ -350,7 +350,9 @@ mod tests {
 
     #[test]
     fn a_single_conversation_carries_nothing() {
-        assert_eq!(of_model(groups(&[("a", WithoutFacts, 0.4)]).iter(), 1), None);
+        let one = of_model(groups(&[("a", WithoutFacts, 0.4)]).iter(), 1).unwrap();
+        assert_eq!((one.score.unwrap().interval, one.uplift), (None, None));
+        assert_eq!(of_model([].iter(), 1), None);
         let two = of_model(groups(&[("a", WithoutFacts, 0.4), ("a", WithFacts, 0.6)]).iter(), 1).unwrap();
         assert_eq!((two.score.unwrap().interval, two.uplift.unwrap().interval), (None, None));
     }

@@ -58,6 +58,7 @@ impl Overview {
             provenance: *provenance,
             figures: Vec::new(),
             judge_checks: Vec::new(),
+            baseline: None,
             verdict: Verdict::Incomplete,
         };
         let mut groups = TrialGroup::planned(&trials);
@@ -130,6 +131,7 @@ impl Overview {
     pub(super) fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::LimitReached { why, .. } => self.summary.limit_reached = Some(why),
+            Entry::BaselineCompared { check, .. } => self.summary.baseline = Some(*check),
             Entry::RunFinished { at, interrupted } => {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
             }
@@ -142,8 +144,9 @@ impl Overview {
 
     /// The run goes on, with these limits: it has not ended.
     fn resume(&mut self, at: DateTime<Utc>, (cost, tokens, time): (Option<Dollars>, Option<u64>, Option<f64>)) {
-        let RunSummary { finished_at, interrupted, limit_reached, provenance, resumed_at, .. } = &mut self.summary;
-        (*finished_at, *interrupted, *limit_reached) = (None, false, None);
+        let RunSummary { finished_at, interrupted, limit_reached, provenance, resumed_at, baseline, .. } =
+            &mut self.summary;
+        (*finished_at, *interrupted, *limit_reached, *baseline) = (None, false, None, None);
         (provenance.cost_limit, provenance.token_limit, provenance.time_limit) = (cost, tokens, time);
         resumed_at.push(at);
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CanaryCheck, MergedParts, RunPart, StepsWritten};
 use crate::money::{Dollars, Price};
-use crate::score::{Score, VacuousGate};
+use crate::score::{GateRules, Score, VacuousGate};
 
 /// The job, models, prompts and limits that a run was made with: enough to see whether two runs can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -84,6 +84,9 @@ pub struct Provenance {
     /// The least share of conversations in which the persona must play its part, where the gate has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_validity: Option<Score>,
+    /// The rules of the gate beside these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub gate: GateRules,
     /// The effect of an assertion that can't fail.
     pub vacuous: VacuousGate,
     /// Whether the cases whose tasks are verified were drawn by lot.
@@ -98,6 +101,10 @@ pub struct Provenance {
     /// The steps that the judge wrote before, where the job has it write some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsWritten>,
+}
+
+fn is_default(rules: &GateRules) -> bool {
+    *rules == GateRules::default()
 }
 
 /// A template that was used.

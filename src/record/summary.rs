@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT_VERSION, JudgeCheck, ModelFigure, Provenance, Verdict};
+use super::{BaselineCheck, FORMAT_VERSION, JudgeCheck, ModelFigure, Provenance, Verdict};
 use crate::score::Component;
 
 /// The summary of a run, without its conversations.
@@ -33,6 +33,9 @@ pub struct RunSummary {
     /// The judge beside the facts, of each model of which assertions verify tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_checks: Vec<JudgeCheck>,
+    /// The run beside the baseline of its gate, where that names one and the run has come to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineCheck>,
     /// The verdict on the run.
     pub verdict: Verdict,
 }

@@ -201,6 +201,7 @@ impl TrialRecord {
                 | Entry::GradingStarted { .. }
                 | Entry::LimitReached { .. }
                 | Entry::RunResumed { .. }
+                | Entry::BaselineCompared { .. }
                 | Entry::RunFinished { .. },
                 _,
             ) => {}

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DimensionTally, Overview, TrialGroup};
-use crate::score::VacuousGate;
+use super::{DimensionTally, GateState, Overview, TrialGroup, gate_lines};
+use crate::score::{OnInconclusive, VacuousGate};
 
 /// The verdict on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,15 @@ impl Verdict {
         let below = summary.provenance.min_score.is_some_and(|gate| {
             summary.figures.iter().any(|figure| figure.figure.score().is_none_or(|score| score.is_below(gate)))
         });
-        if below || run.below_thresholds().next().is_some() || vacuous { Verdict::GateFailed } else { Verdict::Passed }
+        let states: Vec<GateState> = gate_lines(run).iter().map(|line| line.state).collect();
+        let is_broken = states.contains(&GateState::Broken);
+        let is_open = states.contains(&GateState::Open);
+        match summary.provenance.gate.on_inconclusive {
+            _ if below || is_broken || vacuous || run.below_thresholds().next().is_some() => Verdict::GateFailed,
+            OnInconclusive::Fail if is_open => Verdict::GateFailed,
+            OnInconclusive::Tell if is_open => Verdict::Inconclusive,
+            _ => Verdict::Passed,
+        }
     }
 
     /// The exit status that stands for it.

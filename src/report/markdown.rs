@@ -8,6 +8,7 @@ use std::io::Write;
 use super::canaries::{canary_words, steps_words, trivial_words};
 use super::estimates::estimate_lines;
 use super::format::{DocumentResult, WrittenRun};
+use super::gate::{line_words, mark, shown_lines};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
 use super::personas::persona_lines;
@@ -91,6 +92,11 @@ fn heading(run: &Overview) -> String {
         words(&rest, REASON)
     );
     page += &validity_words(run).map(|words| format!("{words}\n\n")).unwrap_or_default();
+    for line in shown_lines(run) {
+        let text = line_words(&line, summary.figures.len() == 1);
+        page += &format!("- {} {}\n", mark(line.state).0, words(&text, REASON));
+    }
+    page += if shown_lines(run).is_empty() { "" } else { "\n" };
     page += &scores(run);
     for lines in estimate_lines(summary) {
         page += &format!("**{}**\n\n", words(&lines.heading, REASON));

@@ -16,6 +16,7 @@ mod failed_parts;
 mod escaped;
 mod estimates;
 mod format;
+mod gate;
 mod gathered;
 mod html;
 mod ink;

@@ -56,6 +56,7 @@ impl Engine {
             rng_seed: self.rng_seed,
             min_score: job.gate.min_score,
             min_validity: job.gate.min_validity,
+            gate: job.gate.rules(),
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
             canaries: None,

@@ -5,6 +5,7 @@
 
 mod component;
 mod composite;
+mod gate;
 mod outcome;
 mod repeats;
 mod scorecard;
@@ -12,6 +13,7 @@ mod vacuity;
 
 pub use component::{Component, OutOfRange, Score, Weight};
 pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
+pub use gate::{AssertionGate, GateRules, OnInconclusive};
 pub use outcome::Outcome;
 pub use repeats::{
     Majority, PassError, Status, f1, is_settled, majority, pass_at_k, pass_hat_k, pass_hat_k_unbiased, pooled_mean,

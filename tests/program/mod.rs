@@ -15,6 +15,7 @@ mod descriptors;
 mod faults;
 mod grade;
 mod grade_recorded;
+mod gate;
 mod generate;
 mod generate_cases;
 mod geval_steps;
@@ -52,6 +53,7 @@ mod terminal;
 mod traps;
 mod twice;
 mod wire;
+mod worth;
 mod wrong_jobs;
 
 use std::path::Path;

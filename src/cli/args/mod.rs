@@ -8,6 +8,7 @@ mod compare;
 mod coverage;
 mod data;
 mod export;
+mod gate;
 mod generate;
 mod grade;
 mod label;
@@ -28,7 +29,6 @@ use crate::graph::embedded::Megabytes;
 use crate::job::{ModelName, Panel};
 use crate::money::Dollars;
 use crate::plan::Partition;
-use crate::score::Score;
 
 pub(super) use audit::AuditArgs;
 pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
@@ -38,6 +38,7 @@ pub(super) use compare::CompareArgs;
 pub(super) use coverage::CoverageArgs;
 pub(super) use data::{DataArgs, MetricSetArg, ReadingArgs};
 pub(super) use export::{AnalyzeArgs, ExportArgs};
+pub(super) use gate::GateArgs;
 pub(super) use generate::GenerateArgs;
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
@@ -46,7 +47,7 @@ pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use values::{ColorArg, ConditionArg};
-use values::{parse_agent_model, parse_dollars, parse_score, parse_seconds, whole_number};
+use values::{parse_agent_model, parse_dollars, parse_seconds, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -235,9 +236,8 @@ pub(super) struct PlanArgs {
     #[arg(long, env = "EVAL_JOB_CONDITION", value_name = "CONDITION")]
     pub(super) condition: Option<ConditionArg>,
 
-    /// The run fails (status 100) if the score is below this, 0 to 1
-    #[arg(long, env = "EVAL_JOB_MIN_SCORE", value_name = "SCORE", value_parser = parse_score)]
-    pub(super) min_score: Option<Score>,
+    #[command(flatten)]
+    pub(super) gate: GateArgs,
 
     /// How many messages, of both sides, a conversation may have, instead of the job's `maxTurns`
     #[arg(long, env = "EVAL_JOB_MAX_TURNS", value_name = "N", value_parser = whole_number::<u32>(2, u32::MAX.into()))]

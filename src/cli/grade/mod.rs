@@ -26,7 +26,7 @@ use crate::prompt::Templates;
 use crate::record::{Overview, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::AskingStopped;
-use crate::score::Weight;
+use crate::score::{GateRules, Weight};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 pub(super) use again::can_be_judged;
@@ -149,6 +149,8 @@ fn grade_run<'a>(
     let (gate, provenance) = (&again.job.gate, &mut overview.summary.provenance);
     provenance.min_score = gate.min_score.or(provenance.min_score);
     provenance.vacuous = gate.vacuous;
+    // With its baseline it was compared when it ended; by this grading it never was.
+    provenance.gate = GateRules { baseline: None, max_drop: None, ..gate.rules() };
     let mut number = run.free_grading();
     if let Some(asking) = asking {
         let before = run.read(|_, _| {})?;

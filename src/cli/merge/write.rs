@@ -1,5 +1,6 @@
 //! Writes a merged run: a run folder like any other, whose journal is those of the parts.
 
+use super::super::compare::baseline_check;
 use super::{Merged, PartRun};
 use crate::cli::args::MergeArgs;
 use crate::cli::context::Context;
@@ -29,7 +30,14 @@ pub(super) fn write(
         AppendError::Store(error) => CliError::Store(error),
         AppendError::Write(source) => CliError::Journal { folder: folder.clone(), source, next: None, resume: None },
     })?;
+    let failed = |source| CliError::Journal { folder: folder.clone(), source, next: None, resume: None };
     let mut run = JournalFile::from_journal(&folder, &journal).with_redactor(context.redactor().clone());
+    if let Some(check) = baseline_check(&mut run, &args.runs_dir.runs_dir, context)? {
+        journal
+            .append(&Entry::BaselineCompared { at: context.clock.wall(), check: Box::new(check) })
+            .map_err(failed)?;
+        runtime()?.block_on(journal.synced()).map_err(failed)?;
+    }
     let mut gathered = Gathered::comparing(&run.planned()?.summary.provenance.models);
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     run.write_summary(&overview.summary)?;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::super::canaries::{canary_words, steps_words, trivial_words};
 use super::super::estimates::{EstimateLines, estimate_lines};
+use super::super::gate::{line_words, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::personas::persona_lines;
 use super::super::terminal::{gate_words, verdict_words};
@@ -117,6 +118,8 @@ pub(super) struct RunView {
     tone: &'static str,
     mark: &'static str,
     verdict: &'static str,
+    /// The rules of the gate, each with its mark.
+    gate_lines: Vec<[String; 2]>,
     words: String,
     facts: Vec<String>,
     /// Where the gate is, in hundredths.
@@ -181,6 +184,7 @@ impl RunView {
             },
             verdict: word,
             words: plain(&rest),
+            gate_lines: gate_view(run),
             facts: facts(run),
             gate: provenance.min_score.map(hundredths),
             gate_words: provenance.min_score.map(gate_words).unwrap_or_default(),
@@ -338,6 +342,12 @@ impl MadeOf {
         made.push(("eval-job", provenance.tool_version.clone()));
         MadeOf { level: if is_one_of_several { 3 } else { 2 }, made }
     }
+}
+
+/// The rules of the gate, each with its mark.
+fn gate_view(run: &Overview) -> Vec<[String; 2]> {
+    let is_one = run.summary.figures.len() == 1;
+    shown_lines(run).iter().map(|line| [mark(line.state).0.to_owned(), line_words(line, is_one)]).collect()
 }
 
 fn tone_of(verdict: Verdict) -> &'static str {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::comparison::{beside_words, relation_words};
+use super::super::gate::{line_words, mark, shown_lines};
 use super::super::personas::persona_lines;
 use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::Relation;
-use crate::record::{MergedParts, ModelFigure, Overview, RunSummary, Verdict};
+use crate::record::{GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 
 /// How many cases below a threshold are named.
@@ -28,6 +29,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         figures(page, record);
         beside_first(page, run, &first.model);
     }
+    gate_rules(page, overview);
     thresholds(page, overview);
     for line in persona_lines(overview) {
         page.paragraph(0, Ink::unpainted, &line);
@@ -88,6 +90,13 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             let what = "no assertion could have failed; gate.vacuous: fail makes that fail";
             return ("passed without a check", format!("{figure}{gate}, and {what}"));
         }
+        (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
+            let open = shown_lines(overview).iter().filter(|line| line.state == GateState::Open).count();
+            match open {
+                0 => format!("{figure}every rule of the gate is kept"),
+                open => format!("{figure}no rule of the gate is broken, {open} can't be told"),
+            }
+        }
         (Verdict::Passed, Some(gate)) => format!("{figure}the gate is {gate}"),
         (Verdict::Passed, None) => format!("{figure}no gate is set"),
         (Verdict::GateFailed, Some(gate)) if below > 0 => match record.figures.len() {
@@ -96,6 +105,9 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         },
         (Verdict::GateFailed, _) if overview.below_thresholds().next().is_some() => {
             format!("{figure}{}", below_thresholds(overview))
+        }
+        (Verdict::GateFailed | Verdict::Inconclusive, _) if decisive(overview).is_some() => {
+            format!("{figure}{}", decisive(overview).unwrap_or_default())
         }
         (Verdict::GateFailed, _) => {
             let (vacuous, held) = (overview.doubts.vacuous().len(), overview.doubts.held_before().len());
@@ -119,6 +131,28 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         (Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
+}
+
+/// The rule of the gate that the verdict comes from, with its figure.
+fn decisive(overview: &Overview) -> Option<String> {
+    let lines = shown_lines(overview);
+    let of = |state: GateState| lines.iter().find(move |line| line.state == state);
+    let line = of(GateState::Broken).or_else(|| of(GateState::Open))?;
+    Some(line_words(line, overview.summary.figures.len() == 1))
+}
+
+/// Writes each rule of a gate that has several kinds of them.
+fn gate_rules(page: &mut Page, overview: &Overview) {
+    let lines = shown_lines(overview);
+    // The headline says a single rule that is not kept.
+    if lines.len() == 1 && matches!(overview.summary.verdict, Verdict::GateFailed | Verdict::Inconclusive) {
+        return;
+    }
+    for line in lines {
+        let (mark, paint) = mark(line.state);
+        let words = line_words(&line, overview.summary.figures.len() == 1);
+        page.lead((2, 4), (paint, mark), (Ink::unpainted, &words));
+    }
 }
 
 fn lacks_part(record: &RunSummary) -> bool {

@@ -1,16 +1,20 @@
-//! `eval-job compare [RUN…]`
+//! `eval-job compare [RUN…]`, and the gate's comparison with a baseline.
+
+mod baseline;
+mod read;
 
 use super::args::{CompareArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use crate::compare::{
-    Comparison, HeldBy, HeldDifference, Relation, Rules, ScoredSide, Scores, Side, compare as compared,
-};
+use crate::compare::{Comparison, HeldDifference, Relation, Rules, ScoredSide, Scores, Side, compare as compared};
 use crate::record::Verdict;
 use crate::report;
+use crate::store::Store;
 use crate::store::folder::RunsFolder;
-use crate::store::{Store, StoredRun};
+use read::ComparedRun;
+
+pub(super) use baseline::{baseline_check, missing_baseline};
 
 /// Why runs can't be compared.
 #[derive(Debug, thiserror::Error)]
@@ -53,31 +57,12 @@ impl CompareError {
     }
 }
 
-/// A run that is compared.
-struct ComparedRun {
-    id: String,
-    job: String,
-    held: HeldBy,
-    /// Its models in the order of the run, each with its scores.
-    models: Vec<(Side, Scores)>,
-}
-
-impl ComparedRun {
-    fn of(&self, model: &str) -> Option<ScoredSide<'_>> {
-        self.models.iter().find(|(side, _)| side.model == model).map(|(side, scores)| (side, scores))
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.models.iter().map(|(side, _)| side.model.clone()).collect()
-    }
-}
-
 /// Compares runs with the first one, or the models of a single one. The status is 100 where one is worse, 101 where that is open.
 pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let newest = [None];
     let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
     let named = if named.is_empty() { &newest[..] } else { &named };
-    let runs = named.iter().map(|id| read(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
+    let runs = named.iter().map(|id| open(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
     for (place, run) in runs.iter().enumerate() {
         if let Some(first) = runs[..place].iter().position(|known| known.id == run.id) {
             let [run, other] = [first, place].map(|place| args.runs[place].clone());
@@ -111,28 +96,18 @@ fn status(comparisons: &[Comparison]) -> u8 {
     }
 }
 
-fn read(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
+fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
-    let mut run = store.open(id)?.with_redactor(context.redactor().clone());
-    let summary = run.planned()?.summary;
-    let mut held = HeldBy::new(&summary.provenance, run.job.as_deref());
-    let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
-    let mut models: Vec<(Side, Scores)> = summary.provenance.models.iter().map(side).collect();
-    let overview = run.read(|_, trial| {
-        held.add(trial);
-        if let Some((_, scores)) = models.iter_mut().find(|(side, _)| side.model == trial.trial.model) {
-            scores.add(trial);
-        }
-    })?;
-    if let Some(note) = &run.note {
+    let mut file = store.open(id)?.with_redactor(context.redactor().clone());
+    let run = ComparedRun::read(&mut file)?;
+    if let Some(note) = &file.note {
         printer.note(&format!("note: {note}"));
     }
-    let verdict = overview.summary.verdict;
-    if matches!(verdict, Verdict::Incomplete | Verdict::Interrupted) {
+    if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
         let words = "conversations without a score are left out";
-        printer.note(&format!("note: run {} is {}: {words}", summary.id, verdict.label()));
+        printer.note(&format!("note: run {} is {}: {words}", run.id, run.verdict.label()));
     }
-    Ok(ComparedRun { id: summary.id, job: summary.provenance.job, held, models })
+    Ok(run)
 }
 
 /// Which sides are compared with which.

@@ -1,0 +1,94 @@
+//! A run beside the baseline that its gate names.
+
+use std::path::Path;
+
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::read::ComparedRun;
+use crate::compare::{HeldDifference, beside_baseline};
+use crate::record::BaselineCheck;
+use crate::score::GateRules;
+use crate::store::Store;
+use crate::store::folder::{JournalFile, RunsFolder, StoreError};
+
+/// So many differences between runs are named.
+const NAMED: usize = 3;
+
+/// What the gate of a run says of its baseline; `None` where it names none, and for a run that did not come to its end.
+pub(in crate::cli) fn baseline_check(
+    file: &mut JournalFile,
+    runs_dir: &Path,
+    context: &Context,
+) -> Result<Option<BaselineCheck>, CliError> {
+    let provenance = file.planned()?.summary.provenance;
+    let GateRules { baseline: Some(name), .. } = &provenance.gate else { return Ok(None) };
+    let run = ComparedRun::read(file)?;
+    if !run.has_ended {
+        return Ok(None);
+    }
+    let mut check = BaselineCheck { name: name.clone(), run: None, why_not: None, models: Vec::new() };
+    let mut opened = match RunsFolder::at(runs_dir).open(Some(name)) {
+        Ok(opened) => opened.with_redactor(context.redactor().clone()),
+        Err(error) if is_missing(&error) => {
+            check.why_not = Some(format!("there is no baseline {name} in {} yet", runs_dir.display()));
+            return Ok(Some(check));
+        }
+        Err(error) => {
+            check.why_not = Some(error.to_string());
+            return Ok(Some(check));
+        }
+    };
+    let baseline = match ComparedRun::read(&mut opened) {
+        Ok(baseline) => baseline,
+        Err(error) => {
+            check.why_not = Some(error.to_string());
+            return Ok(Some(check));
+        }
+    };
+    check.run = Some(baseline.id.clone());
+    let rules = (provenance.gate.allowed_drop(), provenance.rng_seed);
+    let mut apart = Vec::new();
+    for (side, scores) in &run.models {
+        let Some(theirs) = baseline.counterpart(side, &run) else { continue };
+        apart = baseline.held.differences(&run.held, theirs, scores);
+        if !apart.is_empty() {
+            break;
+        }
+        check.models.extend(beside_baseline(&side.model, theirs, scores, rules));
+    }
+    if !apart.is_empty() {
+        check.models.clear();
+        check.why_not = Some(held_apart(&apart));
+    } else if check.models.is_empty() {
+        check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
+    }
+    Ok(Some(check))
+}
+
+fn held_apart(differences: &[HeldDifference]) -> String {
+    let named: Vec<String> =
+        differences.iter().take(NAMED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
+    let more = differences.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("it was not held alike: {}{more}", named.join(", "))
+}
+
+/// That there is no run of this name to compare with; `None` where there is one.
+pub(in crate::cli) fn missing_baseline(name: &str, runs_dir: &Path) -> Option<String> {
+    let is_missing = RunsFolder::at(runs_dir).find(Some(name)).err().as_ref().is_some_and(is_missing);
+    is_missing.then(|| {
+        format!(
+        "there is no baseline {name} in {} yet, so that nothing will show a drop: eval-job baseline set {name} RUN names a run",
+        runs_dir.display()
+    )})
+}
+
+fn is_missing(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NoSuchRun { .. }
+            | StoreError::NoRuns { .. }
+            | StoreError::NoSuchBaseline { .. }
+            | StoreError::BaselineDeleted { .. }
+    )
+}

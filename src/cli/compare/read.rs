@@ -1,0 +1,62 @@
+//! A run with the scores of its models.
+
+use crate::compare::{HeldBy, ScoredSide, Scores, Side};
+use crate::record::Verdict;
+use crate::store::folder::JournalFile;
+use crate::store::{StoreError, StoredRun};
+
+/// A run that is compared.
+pub(super) struct ComparedRun {
+    pub(super) id: String,
+    pub(super) job: String,
+    pub(super) verdict: Verdict,
+    /// Whether it has come to its end.
+    pub(super) has_ended: bool,
+    pub(super) held: HeldBy,
+    /// Its models in the order of the run, each with its scores.
+    pub(super) models: Vec<(Side, Scores)>,
+}
+
+impl ComparedRun {
+    /// Reads a run once.
+    pub(super) fn read(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
+        let summary = file.planned()?.summary;
+        let mut held = HeldBy::new(&summary.provenance, file.job.as_deref());
+        let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
+        let mut models: Vec<(Side, Scores)> = summary.provenance.models.iter().map(side).collect();
+        let summary = file
+            .read(|_, trial| {
+                held.add(trial);
+                if let Some((_, scores)) = models.iter_mut().find(|(side, _)| side.model == trial.trial.model) {
+                    scores.add(trial);
+                }
+            })?
+            .summary;
+        let has_ended = summary.finished_at.is_some() && !summary.interrupted;
+        Ok(ComparedRun {
+            id: summary.id,
+            job: summary.provenance.job,
+            verdict: summary.verdict,
+            has_ended,
+            held,
+            models,
+        })
+    }
+
+    pub(super) fn of(&self, model: &str) -> Option<ScoredSide<'_>> {
+        self.models.iter().find(|(side, _)| side.model == model).map(|(side, scores)| (side, scores))
+    }
+
+    /// The scores that a model of another run is compared with: those of the model of its name, or of the only one where both
+    /// runs have one.
+    pub(super) fn counterpart(&self, side: &Side, run: &ComparedRun) -> Option<&Scores> {
+        match (self.models.as_slice(), run.models.len()) {
+            ([(_, only)], 1) => Some(only),
+            _ => self.of(&side.model).map(|(_, scores)| scores),
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.models.iter().map(|(side, _)| side.model.clone()).collect()
+    }
+}

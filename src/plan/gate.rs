@@ -1,0 +1,47 @@
+//! Gates that no run could pass or fail, whatever the agent does.
+
+use super::Refusal;
+use crate::job::Job;
+
+/// So many cases it takes until the flip of signs can show anything.
+const LEAST_FLIPPED: usize = 6;
+
+/// What a gate asks for that the job does not hold.
+pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut refuse = |key: &str, problem: &str, help: &str| refusals.push(Refusal::of_key(key, problem, help));
+    if job.gate.max_drop.is_some() && job.gate.baseline.is_none() {
+        refuse(
+            "gate.maxDrop",
+            "no baseline is named that the score could drop from",
+            "gate.baseline: main, or --baseline main",
+        );
+    }
+    if job.gate.max_flake.is_some() && job.repeat < 2 {
+        refuse("gate.maxFlake", "no case is repeated, so that none can flip", "repeat: 3, or --repeat 3");
+    }
+    if job.gate.assertions.is_some() && job.assertions().next().is_none() {
+        refuse("gate.assertions", "the job has no assertions", "leave it out, or say what must hold: assertions");
+    }
+    refusals
+}
+
+/// That a comparison can't come to a verdict, however it goes.
+pub(super) fn warnings(job: &Job, models: &[String]) -> Option<String> {
+    let what = match (&job.gate.baseline, models.len()) {
+        (Some(_), _) => "gate.baseline",
+        (None, 2..) => "the comparison of the models",
+        _ => return None,
+    };
+    let cases = job.cases.len();
+    match (cases, job.repeat) {
+        (1, 1) => Some(format!(
+            "{what} can't come to a verdict: it compares one conversation a condition. Repeat it (--repeat 5), or add cases"
+        )),
+        (2..LEAST_FLIPPED, _) => Some(format!(
+            "{what} rests on {cases} cases: only a large difference can be shown by so few. From {LEAST_FLIPPED} cases on it can be \
+             shown without assuming how scores are distributed"
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,152 @@
+//! The rules of a run's gate, each with its figure.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ModelFigure, Overview};
+use crate::score::{AssertionGate, GateRules};
+use crate::statistics::{Estimate, Interval};
+
+/// A run beside the baseline of its gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BaselineCheck {
+    /// The name of the baseline.
+    pub name: String,
+    /// The run that it was; `None` where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Why the runs were not compared, in a sentence; `None` where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+    /// Each model beside that of the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<BaselineFigure>,
+}
+
+/// The score of a model beside the baseline's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BaselineFigure {
+    /// The agent's model.
+    pub model: String,
+    /// How many pairs of conversations were compared.
+    pub pairs: u32,
+    /// How many cases they are of.
+    pub cases: u32,
+    /// The score less the baseline's, over the pairs.
+    pub difference: f64,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Whether it is shown that the score has not dropped by more than is allowed, or no pair differs.
+    pub is_kept: bool,
+    /// Whether it is shown that the score has dropped, and by more than is allowed as far as can be told.
+    pub has_dropped: bool,
+}
+
+/// What became of a rule of the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateState {
+    /// It is kept.
+    Kept,
+    /// It is broken.
+    Broken,
+    /// Nothing shows the one or the other.
+    Open,
+}
+
+/// A rule of the gate, for one of the agent's models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateLine<'a> {
+    /// The agent's model; `None` for a rule about all of them.
+    pub model: Option<&'a str>,
+    /// The rule.
+    pub rule: GateRule<'a>,
+    /// What became of it.
+    pub state: GateState,
+}
+
+/// A rule of the gate with its figure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GateRule<'a> {
+    /// The least score, and the score.
+    MinScore(f64, Option<f64>),
+    /// How many assertions failed in how many conversations.
+    Assertions(u32, usize),
+    /// The largest share of cases that flip; how many flip and how many were repeated.
+    MaxFlake(f64, u32, u32),
+    /// The longest time in milliseconds, and the 95th percentile.
+    LatencyP95(f64, Option<Estimate>),
+    /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
+    Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
+}
+
+/// The rules of a run's gate; only the least score where it has no other.
+pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
+    let provenance = &run.summary.provenance;
+    let rules = &provenance.gate;
+    let mut lines = Vec::new();
+    for figure in &run.summary.figures {
+        let model = Some(figure.model.as_str());
+        let mut line = |rule: Option<(GateRule<'static>, GateState)>| {
+            lines.extend(rule.map(|(rule, state)| GateLine { model, rule, state }));
+        };
+        line(provenance.min_score.map(|least| {
+            let score = figure.figure.score();
+            let state = match score {
+                None => GateState::Open,
+                Some(score) => state(!score.is_below(least)),
+            };
+            (GateRule::MinScore(least.get(), score.map(|score| score.get())), state)
+        }));
+        line(rules.assertions.map(|AssertionGate::All| assertions(run, &figure.model)));
+        line(rules.max_flake.map(|most| flake(most.get(), figure)));
+        line(rules.latency_p95_ms.map(|most| latency(most, figure)));
+        if let Some(name) = &rules.baseline {
+            let (rule, state) = baseline(rules, name, run.summary.baseline.as_ref(), &figure.model);
+            lines.push(GateLine { model, rule, state });
+        }
+    }
+    lines
+}
+
+fn state(is_kept: bool) -> GateState {
+    if is_kept { GateState::Kept } else { GateState::Broken }
+}
+
+fn assertions(run: &Overview, model: &str) -> (GateRule<'static>, GateState) {
+    let failed = run.groups_of(model).map(|group| group.failed_assertions).sum();
+    let graded = run.groups_of(model).map(|group| group.graded).sum();
+    (GateRule::Assertions(failed, graded), state(failed == 0))
+}
+
+fn flake(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {
+    let passes = figure.estimates.as_ref().and_then(|estimates| estimates.passes.as_ref());
+    let (flaky, repeated) = passes.map_or((0, 0), |passes| (passes.flaky, passes.repeated));
+    let state = match repeated {
+        0 => GateState::Open,
+        _ => state(f64::from(flaky) / f64::from(repeated) <= most),
+    };
+    (GateRule::MaxFlake(most, flaky, repeated), state)
+}
+
+fn latency(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {
+    let percentiles = figure.estimates.iter().flat_map(|estimates| &estimates.latency);
+    let found = percentiles.into_iter().find(|percentile| percentile.of_hundred == 95).map(|it| it.ms);
+    (GateRule::LatencyP95(most, found), found.map_or(GateState::Open, |found| state(found.value <= most)))
+}
+
+fn baseline<'a>(
+    rules: &GateRules,
+    name: &'a str,
+    check: Option<&'a BaselineCheck>,
+    model: &str,
+) -> (GateRule<'a>, GateState) {
+    let figure = check.and_then(|check| check.models.iter().find(|figure| figure.model == model));
+    let state = match figure {
+        Some(figure) if figure.has_dropped => GateState::Broken,
+        Some(figure) if figure.is_kept => GateState::Kept,
+        _ => GateState::Open,
+    };
+    (GateRule::Baseline(rules.allowed_drop(), name, check, figure), state)
+}

@@ -1,0 +1,79 @@
+//! The rules of the gate with their figures, in words.
+
+use super::comparison::{interval_words, signed};
+use super::{Ink, Paint, beside_gate, count, duration, plain};
+use crate::record::{BaselineFigure, GateLine, GateRule, GateState, Overview, gate_lines};
+use crate::score::GateRules;
+use crate::statistics::Estimate;
+
+/// The lines of a gate that has more rules than a least score.
+pub(super) fn shown_lines(run: &Overview) -> Vec<GateLine<'_>> {
+    if run.summary.provenance.gate == GateRules::default() { Vec::new() } else { gate_lines(run) }
+}
+
+/// The mark of a line, and its colour.
+pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
+    match state {
+        GateState::Kept => ("✓", Ink::good),
+        GateState::Broken => ("✕", Ink::bad),
+        GateState::Open => ("?", Ink::unsure),
+    }
+}
+
+/// A rule with its figure, and the model where there are several.
+pub(super) fn line_words(line: &GateLine<'_>, is_one: bool) -> String {
+    let model = line.model.filter(|_| !is_one).map(|model| format!("{}: ", plain(model))).unwrap_or_default();
+    format!("{model}{}", rule_words(line))
+}
+
+fn rule_words(line: &GateLine<'_>) -> String {
+    match &line.rule {
+        GateRule::MinScore(least, score) => {
+            let score = score.map_or_else(|| "no score".to_owned(), |score| beside_gate(score, Some(*least)));
+            format!("minScore {least}: {score}")
+        }
+        GateRule::Assertions(failed, conversations) => {
+            let of = count(*conversations, "conversation");
+            match failed {
+                0 => format!("assertions all: none failed in {of}"),
+                failed => format!("assertions all: {failed} failed in {of}"),
+            }
+        }
+        GateRule::MaxFlake(most, _, 0) => format!("maxFlake {most}: no case was repeated with a score"),
+        GateRule::MaxFlake(most, flaky, repeated) => {
+            format!("maxFlake {most}: {flaky} of {} flip between repetitions", count(*repeated as usize, "case"))
+        }
+        GateRule::LatencyP95(most, found) => {
+            let found = found.map_or_else(|| "no reply was timed".to_owned(), latency_words);
+            format!("latencyP95 {most}: {found}")
+        }
+        GateRule::Baseline(allowed, name, check, figure) => {
+            let run = check.and_then(|check| check.run.as_deref());
+            let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
+            let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
+            match (figure, check.and_then(|check| check.why_not.as_deref())) {
+                (Some(figure), _) => format!("{rule}: {}", figure_words(figure, line.state)),
+                (None, Some(why)) => format!("{rule}: {}", plain(why)),
+                (None, None) if check.is_some() => format!("{rule}: it has no such model"),
+                (None, None) => format!("{rule}: not compared"),
+            }
+        }
+    }
+}
+
+fn latency_words(found: Estimate) -> String {
+    let time = |ms: f64| duration(ms / 1000.0);
+    let interval = found.interval.map(|it| format!(" ({} to {})", time(it.low), time(it.high)));
+    format!("{}{}", time(found.value), interval.unwrap_or_default())
+}
+
+fn figure_words(figure: &BaselineFigure, state: GateState) -> String {
+    let over = format!("over {} of {}", count(figure.pairs as usize, "pair"), count(figure.cases as usize, "case"));
+    let interval = figure.interval.map(|it| format!(" ({})", interval_words(it))).unwrap_or_default();
+    let difference = format!("{}{interval} {over}", signed(figure.difference));
+    match state {
+        GateState::Kept if figure.interval.is_none() => format!("no pair differs, {over}"),
+        GateState::Open => format!("{difference}: too few to tell a drop from chance"),
+        _ => difference,
+    }
+}

@@ -1,0 +1,68 @@
+//! An agent whose replies are worth what its model can do, and a job that looks at nothing else.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::{eval_job, words};
+use crate::servers::http::{Reply, Server};
+
+/// So many cases the job has.
+pub const CASES: u32 = 30;
+
+/// The agent, and the folder with the job.
+pub struct Desk {
+    pub folder: tempfile::TempDir,
+    agent: Server,
+}
+
+impl Desk {
+    /// `skills`: what each model's replies are worth on average.
+    pub fn new(skills: &[(&'static str, f64)]) -> Desk {
+        let skills = skills.to_vec();
+        let chance = Arc::new(Mutex::new(fastrand::Rng::with_seed(11)));
+        let agent = Server::start(move |request| {
+            let asked = request.json();
+            let skill = skills.iter().find(|(model, _)| asked["model"] == *model).map_or(0.5, |(_, skill)| *skill);
+            let case: f64 = asked["say"].as_str().unwrap().parse::<f64>().unwrap() / f64::from(CASES) - 0.5;
+            let wobble = chance.lock().unwrap().f64() * 0.2 - 0.1;
+            Reply::Json(200, json!({"reply": format!("{:.4}", (skill + case * 0.4 + wobble).clamp(0.0, 1.0))}))
+        });
+        let desk = Desk { folder: tempfile::tempdir().unwrap(), agent };
+        desk.write("job.yml", &desk.job(CASES));
+        desk
+    }
+
+    pub fn job(&self, cases: u32) -> String {
+        let cases: String = (0..cases).map(|case| format!("  - {{id: c{case}, script: ['{case}']}}\n")).collect();
+        format!(
+            "name: Worth\ntarget:\n  user: u\n  chatbot: c\n  http:\n    say:\n      url: {}/say\n      \
+             body: {{say: '{{{{ message }}}}', model: '{{{{ model }}}}'}}\n      reply: $.reply\n\
+             greetings: []\nmetrics: [{{name: worth, rhai: parse_float(reply)}}]\ncases:\n{cases}",
+            self.agent.address
+        )
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    pub fn typed(&self, line: &str) -> (i32, String) {
+        let output = eval_job(self.folder.path()).args(line.split(' ')).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    }
+
+    /// Holds the job and returns the run's id.
+    pub fn night(&self, flags: &str) -> String {
+        let (status, told) = self.typed(&format!("run job.yml --no-progress --rng-seed 5 {flags}"));
+        assert_eq!(status, 0, "{told}");
+        let listed: Value = serde_json::from_str(&self.typed("list --json").1).unwrap();
+        listed.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn compared(&self, runs: &str) -> (i32, Value) {
+        let output = eval_job(self.folder.path()).args(["compare", "--json"]).args(runs.split(' ')).output().unwrap();
+        (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap_or_default())
+    }
+}
