@@ -98,7 +98,7 @@ fn flips_and_slow_replies_and_failed_assertions_break_the_gate() {
     let (status, told) = held(&desk, "--model main");
     assert!(status == 100 && told.contains("gate failed: 0.41, latencyP95 0.0001: "), "{told}");
 
-    let assertions = "gate: {assertions: all}\nassertions: [{name: high, expression: 'parse_float(evaluation.transcript[0].agent) > 0.6'}]\ngreetings:";
+    let assertions = "gate: {assertions: all}\nassertions: [{name: high, expression: 'parse_float(evaluation.transcript[1].content) > 0.6'}]\ngreetings:";
     desk.write("job.yml", &job.replace("greetings:", assertions).replace("metrics: [", "metrics: [assertions, "));
     let (status, told) = held(&desk, "--model main");
     assert!(status == 100 && told.contains(", assertions all: 6 failed in 6 conversations"), "{told}");
