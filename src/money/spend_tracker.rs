@@ -70,6 +70,13 @@ pub struct LimitExceeded {
     wanted: Option<Amount>,
 }
 
+impl LimitExceeded {
+    /// Whether a sentence about something that went wrong says that it was for a limit of money or tokens.
+    pub fn is_told_in(sentence: &str) -> bool {
+        ["limits.cost (", "limits.tokens ("].iter().any(|limit| sentence.contains(limit))
+    }
+}
+
 impl Display for LimitExceeded {
     /// `limits.cost ($0.50) is not enough for the next step: $0.49 is spent, and it can cost $0.02`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -238,9 +245,11 @@ mod tests {
     async fn a_limit_too_low_for_a_single_request_says_so() {
         let short = spend_tracker(300).set_aside(tokens(11_429)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.tokens (300) is less than one request can take (11429)");
+        assert!(LimitExceeded::is_told_in(&format!("the judge's model: {short}")));
         let cost = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
         let short = cost.set_aside(tokens(800_000)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.cost ($0.50) is less than one request can cost ($0.80)");
+        assert!(LimitExceeded::is_told_in(&short.to_string()) && !LimitExceeded::is_told_in("limits.cost"));
     }
 
     #[tokio::test]

@@ -340,3 +340,18 @@ fn each_case_of_the_persona_is_held_with_each_kind_of_user() {
     let refused = cases_with(&["expert"], "cases: [{id: c, script: [x]}]\n").unwrap_err();
     assert!(refused.starts_with("no case has a user who could be of another kind"), "{refused}");
 }
+
+#[test]
+fn of_a_run_that_was_held_before_only_what_is_left_is_held() {
+    let begun = || [(3, BegunTrial { attempt: 1, restart: 2 })].into_iter().collect();
+    let held = || HeldTrials { finished: [1, 4].into_iter().collect(), begun: begun() };
+    for (target, lanes) in [(DEMO, 4), (RUNNING, 1)] {
+        let job = job(target, "conditions: [withoutFacts, withFacts]\ncases: [{id: a}]\n");
+        let wanted = Overrides { repeat: Some(3), ..Overrides::default() };
+        let plan = Plan::new(job, wanted, Environment::default()).unwrap();
+        let left: Vec<Vec<Trial>> = plan.lanes_after(held()).map(Iterator::collect).collect();
+        assert_eq!(left.len(), lanes, "{target}");
+        let left: Vec<_> = left.concat().into_iter().map(|it| (it.id.number, it.attempt, it.restart)).collect();
+        assert_eq!(left, [(2, 0, None), (3, 1, Some(2)), (5, 0, None), (6, 0, None)]);
+    }
+}

@@ -83,3 +83,163 @@ pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u3
     }
     restarts
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::evidence::{Condition, Turn, Usage};
+    use crate::money::Cost;
+    use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance, Spender, Verdict};
+    use crate::score::Outcome;
+
+    const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
+
+    fn begun(trials: u32) -> Entry {
+        let trial = |number| TrialId {
+            number,
+            case: "c".to_owned(),
+            model: "m".to_owned(),
+            condition: Condition::WithFacts,
+            repeat: number,
+        };
+        let provenance = Provenance { models: vec!["m".to_owned()], ..Provenance::default() };
+        Entry::RunStarted {
+            version: FORMAT_VERSION,
+            id: "a".to_owned(),
+            at: AT,
+            provenance: Box::new(provenance),
+            job: None,
+            templates: BTreeMap::new(),
+            trials: (1..=trials).map(trial).collect(),
+        }
+    }
+
+    /// A conversation of one turn, for which the judge and the agent take ten tokens each.
+    fn held(trial: u32, reply: &str) -> Vec<Entry> {
+        let usage = Usage::from_counts(Some(9), Some(1));
+        let call = ModelCall { at: AT, asker: Asker::Judge, model: "j".to_owned(), usage };
+        let turn = Turn { usage: Some(usage), ..Turn::answered(1, "hi", reply) };
+        vec![
+            Entry::TrialStarted { trial, at: AT, case: None },
+            Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
+            Entry::UserSaid { trial, turn: 1, text: "hi".to_owned() },
+            Entry::TurnFinished { trial, turn },
+            Entry::ModelAsked { trial, call },
+        ]
+    }
+
+    fn over(trial: u32, outcome: Outcome) -> Entry {
+        Entry::TrialFinished { trial, at: AT, outcome, scorecard: None }
+    }
+
+    fn resumed() -> Entry {
+        Entry::RunResumed {
+            at: AT,
+            tool_version: "0.1.0".to_owned(),
+            cost_limit: None,
+            token_limit: Some(7),
+            time_limit: None,
+        }
+    }
+
+    fn broken() -> Outcome {
+        Outcome::Broken { error: "the graph is down".to_owned() }
+    }
+
+    fn folded(entries: Vec<Entry>) -> (Vec<TrialRecord>, Overview) {
+        let mut fold = Fold::begin(begun(2)).unwrap().with_restarts(restarts(&entries));
+        let mut trials: Vec<TrialRecord> =
+            entries.into_iter().filter_map(|entry| fold.take(entry)).map(|(_, trial)| trial).collect();
+        let overview = fold.end(|_, trial| trials.push(trial));
+        (trials, overview)
+    }
+
+    fn reply(trial: &TrialRecord) -> Option<&str> {
+        trial.evidence.as_ref()?.transcript.turns.last()?.agent.as_deref()
+    }
+
+    /// The tokens of the agent and of the judge.
+    fn spent(run: &Overview) -> [Option<u64>; 2] {
+        [Spender::Agent, Spender::Judge].map(|spender| {
+            let row = run.spending.iter().find(|row| row.spender == spender)?;
+            assert_eq!(row.cost, Cost::Unknown);
+            row.usage?.input_tokens
+        })
+    }
+
+    #[test]
+    fn a_trial_that_was_cut_off_is_the_one_that_is_held_again_and_both_are_paid() {
+        let entries = [
+            held(1, "first"),
+            vec![over(1, Outcome::Graded)],
+            held(2, "cut off"),
+            vec![Entry::UserSaid { trial: 2, turn: 2, text: "more".to_owned() }],
+            vec![resumed(), Entry::TrialRestarted { trial: 2, at: AT }],
+            held(2, "again"),
+            vec![over(2, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],
+        ];
+        let (trials, run) = folded(entries.concat());
+        assert_eq!(trials.iter().map(reply).collect::<Vec<_>>(), [Some("first"), Some("again")]);
+        let [replaced] = trials[1].replaced.as_slice() else { panic!("{:?}", trials[1].replaced) };
+        assert_eq!((&replaced.outcome, replaced.pending.as_deref()), (&None, Some("more")));
+        assert_eq!(spent(&run), [Some(27), Some(27)]);
+        let agent = run.spending.iter().find(|row| row.spender == Spender::Agent).unwrap();
+        assert_eq!(agent.calls, 4, "the message that was on its way was paid, too");
+        assert_eq!((run.begun, run.turns, run.unfinished()), (2, 2, 0));
+        assert_eq!(run.summary.resumed_at, [AT]);
+        assert_eq!(run.summary.provenance.token_limit, Some(7));
+    }
+
+    #[test]
+    fn of_a_trial_that_broke_and_is_held_again_only_the_newer_one_counts() {
+        let entries = [
+            held(1, "broke"),
+            vec![over(1, broken())],
+            held(2, "second"),
+            vec![over(2, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],
+            vec![resumed(), Entry::TrialRestarted { trial: 1, at: AT }],
+            held(1, "again"),
+            vec![over(1, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],
+        ];
+        let (trials, run) = folded(entries.concat());
+        assert_eq!(trials.iter().map(reply).collect::<Vec<_>>(), [Some("second"), Some("again")]);
+        assert_eq!(trials[1].replaced[0].outcome, Some(broken()));
+        assert_eq!((spent(&run), run.begun, run.groups[0].planned), ([Some(27), Some(27)], 2, 2));
+    }
+
+    #[test]
+    fn a_persona_that_failed_stays_to_blame_when_its_trial_is_held_again() {
+        let invalid = Outcome::PersonaInvalid { error: "it leaked a fact".to_owned() };
+        let entries = [
+            held(1, "spoilt"),
+            vec![over(1, invalid), resumed(), Entry::TrialRestarted { trial: 1, at: AT }],
+            held(1, "again"),
+            vec![over(1, Outcome::Graded)],
+        ];
+        let (trials, run) = folded(entries.concat());
+        assert_eq!((trials[0].discarded.len(), trials[0].replaced.len()), (1, 0));
+        assert_eq!((run.validity.held, run.validity.invalid), (2, 1));
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_and_killed_has_not_ended() {
+        let entries = [
+            held(1, "broke"),
+            vec![over(1, broken()), Entry::LimitReached { at: AT, why: "limits.tokens".to_owned() }],
+            vec![
+                Entry::RunFinished { at: AT, interrupted: true },
+                resumed(),
+                Entry::TrialRestarted { trial: 1, at: AT },
+            ],
+            held(1, "cut off"),
+        ];
+        let (trials, run) = folded(entries.concat());
+        let summary = &run.summary;
+        assert_eq!((summary.finished_at, summary.interrupted, &summary.limit_reached), (None, false, &None));
+        assert_eq!((run.unfinished(), summary.verdict), (2, Verdict::Incomplete));
+        assert_eq!(trials[0].tries_before(), (0, 2));
+        assert!(trials[0].is_to_be_retried() && trials[0].was_begun() && !trials[1].was_begun());
+    }
+}

@@ -34,6 +34,8 @@ pub struct Overview {
     pub validity: Validity,
     /// How many trials did not come to their end.
     pub(super) unfinished: usize,
+    /// How many are over only because a limit of money or tokens was reached.
+    stopped_by_limit: usize,
     /// Whether lines of the journal are not as they were written, or missing.
     pub(super) is_damaged: bool,
     ledger: Ledger,
@@ -82,6 +84,7 @@ impl Overview {
             last_place: 0,
             places: HashMap::new(),
             unfinished: 0,
+            stopped_by_limit: 0,
             is_damaged: false,
         }
     }
@@ -151,9 +154,9 @@ impl Overview {
         resumed_at.push(at);
     }
 
-    /// How many trials did not come to their end.
+    /// How many trials did not come to their end, those included that a limit of the run has ended.
     pub fn unfinished(&self) -> usize {
-        self.unfinished
+        self.unfinished + self.stopped_by_limit
     }
 
     /// Takes in a trial, of which nothing more will come; returns the place of its group.
@@ -167,6 +170,7 @@ impl Overview {
         self.doubts.add(trial);
         self.validity.add(trial);
         self.unfinished += usize::from(trial.finished_at.is_none());
+        self.stopped_by_limit += usize::from(trial.was_stopped_by_limit());
         let place = self.place_of(&trial.trial);
         if let Some(group) = self.groups.get_mut(place) {
             group.add(trial, self.summary.provenance.min_score);

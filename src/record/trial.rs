@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{Entry, ModelCall};
 use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
-use crate::score::{Dimension, Item, Outcome, Score, Scorecard};
+use crate::money::LimitExceeded;
+use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard};
 
 /// A conversation in which the persona did not play its part; it was held again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -242,11 +243,23 @@ impl TrialRecord {
 
     /// Whether it has to be held again to say all that it could about the agent: it was cut off, broke, or lacks a figure.
     pub fn is_to_be_retried(&self) -> bool {
-        let lacks_figure = |scorecard: &Scorecard| {
-            scorecard.composite.is_missing() || scorecard.dimensions.iter().any(|it| it.component.is_missing())
-        };
         let Some(outcome) = &self.outcome else { return true };
-        !outcome.counts() || self.scorecard.as_ref().is_none_or(lacks_figure)
+        let lacks_figure = self.scorecard.is_none() || self.missing().next().is_some();
+        // An assertion that held before would hold before again.
+        !outcome.counts() || (lacks_figure && !self.is_unscored_for_what_held_before())
+    }
+
+    /// Whether it is over only because a limit of money or tokens was reached.
+    pub fn was_stopped_by_limit(&self) -> bool {
+        let error = self.outcome.as_ref().filter(|outcome| !outcome.counts()).and_then(Outcome::error);
+        error.into_iter().chain(self.missing().map(Component::why)).any(LimitExceeded::is_told_in)
+    }
+
+    /// The figures that are missing.
+    fn missing(&self) -> impl Iterator<Item = &Component> {
+        let scorecards = || self.scorecard.iter();
+        let dimensions = scorecards().flat_map(|it| &it.dimensions).map(|it| &it.component);
+        scorecards().map(|it| &it.composite).chain(dimensions).filter(|component| component.is_missing())
     }
 
     /// The trial's figure, where there is one.

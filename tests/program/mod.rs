@@ -47,6 +47,9 @@ mod secrets;
 mod seeds;
 mod refusals;
 mod regrade;
+mod resume;
+mod resume_kills;
+mod resume_limits;
 mod shell;
 mod signals;
 mod terminal;
@@ -84,8 +87,12 @@ pub fn words(output: &std::process::Output) -> String {
 
 /// Pastes the command that these words offer for the rest into a shell; its status, and all that it printed.
 pub fn pasted(folder: &Path, offered: &str) -> (Option<i32>, String) {
-    let line =
-        offered.lines().find_map(|line| line.split_once("ask for the rest: ")).unwrap_or_else(|| panic!("{offered}"));
+    pasted_after(folder, offered, "ask for the rest: ")
+}
+
+/// The same of the command that stands after these words.
+pub fn pasted_after(folder: &Path, offered: &str, before: &str) -> (Option<i32>, String) {
+    let line = offered.lines().find_map(|line| line.split_once(before)).unwrap_or_else(|| panic!("{offered}"));
     let programs = Path::new(env!("CARGO_BIN_EXE_eval-job")).parent().unwrap();
     let path = std::env::join_paths(
         [programs.to_path_buf()]

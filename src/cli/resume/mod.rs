@@ -128,7 +128,7 @@ impl Trials {
     fn add(&mut self, trial: &TrialRecord) {
         let number = trial.trial.number;
         let is_left = match self.mode {
-            ResumeMode::Unfinished => trial.finished_at.is_none(),
+            ResumeMode::Unfinished => trial.finished_at.is_none() || trial.was_stopped_by_limit(),
             ResumeMode::Errors => trial.is_to_be_retried(),
         };
         if !is_left {

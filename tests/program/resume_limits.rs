@@ -1,0 +1,129 @@
+//! A run that a limit or a full disk has stopped goes on: what was spent stays spent.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::resume::{Agent, Desk, finished};
+use super::{eval_job, pasted_after, words};
+use crate::servers::{agent, model};
+
+#[test]
+fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
+    let (_agent, address) = agent::start("good");
+    let (model, base) = model::start("good");
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: {address}}}}}\nfacts: [\"F\"]\n\
+         evaluator: {{model: {{name: openai/gpt-4.1-mini, maxTokens: 100}}}}\n\
+         scorer: {{model: {{name: openai/gpt-4.1-mini, maxTokens: 100}}}}\n\
+         tasks:\n  - {{task: Ask where the locker is, acceptanceCriteria: It is named}}\nrepeat: 4\n"
+    );
+    fs::write(folder.path().join("job.yml"), job).unwrap();
+    let typed = |line: &str| {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_BASE_URL", &base).env("OPENAI_API_KEY", "sk-test");
+        let output = command.args(line.split_whitespace()).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    };
+    let calls = || {
+        let asked = |request: &&crate::servers::http::Request| request.body.contains("\"messages\"");
+        model.requests().iter().filter(asked).count() as u64
+    };
+    let (status, printed) = typed("run job.yml --token-limit 5400 --no-progress");
+    assert_eq!(status, 102, "{printed}");
+    assert!(printed.contains("go on with it, with a higher limit: eval-job run --token-limit 5400 "), "{printed}");
+    let before = calls();
+    assert!(before > 8, "{before} calls: {printed}");
+    let (status, printed) = typed("run --resume job.yml --token-limit 5400 --no-progress");
+    assert_eq!(status, 102, "{printed}");
+    assert!(printed.contains(&format!("{} are spent", calls() * 28)), "{} calls: {printed}", calls());
+    assert!(calls() - before < 4, "no more than one conversation began: {printed}");
+    let (status, printed) = typed("run --resume job.yml --no-progress -o run.json -o run.tokens.json");
+    assert_eq!(status, 0, "{printed}");
+    let record: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    assert_eq!(record["provenance"]["tokenLimit"], Value::Null);
+    // Each call takes 21 tokens and 7 more.
+    let row = printed.lines().find(|line| line.trim_start().starts_with("persona and judge")).unwrap();
+    let numbers: Vec<&str> = row.split_whitespace().skip(3).collect();
+    let [all, input, output] = [calls(), calls() * 21, calls() * 7].map(|number| number.to_string());
+    assert_eq!(
+        numbers[..3].iter().map(|it| it.replace(',', "")).collect::<Vec<_>>(),
+        [all, input, output],
+        "{printed}"
+    );
+}
+
+/// Holds the job where no file may get longer than so many blocks.
+fn with_small_files(desk: &Desk, blocks: u32) -> (Option<i32>, String) {
+    let program = env!("CARGO_BIN_EXE_eval-job");
+    let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec {program} run job.yml --no-progress -j 1");
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", &line]).current_dir(desk.0.path()).output().unwrap();
+    (output.status.code(), words(&output))
+}
+
+#[test]
+fn after_a_journal_that_could_not_be_written_any_further_it_goes_on() {
+    for blocks in [36, 54, 72] {
+        let agent = Agent::start();
+        let desk = Desk::new(&agent, 12);
+        let (status, printed) = with_small_files(&desk, blocks);
+        assert_eq!(status, Some(1), "{blocks}: {printed}");
+        assert!(printed.contains("nothing goes on that can't be kept; what was kept: eval-job show "), "{printed}");
+        let (before, asked) = (desk.journal(), agent.asked_since(0).len());
+        assert_ne!(before.last(), Some(&b'\n'), "{blocks}: it was cut off within a line");
+        let over = finished(&before);
+        let (status, printed) = pasted_after(desk.0.path(), &printed, "try: once it can be written, ");
+        assert_eq!(status, Some(0), "{blocks}: {printed}");
+        let again = agent.asked_since(asked);
+        assert!(again.iter().all(|message| !over.contains(&super::resume::case_of(message))), "{blocks}: {again:?}");
+        assert_eq!(desk.record()["verdict"], "passed", "{blocks}");
+    }
+}
+
+/// A small disk of its own at this folder, where one may be mounted.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    fn mount(folder: &std::path::Path, kilobytes: u32) -> Option<SmallDisk> {
+        fs::create_dir(folder).unwrap();
+        let size = format!("size={kilobytes}k");
+        let output = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(folder).output().ok()?;
+        output.status.success().then(|| SmallDisk(folder.to_path_buf()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn after_a_full_disk_it_goes_on_once_there_is_room() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 12);
+    let Some(disk) = SmallDisk::mount(&desk.0.path().join("runs"), 48) else { return };
+    let ballast = disk.0.join("ballast");
+    fs::write(&ballast, vec![0; 32 << 10]).unwrap();
+    let (status, printed) = desk.typed("run job.yml --no-progress -j 1");
+    assert_eq!(status, 1, "{printed}");
+    assert!(printed.contains("No space left on device"), "{printed}");
+    assert!(printed.contains("\n  try: free some space there, then eval-job run "), "{printed}");
+    let asked = agent.asked_since(0).len();
+    let journal = || {
+        let run = fs::read_dir(&disk.0).unwrap().map(|it| it.unwrap().path()).find(|path| path.is_dir()).unwrap();
+        fs::read(run.join("journal.ndjson")).unwrap()
+    };
+    let over = finished(&journal());
+    fs::remove_file(&ballast).unwrap();
+    let remounted = Command::new("mount").args(["-o", "remount,size=1m"]).arg(&disk.0).status().unwrap();
+    assert!(remounted.success());
+    let (status, printed) = pasted_after(desk.0.path(), &printed, "free some space there, then ");
+    assert_eq!(status, Some(0), "{printed}");
+    let again = agent.asked_since(asked);
+    assert!(again.iter().all(|message| !over.contains(&super::resume::case_of(message))), "{again:?}");
+    assert_eq!(desk.record()["verdict"], "passed");
+}
