@@ -24,9 +24,19 @@ use crate::report;
 /// What was done of a run before it goes on.
 pub(super) enum BeforeRun {
     /// It is a new one, for which this was found out.
-    New(Checks),
+    New(Box<Checks>),
     /// It was held before.
     Resumed(Box<Resumed>),
+}
+
+impl BeforeRun {
+    /// The seed of the run: that of the flag, or the one with which it was begun.
+    pub(super) fn rng_seed(&self, args: &RunArgs) -> u64 {
+        match self {
+            BeforeRun::New(_) => args.rng_seed.unwrap_or_else(Context::random),
+            BeforeRun::Resumed(resumed) => resumed.overview.summary.provenance.rng_seed,
+        }
+    }
 }
 
 /// What was found out before a new run.
@@ -57,7 +67,7 @@ pub(super) fn checks(
     for (planned, trivial_score) in jobs.iter_mut().zip(trivial_scores) {
         let steps = steps::write(planned, (args, context, printer), runtime, &signals.interrupt)?;
         let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
-        before.push(BeforeRun::New(Checks { steps, canaries, trivial_score }));
+        before.push(BeforeRun::New(Box::new(Checks { steps, canaries, trivial_score })));
     }
     Ok(before)
 }
@@ -90,16 +100,6 @@ impl Start {
                 })
             }
             Start::Resumed { spent, .. } => *spent,
-        }
-    }
-}
-
-impl BeforeRun {
-    /// The seed of the run: that of the flag, or the one with which it was begun.
-    pub(super) fn rng_seed(&self, args: &RunArgs) -> u64 {
-        match self {
-            BeforeRun::New(_) => args.rng_seed.unwrap_or_else(Context::random),
-            BeforeRun::Resumed(resumed) => resumed.overview.summary.provenance.rng_seed,
         }
     }
 }

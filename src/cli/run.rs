@@ -214,7 +214,7 @@ impl Jobs<'_> {
                 let mut chance = fastrand::Rng::with_seed(Context::random());
                 let runs = RunsFolder::at(&self.args.runs.runs_dir);
                 let created = runs.create(&plan.job.name, self.context.clock.wall(), &mut chance);
-                Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(checks)))
+                Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(*checks)))
             }
             BeforeRun::Resumed(resumed) => {
                 let spent = resumed.spent();

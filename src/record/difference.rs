@@ -18,6 +18,9 @@ pub struct Difference {
     pub values: Option<(String, String)>,
 }
 
+/// A part of a run's provenance, as it is told.
+type TextOf = fn(&Provenance) -> String;
+
 impl Beginning {
     /// What differs between this run and another one: whatever decides how conversations go and what they are worth. Where the
     /// files are, and the limits of money, tokens and time may differ.
@@ -31,7 +34,7 @@ impl Beginning {
         let [then, job] = [&self.job, &now.job].map(|job| job.as_ref().unwrap_or(&nothing));
         compare(then, job, String::new(), &mut found);
         templates(&self.templates, &now.templates, &mut found);
-        let texts: [(&'static str, fn(&Provenance) -> String); 6] = [
+        let texts: [(&str, TextOf); 6] = [
             ("the agent's models", |it| it.models.join(", ")),
             ("the agent", |it| it.agent.clone()),
             ("the address of persona and judge", |it| {

@@ -27,6 +27,13 @@ fn desk(agent: &Agent) -> Desk {
     desk
 }
 
+/// How long the journal of the only run is by now.
+fn journal_length(desk: &Desk) -> usize {
+    let run = std::fs::read_dir(desk.0.path().join("runs")).ok().and_then(|mut runs| runs.next()?.ok());
+    let journal = run.and_then(|run| std::fs::metadata(run.path().join("journal.ndjson")).ok());
+    journal.map_or(0, |journal| journal.len() as usize)
+}
+
 /// Kills the run at moments that are drawn, and resumes it until it ends; how often it was killed.
 fn killed_and_resumed(agent: &Agent, desk: &Desk, seed: u64) -> usize {
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -39,15 +46,14 @@ fn killed_and_resumed(agent: &Agent, desk: &Desk, seed: u64) -> usize {
         let over = finished(&kept);
         let strike = kept.len() + rng.usize(1..20_000);
         let mut child = desk.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let journal = || desk.0.path().join("runs").is_dir().then(|| desk.journal().len()).unwrap_or_default();
         let ended = loop {
             if let Some(status) = child.try_wait().unwrap() {
                 break Some(status);
             }
-            if desk.0.path().join("runs").read_dir().is_ok_and(|mut runs| runs.next().is_some()) && journal() >= strike
-            {
+            if journal_length(desk) >= strike {
                 child.kill().unwrap();
-                break (child.wait().unwrap().code().is_some()).then(|| child.wait().unwrap());
+                // It can have ended before that.
+                break Some(child.wait().unwrap()).filter(|status| status.code().is_some());
             }
             std::thread::yield_now();
         };

@@ -116,12 +116,12 @@ impl JournalFile {
     }
 
     fn entries<'f>(&self, file: &'f File) -> Result<Entries<BufReader<&'f File>>, StoreError> {
-        let mut entries = Entries::new(self.from_start(file)?);
+        let mut entries = Entries::new(self.reader(file)?);
         entries.redactor = self.redactor.clone();
         Ok(entries)
     }
 
-    fn from_start<'f>(&self, mut file: &'f File) -> Result<BufReader<&'f File>, StoreError> {
+    fn reader<'f>(&self, mut file: &'f File) -> Result<BufReader<&'f File>, StoreError> {
         file.seek(SeekFrom::Start(0)).map_err(|source| unreadable(&self.path, source))?;
         Ok(BufReader::with_capacity(1 << 16, file))
     }
@@ -159,7 +159,7 @@ impl JournalFile {
         mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        let restarts = restarts(self.from_start(&file)?).map_err(|source| unreadable(&self.path, source))?;
+        let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = self.entries(&file)?;
         let (fold, mut next) = self.begin(&mut entries)?;
         let mut fold = fold.map(|fold| fold.with_restarts(restarts));
