@@ -30,10 +30,6 @@ impl Beginning {
         if major(&a.tool_version) != major(&b.tool_version) {
             found.push(between("the version of eval-job", &a.tool_version, &b.tool_version));
         }
-        let nothing = Value::Null;
-        let [then, job] = [&self.job, &now.job].map(|job| job.as_ref().unwrap_or(&nothing));
-        compare(then, job, String::new(), &mut found);
-        templates(&self.templates, &now.templates, &mut found);
         let texts: [(&str, TextOf); 6] = [
             ("the agent's models", |it| it.models.join(", ")),
             ("the agent", |it| it.agent.clone()),
@@ -55,6 +51,10 @@ impl Beginning {
             };
             found.push(between("the part of the suite", &text(a), &text(b)));
         }
+        let nothing = Value::Null;
+        let [then, job] = [&self.job, &now.job].map(|job| job.as_ref().unwrap_or(&nothing));
+        compare(then, job, String::new(), &mut found);
+        templates(&self.templates, &now.templates, &mut found);
         if found.is_empty() && self.trials != now.trials {
             let [then, now] = [self, now].map(|run| format!("{} of them", run.trials.len()));
             found.push(between("the conversations, by model, condition and repetition", &then, &now));
@@ -96,16 +96,23 @@ fn compare(then: &Value, now: &Value, path: String, found: &mut Vec<Difference>)
                 compare(a, b, below, found);
             }
         }
+        (Value::Array(a), Value::Array(b)) if ids(a) != ids(b) => found.push(between(&path, &ids(a), &ids(b))),
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             for (at, (a, b)) in a.iter().zip(b).enumerate() {
-                let name = a["id"].as_str().filter(|id| b["id"].as_str() == Some(id));
-                let place = name.map_or_else(|| at.to_string(), str::to_owned);
+                let place = a["id"].as_str().map_or_else(|| at.to_string(), str::to_owned);
                 compare(a, b, format!("{path}[{place}]"), found);
             }
         }
         (Value::Array(a), Value::Array(b)) => found.push(between(&path, &length(a), &length(b))),
+        // Early versions kept no job.
+        _ if path.is_empty() => found.push(between("the job", &text(then), &text(now))),
         _ => found.push(between(&path, &text(then), &text(now))),
     }
+}
+
+/// The ids of what is in a list, where it has some.
+fn ids(list: &[Value]) -> String {
+    list.iter().filter_map(|it| it["id"].as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn length(list: &[Value]) -> String {
@@ -170,6 +177,7 @@ mod tests {
             found(|_, job, _| job["cases"][0]["tasks"] = json!([])),
             ["cases[train].tasks: 2 of them -> 0 of them"]
         );
+        assert_eq!(found(|_, job, _| job["cases"][0]["id"] = json!("plane")), ["cases: train -> plane"]);
         assert_eq!(found(|_, job, _| job["gate"]["minScore"] = Value::Null), ["gate.minScore: 0.5 -> nothing"]);
         assert_eq!(
             found(|_, _, templates| drop(templates.insert("eval/score".to_owned(), "Score.".to_owned()))),

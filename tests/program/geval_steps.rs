@@ -112,6 +112,22 @@ fn the_judge_writes_them_once_and_they_are_kept_with_the_run() {
 }
 
 #[test]
+fn a_run_that_is_resumed_has_the_steps_that_were_written_for_it() {
+    let desk = Desk::new(STEPS, json!({"criteria": "It is polite.", "generateSteps": true}), json!({}));
+    assert_eq!(desk.run().status.code(), Some(0));
+    let (job, run) = (desk.kept_job(), desk.folder.path().join("runs"));
+    let run = std::fs::read_dir(run).unwrap().next().unwrap().unwrap().path();
+    // As if it had been killed when it had just begun.
+    let journal = std::fs::read_to_string(run.join("journal.ndjson")).unwrap();
+    std::fs::write(run.join("journal.ndjson"), format!("{}\n", journal.lines().next().unwrap())).unwrap();
+    std::fs::remove_file(run.join("summary.json")).unwrap();
+    let output = desk.eval_job(&["run", "job.yml", "--model", "m", "--resume", "--no-progress"]);
+    let said = words(&output);
+    assert!(output.status.code() == Some(0) && !said.contains("wrote steps"), "{said}");
+    assert_eq!((desk.asked(true).len(), desk.asked(false).len(), desk.kept_job()), (1, 4, job));
+}
+
+#[test]
 fn a_judge_that_writes_none_that_can_be_used_is_named_before_the_agent_is_asked() {
     let desk = Desk::new(
         "First, look at the greeting.",

@@ -231,7 +231,7 @@ fn a_changed_job_is_refused_with_what_differs_and_nothing_is_changed() {
             text.replace("Ask about case 2", "Ask of case 2"),
             "cases[c2].tasks[0].task: \"Ask about case 2\" then, \"Ask of case 2\" now",
         ),
-        ("", job(&agent, 4), "cases: 3 of them then, 4 of them now"),
+        ("", job(&agent, 4), "cases: c1, c2, c3 then, c1, c2, c3, c4 now"),
         ("", format!("{text}gate: {{minScore: 0.5}}\n"), "gate.minScore: nothing then, 0.5 now"),
         ("", format!("{text}weights: {{tasks: 3}}\n"), "weights.tasks"),
         ("", format!("{text}maxTurns: 6\n"), "maxTurns: 20 then, 6 now"),
@@ -358,6 +358,26 @@ fn of_several_jobs_the_one_of_the_run_goes_on() {
     assert_eq!(agent.asked_since(5).iter().filter(|it| it.starts_with("case 1,")).count(), 3, "{resumed}");
     let (status, printed) = desk.typed("run jobs --resume");
     assert!(status == 2 && printed.contains("no run of 2 jobs in runs is unfinished"), "{printed}");
+}
+
+#[test]
+fn the_run_of_a_part_goes_on_as_that_part_and_is_merged() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 6);
+    agent.silent_at.store(5, Ordering::SeqCst);
+    let (status, printed) = interrupted(desk.command("run job.yml --partition 1/2 --rng-seed 3"), &agent.arrived);
+    assert_eq!(status, Some(130));
+    agent.silent_at.store(0, Ordering::SeqCst);
+    let (refused, words) = desk.typed(&format!("run --resume {} --partition 2/2", desk.id()));
+    assert!(refused == 2 && words.contains("the part of the suite: 1/2 then, 2/2 now"), "{words}");
+    assert_eq!(pasted_after(desk.0.path(), &printed, "go on with it: ").0, Some(0));
+    assert_eq!(desk.typed("run job.yml --partition 2/2 --rng-seed 3").0, 0);
+    let (status, merged) = desk.typed("merge runs --runs-dir merged -o merged.json");
+    assert_eq!(status, 0, "{merged}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.0.path().join("merged.json")).unwrap()).unwrap();
+    assert_eq!(essence(&record)["trials"].as_array().unwrap().len(), 6);
+    let (status, printed) = desk.typed("run --resume --runs-dir merged job.yml");
+    assert_eq!(status, 2, "{printed}");
 }
 
 /// A folder that this process's user may not write in; `None` where nobody can be found who may not.
