@@ -47,6 +47,8 @@
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
 //!   `run/budget.rs` lets trials begin only while they can be paid.
 //! - Agents that do nothing (`agent/trivial`) take the road of any other: [`plan::Plan::for_audit`] changes what they need.
+//! - [`cassette`] stands where a run meets agent, models and graph, and records or replays what they say; what the clock decides
+//!   is noted beside it, so that a replay takes the same road.
 //! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
 //!   from it which ones may not be able to fail.
 //!
@@ -82,6 +84,9 @@ pub mod store;
 pub mod agent;
 pub mod graph;
 pub mod llm;
+
+// Where they are recorded and replayed:
+pub mod cassette;
 
 // What the edges share:
 pub mod clock;

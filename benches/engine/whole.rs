@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use eval_job::cassette::Cassette;
 use eval_job::clock::Clock;
 use eval_job::job::{self, Isolation};
 use eval_job::plan::{Environment, Overrides, Plan};
@@ -75,6 +76,7 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
     let kept = Arc::new(Keeper { journal: new.journal, turns: AtomicUsize::new(0) });
     let deps = RunDeps {
         person: None,
+        cassette: Cassette::Off,
         id: new.id,
         templates: Templates::embedded(),
         credentials,

@@ -57,6 +57,7 @@ pub use watchdog::{Note, is_watchdog, watch};
 pub use wire_error::WireError;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Event, Message, ObjectContext, Usage};
 
@@ -118,23 +119,27 @@ pub trait Session: Send {
 }
 
 /// The agent's reply to one message.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Reply {
     /// Its text.
     pub text: String,
     /// The events that it reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
     /// Milliseconds of the successful attempt, from the last byte of the message to the last byte of the reply.
     pub latency_ms: f64,
     /// Milliseconds of the successful attempt, from the last byte of the message to the first text; `None` where the transport
     /// does not stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<f64>,
     /// Its own tokens, where the transport reports them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
 /// Why a request to the agent failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct AgentError {
     /// The kind of failure.
@@ -155,7 +160,8 @@ impl AgentError {
 }
 
 /// The kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum AgentErrorKind {
     /// No connection: refused, name not found, TLS. The message can't have been received.
     Unreachable,

@@ -18,6 +18,7 @@ use super::planning::load_without_agent;
 use super::printer::Printer;
 use super::run::runtime;
 use crate::agent::trivial::TrivialKind;
+use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::plan::Plan;
 use crate::prompt::Templates;
@@ -189,6 +190,7 @@ async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
         on_wait: None,
         max_concurrency: AT_ONCE,
         person: None,
+        cassette: Cassette::Off,
         sink: Arc::new(move |entry| {
             if let Entry::TrialFinished { trial, outcome, scorecard, .. } = entry
                 && let Some(id) = ids.get(trial as usize - 1)

@@ -30,11 +30,11 @@ pub(super) enum BeforeRun {
 }
 
 impl BeforeRun {
-    /// The seed of the run: that of the flag, or the one with which it was begun.
-    pub(super) fn rng_seed(&self, args: &RunArgs) -> u64 {
+    /// The seed of the run, where it is known: that of the flag, or the one with which it was begun.
+    pub(super) fn rng_seed(&self, args: &RunArgs) -> Option<u64> {
         match self {
-            BeforeRun::New(_) => args.rng_seed.unwrap_or_else(Context::random),
-            BeforeRun::Resumed(resumed) => resumed.overview.summary.provenance.rng_seed,
+            BeforeRun::New(_) => args.rng_seed,
+            BeforeRun::Resumed(resumed) => Some(resumed.overview.summary.provenance.rng_seed),
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn checks(
     let mut before = Vec::new();
     for (planned, trivial_score) in jobs.iter_mut().zip(trivial_scores) {
         let steps = steps::write(planned, (args, context, printer), runtime, &signals.interrupt)?;
-        let canaries = canaries((args, context, printer), planned.loaded(), signals.clone())?;
+        let canaries = canaries((args, context, printer), planned.loaded(), (signals.clone(), &planned.cassette))?;
         before.push(BeforeRun::New(Box::new(Checks { steps, canaries, trivial_score })));
     }
     Ok(before)

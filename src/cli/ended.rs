@@ -30,6 +30,8 @@ pub(super) struct EndedRun {
     pub(super) prompts: StoredPrompts,
     /// Whether its summary could be written.
     pub(super) summary_written: Result<(), StoreError>,
+    /// Whether its recording, if there is one, is whole.
+    pub(super) cassette_written: Result<(), CliError>,
 }
 
 impl EndedRun {

@@ -10,6 +10,7 @@ mod calibrate;
 mod audit;
 mod before_run;
 mod cases;
+mod cassettes;
 mod certificates;
 mod compare;
 mod context;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{DataArgs, FileArgs, PlanArgs, SelectionArgs};
+use super::cassettes::{JobCassette, JobCassettes};
 use super::context::Context;
 use super::datasets::{self, TargetArg};
 use super::error::{CliError, FileArgument, RefusedJob};
@@ -31,6 +32,8 @@ pub(super) struct Planned {
     pub(super) selection: Option<String>,
     /// Which part of the suite it is, where `--partition` asks for one.
     pub(super) part: Option<RunPart>,
+    /// Its recording, where it is recorded or replayed.
+    pub(super) cassette: JobCassette,
     /// The plan.
     pub(super) plan: Plan,
 }
@@ -65,9 +68,11 @@ pub(super) fn plan_all(
     let prices = prices(args.files.prices.as_deref())?;
     let (jobs, mut notes) = load_all(typed, argument, (&args.data, &args.selection, &args.files), context)?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
+    let mut cassettes = JobCassettes::new(&args.cassette);
     for loaded in jobs {
         let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
-        match plan(args, context, &prices, loaded) {
+        let cassette = cassettes.next(&loaded.job.name, context)?;
+        match plan(args, context, &prices, (loaded, cassette)) {
             Ok(plan) => planned.push(plan),
             Err(refusals) => refused.push(RefusedJob::new(file, text, refusals)),
         }
@@ -154,7 +159,12 @@ fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{files} left out: no `target`, so no job: {}{more}", names.join(", ")))
 }
 
-fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded) -> Result<Planned, Vec<Refusal>> {
+fn plan(
+    args: &PlanArgs,
+    context: &Context,
+    prices: &PriceTable,
+    (loaded, cassette): (Loaded, JobCassette),
+) -> Result<Planned, Vec<Refusal>> {
     let Loaded { file, job, templates, selection, .. } = loaded;
     let personas = personas(&args.persona, &file, args.files.prompts.as_deref())?;
     let wanted = Overrides {
@@ -174,18 +184,24 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, loaded: Loaded)
             seconds: args.time_limit,
         },
     };
-    let surroundings = Environment { prices: prices.clone(), ..surroundings(context) };
+    let (credentials, is_replayed) = (cassette.credentials(context), cassette.is_replayed());
+    let surroundings = Environment {
+        variables: credentials.variables.clone(),
+        prices: prices.clone(),
+        is_replayed,
+        ..surroundings(context)
+    };
     let plan = Plan::new(job, wanted, surroundings)?;
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {
         return Err(unusable);
     }
     check_canaries(&plan.job, &file).map_err(|refusal| vec![refusal])?;
-    run::check_clients(&plan, &context.credentials, context.clock).map_err(|error| {
+    run::check_clients(&plan, &credentials, context.clock).map_err(|error| {
         let help = "correct it in the job file or in the environment".to_owned();
         vec![Refusal::new(error.to_string(), help)]
     })?;
-    Ok(Planned { file, templates, selection, part: None, plan })
+    Ok(Planned { file, templates, selection, part: None, cassette, plan })
 }
 
 /// The personas that `--persona` names.
@@ -240,5 +256,6 @@ pub(super) fn surroundings(context: &Context) -> Environment {
         variables: context.credentials.variables.clone(),
         neo4j_uri: context.credentials.neo4j_uri.clone(),
         prices: PriceTable::embedded(),
+        is_replayed: false,
     }
 }

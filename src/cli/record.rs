@@ -22,6 +22,7 @@ use super::printer::Printer;
 use super::run::{runtime, waiting_line};
 use super::signals::{Kept, Signals};
 use super::whole_file;
+use crate::cassette::Cassette;
 use crate::conversation::guard;
 use crate::dataset::{self, Dataset};
 use crate::evidence::{Role, Usage};
@@ -80,6 +81,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         max_concurrency: 1,
         sink: Arc::new(kept),
         person: Some(Arc::new(Person { printer: printer.clone() })),
+        cassette: Cassette::Off,
     };
     let held = runtime.block_on(async {
         let engine = Arc::new(Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?);

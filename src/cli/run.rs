@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::args::RunArgs;
 use super::before_run::{BeforeRun, Checks, Start, checks};
+use super::cassettes::CassetteRun;
 use super::certificates;
 use super::compare::baseline_check;
 use super::context::Context;
@@ -36,6 +37,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
         let _inside = runtime.enter();
         plan_all(&resume::files(asked.as_ref(), args), FileArgument::job("eval-job run"), &args.plan, context)?
     };
+    plans.jobs.iter().try_for_each(|planned| planned.cassette.check())?;
     let resumed = asked.map(|asked| asked.choose(&mut plans, (args, context), &runtime)).transpose()?;
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
@@ -76,7 +78,10 @@ impl Jobs<'_> {
                 troubles.extend(shown.report(ended)?);
             }
             match self.run_one(planned, before).await {
-                Ok(ended) => self.ended.push(ended),
+                Ok(mut ended) => {
+                    troubles.extend(std::mem::replace(&mut ended.cassette_written, Ok(())).err());
+                    self.ended.push(ended);
+                }
                 Err(error) => failure = Some(error),
             }
             if failure.is_some() || self.ended.last().is_some_and(|run| run.verdict() == Verdict::Interrupted) {
@@ -106,7 +111,7 @@ impl Jobs<'_> {
     async fn run_one(&self, planned: Planned, before: BeforeRun) -> Result<EndedRun, CliError> {
         let Jobs { args, context, printer, signals, outputs, .. } = self;
         let (args, context, printer) = (*args, *context, *printer);
-        let Planned { file, templates, selection, part, plan } = planned;
+        let Planned { file, templates, selection, part, cassette: job_cassette, plan } = planned;
         for warning in &plan.warnings {
             printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
@@ -126,6 +131,9 @@ impl Jobs<'_> {
         let live = Live::new(Progress::new(context, args.verbose, args.no_progress), printer.clone());
         let (NewRun { id, folder, journal }, start) = self.start(&plan, before, &live)?;
 
+        let recorded = CassetteRun { job: &plan.job, id: &id, rng_seed };
+        let (cassette, rng_seed) = job_cassette.begin(&recorded, context)?;
+        job_cassette.tell(&cassette, &plan.job, printer);
         let path = folder.display().to_string();
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
         let resume = resume_command(&id, start.mode(), context);
@@ -134,7 +142,7 @@ impl Jobs<'_> {
         let deps = RunDeps {
             id: id.clone(),
             templates,
-            credentials: context.credentials.clone(),
+            credentials: job_cassette.credentials(context),
             clock: context.clock,
             rng_seed,
             random: Box::new(Context::random),
@@ -142,6 +150,7 @@ impl Jobs<'_> {
             max_concurrency: limit.map_or(usize::from(wanted), |limit| limit.most as usize),
             sink: keeper.clone(),
             person: None,
+            cassette: cassette.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
@@ -177,6 +186,7 @@ impl Jobs<'_> {
             }
         };
         drop(drawing);
+        let cassette_written = job_cassette.close(&cassette, printer);
         finished.map_err(|source| match RunsFolder::delete_unbegun(&folder) {
             true => CliError::Journal {
                 folder: folder.clone(),
@@ -191,7 +201,8 @@ impl Jobs<'_> {
         })?;
         self.compare(&folder, &keeper).await?;
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
-        read_back(id, &folder, JournalFile::from_journal(&folder, &keeper.journal), context)
+        let stored = JournalFile::from_journal(&folder, &keeper.journal);
+        Ok(EndedRun { cassette_written, ..read_back(id, &folder, stored, context)? })
     }
 
     /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal.
@@ -233,7 +244,7 @@ fn read_back(id: String, folder: &Path, mut stored: JournalFile, context: &Conte
     let summary_written = stored.write_summary(&overview.summary);
     let prompts = StoredPrompts::from_run(&stored, context.clock);
     let path = folder.display().to_string();
-    Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written })
+    Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written, cassette_written: Ok(()) })
 }
 
 /// The asynchronous runtime, started only by the subcommands that need it.

@@ -6,6 +6,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::args::RunArgs;
+use super::cassettes::CassetteRun;
 use super::context::Context;
 use super::error::CliError;
 use super::planning::Planned;
@@ -31,17 +32,20 @@ pub(super) fn write(
     if metrics.is_empty() {
         return Ok(None);
     }
+    let recorded = CassetteRun { job: &planned.plan.job, id: "steps", rng_seed: args.rng_seed };
+    let (cassette, rng_seed) = planned.cassette.part("steps").begin(&recorded, context)?;
     let deps = RunDeps {
         id: String::new(),
         templates: planned.templates.clone(),
-        credentials: context.credentials.clone(),
+        credentials: planned.cassette.credentials(context),
         clock: context.clock,
-        rng_seed: args.rng_seed.unwrap_or_else(Context::random),
+        rng_seed,
         random: Box::new(Context::random),
         on_wait: None,
         max_concurrency: 1,
         sink: Arc::new(|_| Ok(())),
         person: None,
+        cassette,
     };
     let _inside = runtime.enter();
     let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| CliError::Internal(error.to_string()))?;

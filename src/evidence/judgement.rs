@@ -21,7 +21,8 @@ pub struct ReplySchema {
 }
 
 /// A token of a reply, with what could have stood in its place.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Token {
     /// Its text.
     pub text: String,

@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 pub use crate::evidence::{Node, Path, Point, Relationship, Table, Temporal, TemporalKind, Value};
 
@@ -88,7 +89,7 @@ pub trait Graph: Send + Sync {
 pub(crate) struct ConversionError(pub(crate) String);
 
 /// The error of a statement.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct GraphError {
     /// Its cause.
@@ -104,7 +105,8 @@ impl GraphError {
 }
 
 /// The cause of a graph error, which decides who is to blame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum GraphErrorKind {
     /// The database can't be reached.
     Unreachable,

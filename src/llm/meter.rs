@@ -53,6 +53,11 @@ impl UsageMeter {
         self.reading().last_failure = Some(why.to_owned());
     }
 
+    /// Sets what the tries of a request took that is not made: a recorded answer takes its place.
+    pub fn set_recorded(&self, taken: Usage, last_failure: Option<String>) {
+        *self.reading() = MeterReading { taken, on_its_way: false, last_failure };
+    }
+
     /// Why the last try failed, if one has.
     pub fn last_failure(&self) -> Option<String> {
         self.reading().last_failure.clone()

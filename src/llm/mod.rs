@@ -43,6 +43,7 @@ pub use reply::{NoText, ReplyBody};
 pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Message, ReplySchema, Role, Token, Usage};
 use crate::text::is_blank;
@@ -86,7 +87,8 @@ pub enum KeyAnswer {
 }
 
 /// A request to a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct LlmRequest {
     /// The role for which it is asked.
     pub role: LlmRole,
@@ -136,7 +138,8 @@ impl LlmRequest {
 }
 
 /// The role of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum LlmRole {
     /// It poses as the user.
     Persona,
@@ -145,20 +148,23 @@ pub enum LlmRole {
 }
 
 /// The reply of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct LlmReply {
     /// Its text; with a schema, the JSON text, cut out of any prose around it.
     pub text: String,
     /// Its usage.
     pub usage: Usage,
     /// Parameters that were left out because the model refuses them, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Its tokens with their alternatives, where they were wanted and the model tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Token>,
 }
 
 /// Why a model gave no reply.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 pub struct LlmError {
     /// The error, in a sentence without secrets, with what to try.
@@ -172,7 +178,8 @@ pub struct LlmError {
 }
 
 /// The class of an error of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum LlmErrorKind {
     /// eval-job itself could not ask, for want of a file descriptor: the model has not failed.
     NoDescriptor,

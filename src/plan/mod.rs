@@ -33,7 +33,7 @@ use crate::secret::Variables;
 
 pub use features::refusal as missing_feature;
 pub use lanes::Lane;
-pub use models::{Access, access};
+pub use models::{Access, access, model_variables, with_model_variables};
 pub use partition::{Partition, SuiteCase, parts};
 pub use refusal::Refusal;
 pub use resumed::{BegunTrial, HeldTrials};
@@ -76,6 +76,8 @@ pub struct Environment {
     pub neo4j_uri: Option<String>,
     /// Prices of models.
     pub prices: PriceTable,
+    /// Whether a recording answers in place of the models: no key is needed.
+    pub is_replayed: bool,
 }
 
 /// One conversation that is to be held.
@@ -151,7 +153,7 @@ impl Plan {
         job.persona.model = Model::new(ModelName::Scripted);
         let mut refusals = models::choose(&mut job, &wanted, &surroundings.variables);
         job.limits.replace(wanted.limits);
-        refusals.extend(models::refusals(&job, &surroundings.variables));
+        refusals.extend(models::refusals(&job, &surroundings));
         let elsewhere = prices::elsewhere(&job, &[], &surroundings.variables);
         let prices = surroundings.prices.with_elsewhere(elsewhere);
         refusals.extend(prices::refusals(&job, &[], &prices));
@@ -263,7 +265,7 @@ impl Plan {
         let mut refusals = misnamed;
         refusals.extend(unplayable);
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
-        refusals.extend(models::refusals(&job, &environment.variables));
+        refusals.extend(models::refusals(&job, &environment));
         let elsewhere = prices::elsewhere(&job, &models, &environment.variables);
         let prices = environment.prices.clone().with_elsewhere(elsewhere);
         refusals.extend(prices::refusals(&job, &models, &prices));

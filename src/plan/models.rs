@@ -3,9 +3,10 @@
 //! A key is sent only to its own provider: the provider's own variable goes with the provider's address or with the
 //! address of its own variable; an address that a job names gets the key that the job names, or none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Overrides, Refusal};
+use super::{Environment, Overrides, Refusal};
 use crate::job::{Job, JobPlace, Model, ModelName, ModelNameError, Panel, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
@@ -75,7 +76,8 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
 }
 
 /// Everything about the job's models that cannot work.
-pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
+pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
+    let variables = &environment.variables;
     let mut lacking: Vec<(String, Option<Provider>, Vec<String>)> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
     let persona = job.persona_model().map(|model| ("evaluator", "the persona", model));
@@ -111,7 +113,7 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
             refusals.extend(new.filter(|new| !refusals.contains(new)));
         }
     }
-    let missing = lacking.into_iter().map(|(what, provider, roles)| {
+    let missing = lacking.into_iter().filter(|_| !environment.is_replayed).map(|(what, provider, roles)| {
         let elsewhere = match provider {
             Some(Provider::OpenAi) => " (with OPENAI_BASE_URL for another endpoint)",
             _ => "",
@@ -123,6 +125,26 @@ pub(super) fn refusals(job: &Job, variables: &Variables) -> Vec<Refusal> {
         Refusal::new(format!("{what} is not set, but needed for {}", roles.join(" and ")), &help)
     });
     missing.chain(refusals).collect()
+}
+
+/// The providers, of whose variables any may choose or find a model.
+const PROVIDERS: [Provider; 4] = [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Watsonx];
+
+/// The variables by which models are chosen and found, as they are set and count; none of them is secret.
+pub fn model_variables(variables: &Variables) -> BTreeMap<String, String> {
+    let of_llm = if speaks_by_llm(variables) { &["LLM_URL", "LLM_ID"][..] } else { &[] };
+    let named = PROVIDERS.iter().map(|provider| provider.address_variable());
+    let named = named.chain(["WATSONX_IAM_URL", "MODEL_OVERRIDE"]).chain(of_llm.iter().copied());
+    named.filter_map(|name| Some((name.to_owned(), variables.text(name)?.to_owned()))).collect()
+}
+
+/// The environment with these variables of models, and no others: the keys, which decide which count, are left out, too.
+pub fn with_model_variables(variables: &Variables, of_models: &BTreeMap<String, String>) -> Variables {
+    let addresses = PROVIDERS.iter().map(|provider| provider.address_variable());
+    let keys = PROVIDERS.iter().flat_map(|provider| provider.key_variables()).copied();
+    let others = ["WATSONX_IAM_URL", "MODEL_OVERRIDE", "LLM_URL", "LLM_ID", "LLM_API_TOKEN"];
+    let replaced: Vec<&str> = addresses.chain(keys).chain(others).collect();
+    variables.replaced(&replaced, of_models.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
 /// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer`,

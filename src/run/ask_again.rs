@@ -97,7 +97,15 @@ async fn ask_about<E: From<std::io::Error>>(
     let last_failure = LastFailure::default();
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
     let mut kept = Vec::with_capacity(questions.len());
-    match ask_all(engine, &id, (&input, questions.clone()), (&last_failure, &mut kept)).await {
+    let open = engine.cassette.open(&id);
+    open.tape().begin_attempt(0);
+    let asked = tokio::select! {
+        biased;
+        stopped = open.tape().stopped() => Err(Stop::of_replay(stopped, open.tape())),
+        asked = ask_all(engine, &id, (&input, questions.clone()), (&last_failure, &mut kept)) => asked,
+    };
+    open.end();
+    match asked {
         Ok(()) => {}
         Err(Stop::Sink(error)) => return Err(error.into()),
         Err(Stop::Outcome(outcome)) => {

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::evidence::Usage;
 use crate::job::Isolation;
 use crate::limiter::{ConversationLimiter, Limiters, OnWait, TargetLimiter};
-use crate::money::{Amount, Cost, Price, PriceTable, SpendTracker};
+use crate::money::{Amount, Cost, Price, PriceTable, SpendLimits, SpendTracker};
 use crate::plan::Plan;
 
 /// The budget of one run; none of it is global.
@@ -45,9 +45,14 @@ struct AdmittedTrials {
 
 impl Budget {
     /// A budget of which nothing is spent.
-    pub(super) fn new(plan: &Plan, clock: Clock, rng_seed: u64, on_wait: Option<Arc<OnWait>>) -> Budget {
+    pub(super) fn new(
+        (plan, spend): (&Plan, SpendLimits),
+        clock: Clock,
+        rng_seed: u64,
+        on_wait: Option<Arc<OnWait>>,
+    ) -> Budget {
         Budget {
-            spend_tracker: SpendTracker::new(plan.job.limits.spend()),
+            spend_tracker: SpendTracker::new(spend),
             model_limiters: Limiters::new(clock, rng_seed, on_wait.clone()),
             target_limiter: TargetLimiter::new(clock, rng_seed, on_wait.clone()),
             reference_limiter: TargetLimiter::new(clock, rng_seed, on_wait.clone()),
@@ -166,7 +171,8 @@ mod tests {
         let text = format!("{target}facts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{limits}");
         let job = job::load("job.yml", &text, &NoTemplates).unwrap();
         let plan = Plan::new(job, Overrides::default(), Environment::default()).unwrap();
-        Arc::new(Budget::new(&plan, Clock::system(), 1, None))
+        let spend = plan.job.limits.spend();
+        Arc::new(Budget::new((&plan, spend), Clock::system(), 1, None))
     }
 
     fn use_up(budget: &Budget, trial: u32, tokens: u64) {

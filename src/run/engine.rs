@@ -11,12 +11,13 @@ use super::lanes::{self, TimeLimit};
 use super::preflight::PreflightFailure;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
+use crate::cassette::Cassette;
 use crate::clock::{Clock, Stopwatch};
 use crate::evidence::Usage;
 use crate::limiter::OnWait;
 use crate::llm::Llm;
-use crate::money::{Amount, Dollars};
-use crate::plan::{Lane, Plan};
+use crate::money::{Amount, Dollars, SpendLimits};
+use crate::plan::{Lane, Plan, Trial};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::score::Outcome;
@@ -46,6 +47,8 @@ pub struct RunDeps {
     pub sink: Arc<dyn Sink>,
     /// A person who speaks in the place of the persona's model.
     pub person: Option<Arc<dyn Llm>>,
+    /// Whether its exchanges are recorded or replayed.
+    pub cassette: Cassette,
 }
 
 /// A plan with everything that carrying it out needs.
@@ -64,6 +67,7 @@ pub struct Engine {
     pub(super) on_wait: Option<Arc<OnWait>>,
     pub(super) max_concurrency: usize,
     pub(super) sink: Arc<dyn Sink>,
+    pub(super) cassette: Cassette,
 }
 
 impl Engine {
@@ -72,14 +76,28 @@ impl Engine {
     /// # Errors
     /// Why a client can't be made.
     pub fn new(plan: Plan, deps: RunDeps) -> Result<Engine, ClientError> {
-        let RunDeps { id, templates, credentials, clock, rng_seed, random, on_wait, max_concurrency, sink, person } =
-            deps;
-        let budget = Budget::new(&plan, clock, rng_seed, on_wait.clone());
+        let RunDeps {
+            id,
+            templates,
+            credentials,
+            clock,
+            rng_seed,
+            random,
+            on_wait,
+            max_concurrency,
+            sink,
+            person,
+            cassette,
+        } = deps;
+        // Nothing is spent in replay, and what a limit ended then is noted.
+        let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
+        let budget = Budget::new((&plan, spend), clock, rng_seed, on_wait.clone());
         let mut clients = Clients::new(&plan, credentials, &budget)?;
         if person.is_some() {
             clients.models.persona = person;
         }
-        let (resources, since) = (RunResources::new(random), clock.start());
+        let token_key = cassette.header().map(|header| header.token_key);
+        let (resources, since) = (RunResources::new(random, token_key), clock.start());
         Ok(Engine {
             id,
             plan,
@@ -93,6 +111,7 @@ impl Engine {
             on_wait,
             max_concurrency,
             sink,
+            cassette,
         })
     }
 
@@ -100,6 +119,17 @@ impl Engine {
     pub fn spent_before(&self, usage: &Usage, dollars: Dollars) {
         let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
         self.budget.spend_tracker.spend(Amount { dollars, tokens });
+    }
+
+    /// Waits until a trial may begin; `false` if it may not.
+    pub(super) async fn admits(&self, trial: &Trial) -> bool {
+        self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, trial.together).await
+    }
+
+    /// The limit on money or tokens that leaves nothing for a step of a trial; `when` is that step, once in a conversation.
+    pub(super) fn exhausted(&self, trial: u32, when: &str) -> Option<String> {
+        let exhausted = self.budget.spend_tracker.exhausted().map(|limit_exceeded| limit_exceeded.to_string());
+        self.cassette.tape(trial).noted(when, exhausted)
     }
 
     /// The first entry of a run of this plan.
@@ -188,14 +218,15 @@ async fn carry_out(
     lanes: impl Iterator<Item = Lane>,
     interrupt: CancellationToken,
 ) -> io::Result<bool> {
-    let time = Arc::new(TimeLimit::new(engine.plan.job.limits.run_seconds, engine.since));
+    let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
+    let time = Arc::new(TimeLimit::new(seconds, engine.since));
     let carried_out = lanes::carry_out(&engine, lanes, &interrupt, &time).await;
     engine.close().await;
     let whole = carried_out?;
     let interrupted = interrupt.is_cancelled();
     let limit_exceeded = engine.budget.spend_tracker.limit_exceeded().map(|limit_exceeded| limit_exceeded.to_string());
     let out_of_time = (!whole && time.is_up()).then(|| time.to_string());
-    if let Some(why) = out_of_time.or(limit_exceeded) {
+    if let Some(why) = engine.cassette.noted_limit(out_of_time.or(limit_exceeded)) {
         engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
     engine.finish(interrupted).await?;

@@ -118,7 +118,7 @@ pub(super) async fn carry_out(
     tokio::pin!(stopped);
     let mut is_stopped = false;
     while next.is_some() || !running.is_empty() {
-        let first = next.as_ref().map(|(first, _)| (first.id.number, first.together));
+        let first = next.as_ref().map(|(first, _)| first.clone());
         tokio::select! {
             biased;
             () = &mut stopped, if !is_stopped => {
@@ -138,7 +138,7 @@ pub(super) async fn carry_out(
                     next = None;
                 }
             },
-            slot = slot_for(engine, first.unwrap_or_default(), &slots), if first.is_some() => match (slot, next.take()) {
+            slot = slot_for(engine, first.as_ref(), &slots), if first.is_some() => match (slot, next.take()) {
                 (Some(slot), Some((first, rest))) if time.admits(first.together, at_once) => {
                     running.spawn(run_lane(engine.clone(), first, rest, (time.clone(), slot)));
                     next = next_lane(&mut lanes);
@@ -157,13 +157,9 @@ fn next_lane(lanes: &mut impl Iterator<Item = Lane>) -> Option<(Trial, Lane)> {
 }
 
 /// Waits until the first trial of a lane may begin; `None` if it may not.
-async fn slot_for(
-    engine: &Engine,
-    (first, together): (u32, u32),
-    slots: &Arc<Semaphore>,
-) -> Option<OwnedSemaphorePermit> {
-    let slot = slots.clone().acquire_owned().await.ok()?;
-    engine.budget.admits(first, together).await.then_some(slot)
+async fn slot_for(engine: &Engine, first: Option<&Trial>, slots: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    let (first, slot) = (first?, slots.clone().acquire_owned().await.ok()?);
+    engine.admits(first).await.then_some(slot)
 }
 
 /// Runs a lane, of which the first trial may begin. Returns whether every trial was finished.
@@ -177,7 +173,7 @@ async fn run_lane(
     run_trial(&engine, &first).await?;
     for trial in rest {
         time.took(began.elapsed_ms());
-        if !time.admits(trial.together, 1) || !engine.budget.admits(trial.id.number, trial.together).await {
+        if !time.admits(trial.together, 1) || !engine.admits(&trial).await {
             return Ok(false);
         }
         began = engine.clock.start();

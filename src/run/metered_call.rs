@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::trial::Stop;
 use super::{Durability, Engine};
+use crate::cassette;
 use crate::clock::BusyTime;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 use crate::record::{Asker, Entry, ModelCall};
@@ -66,7 +67,7 @@ pub(super) async fn ask(
         last_failure,
         is_recorded: false,
     };
-    let answer = llm.complete_metered(request, &metered_call.meter).await;
+    let answer = cassette::ask(&engine.cassette.tape(trial), llm, request, &metered_call.meter).await;
     metered_call.record()?;
     Ok(answer)
 }

@@ -8,6 +8,7 @@ use super::trial_env::TrialEnv;
 use crate::agent::{AgentError, AgentErrorKind, OutageCheck, Session};
 use crate::assertion::AssertionCheck;
 use crate::assertion::cypher::{self, CypherCheck};
+use crate::cassette::while_answered;
 use crate::clock::Stopwatch;
 use crate::evidence::{AssertionId, Evidence, ObjectContext, Observed, ObservedState, QueryObservation, Table};
 use crate::grade::{self, GradeInput};
@@ -89,7 +90,7 @@ pub(super) async fn look_before(
                 if held.score().is_some_and(|score| score < Score::ONE) && !before.may_be_left_over {
                     continue;
                 }
-                let result = match engine.empty_graph() {
+                let result = match env.empty_graph() {
                     Ok(graph) => rows(Some(graph.as_ref()), &check.cypher, &parameters).await,
                     Err(error) => Observed::Failed(error.message),
                 };
@@ -169,7 +170,9 @@ async fn object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observ
 /// Reads it within `limits.turn`, all tries included.
 async fn read_object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Result<ObjectContext, AgentError> {
     let seconds = env.engine.plan.job.limits.turn_seconds;
-    tokio::time::timeout(Duration::from_secs_f64(seconds), session.object_context()).await.unwrap_or_else(|_| {
+    let reading = while_answered(session.object_context());
+    let read = tokio::time::timeout(Duration::from_secs_f64(seconds), reading).await;
+    read.ok().flatten().unwrap_or_else(|| {
         let message = format!("it did not come within {seconds} s (limits.turn), all tries included");
         Err(AgentError { kind: AgentErrorKind::Timeout, message })
     })

@@ -40,7 +40,8 @@ impl Engine {
             judge_temperature: job.judge.temperature,
             model_endpoint: {
                 let addresses: Vec<String> = clients.models.endpoints.iter().map(|url| without_user(url)).collect();
-                (!addresses.is_empty()).then(|| addresses.join(" and "))
+                let addresses = (!addresses.is_empty()).then(|| addresses.join(" and "));
+                self.cassette.run_tape().noted("model endpoint", addresses)
             },
             isolation: plan.isolation.as_str().to_owned(),
             graph: plan.graph.as_ref().map(|graph| match graph {

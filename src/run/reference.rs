@@ -78,10 +78,19 @@ async fn talk(
         keep(env, &mut turn).await?;
         conversation.agent_greeted(turn);
     }
-    let mut partner = Partner { session: session.as_mut(), limit, lifeline: None };
+    let mut partner = Partner {
+        session: session.as_mut(),
+        limit,
+        lifeline: None,
+        tape: env.tape.clone(),
+        name: "the reference agent",
+    };
     loop {
         let next = conversation.next();
-        if let (false, Some(limit_exceeded)) = (matches!(next, Next::Done(_)), engine.budget.spend_tracker.exhausted())
+        let step = if matches!(next, Next::AskPersona) { "persona" } else { "agent" };
+        let when = format!("limit before the reference's {step}, turn {}", conversation.turn_number());
+        if !matches!(next, Next::Done(_))
+            && let Some(limit_exceeded) = engine.exhausted(env.trial.id.number, &when)
         {
             return Err(Stop::broken(format!("the conversation with the reference agent: {limit_exceeded}")));
         }

@@ -50,7 +50,8 @@ enum SharedAgent {
 }
 
 impl RunResources {
-    pub(super) fn new(random: Box<RandomSource>) -> RunResources {
+    /// Tokens derive from this key, or a new one.
+    pub(super) fn new(random: Box<RandomSource>, token_key: Option<[u64; 4]>) -> RunResources {
         RunResources {
             agents: ManagedAgents::default(),
             trial_graph: tokio::sync::Mutex::default(),
@@ -59,7 +60,7 @@ impl RunResources {
             agent: tokio::sync::Mutex::new(SharedAgent::NotStarted),
             databases: Mutex::default(),
             leak_detector: Mutex::default(),
-            token_key: std::array::from_fn(|_| random()),
+            token_key: token_key.unwrap_or_else(|| std::array::from_fn(|_| random())),
             random,
             agent_has_answered: AtomicBool::new(false),
         }
@@ -191,7 +192,7 @@ mod tests {
     fn tokens_differ_and_stay() {
         let number = AtomicU64::new(0);
         let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
-        let resources = RunResources::new(Box::new(random));
+        let resources = RunResources::new(Box::new(random), None);
         let tokens: BTreeSet<String> =
             (1..=50).flat_map(|trial| [0, 1].map(|attempt| resources.token(Holding { trial, attempt }))).collect();
         assert_eq!(tokens.len(), 100);
@@ -202,7 +203,7 @@ mod tests {
         }
         assert_eq!(resources.token(seventh), resources.token(seventh));
         assert_eq!(resources.password().expose().len(), 32);
-        let other = RunResources::new(Box::new(|| 7));
+        let other = RunResources::new(Box::new(|| 7), None);
         assert_ne!(resources.token(seventh), other.token(seventh), "another run has other tokens");
     }
 }

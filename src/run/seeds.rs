@@ -41,8 +41,8 @@ pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Ag
     let mut usages: Vec<Option<Usage>> = Vec::new();
     let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
-        if let Some(limit_exceeded) = engine.budget.spend_tracker.exhausted() {
-            undelivered = Some(limit_exceeded.to_string());
+        if let Some(limit_exceeded) = engine.exhausted(id.number, &format!("limit before seed {}", index + 1)) {
+            undelivered = Some(limit_exceeded);
             break;
         }
         let before = usages.len();

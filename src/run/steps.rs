@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Engine;
+use crate::cassette::{self, Stopped};
 use crate::evidence::{Message, Question, QuestionTo, ReplySchema, Role, Usage};
 use crate::job::Job;
 use crate::llm::{LlmRequest, LlmRole, UsageMeter};
@@ -75,8 +76,16 @@ pub async fn write_steps(engine: &Engine) -> Result<Option<WrittenSteps>, NoStep
     }
     let mut written =
         WrittenSteps { judge: String::new(), of_criteria: Vec::new(), usage: Usage::default(), cost: Cost::NOTHING };
+    let tape = engine.cassette.run_tape();
     for criteria in criteria {
-        let steps = steps_of(engine, criteria, &mut written).await;
+        let steps = tokio::select! {
+            biased;
+            stopped = tape.stopped() => Err(match stopped {
+                Stopped::Unrecorded(why) => why,
+                Stopped::Unanswered => "the recording ends before they are written".to_owned(),
+            }),
+            steps = steps_of(engine, criteria, &mut written) => steps,
+        };
         let usage = written.usage;
         let steps = steps.map_err(|why| NoSteps { why, usage })?;
         written.of_criteria.push((criteria.to_owned(), steps));
@@ -112,7 +121,7 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
     let mut why = String::new();
     for _ in 0..TRIES {
         let meter = UsageMeter::default();
-        let answer = judge.complete_metered(&request, &meter).await;
+        let answer = cassette::ask(&engine.cassette.run_tape(), judge, &request, &meter).await;
         written.usage = written.usage.plus(meter.taken());
         let raw = match answer {
             Ok(reply) => reply.text,

@@ -54,7 +54,8 @@ pub(super) async fn converse<'a>(
         conversation.agent_greeted(turn);
     }
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
-    let partner = Partner { session, limit, lifeline: env.lifeline() };
+    let (tape, name) = (env.tape.clone(), "the agent");
+    let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
     let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
     let outcome = talk.hold(persona.as_mut()).await;
     let (persona_usage, persona_notes, persona_faults) =
@@ -97,10 +98,10 @@ impl Talk<'_, '_> {
     async fn hold(&mut self, mut persona: Option<&mut PersonaDriver<'_>>) -> Result<Ending, Stop> {
         loop {
             let next = self.conversation.next();
-            if let (false, Some(limit_exceeded)) =
-                (matches!(next, Next::Done(_)), self.env.engine.budget.spend_tracker.exhausted())
+            if !matches!(next, Next::Done(_))
+                && let Some(limit_exceeded) = self.exhausted(&next)
             {
-                return Err(Stop::broken(limit_exceeded.to_string()));
+                return Err(Stop::broken(limit_exceeded));
             }
             match next {
                 Next::Done(ending) => return Ok(ending),
@@ -115,15 +116,26 @@ impl Talk<'_, '_> {
         }
     }
 
+    /// The limit on money or tokens that leaves nothing for the next step.
+    fn exhausted(&self, next: &Next) -> Option<String> {
+        let step = if matches!(next, Next::AskPersona) { "persona" } else { "agent" };
+        let when = format!("limit before the {step}, turn {}", self.conversation.turn_number());
+        self.env.engine.exhausted(self.env.trial.id.number, &when)
+    }
+
+    /// Whether the agent took most of the time that ran out.
+    fn is_spent_by_agent(&self) -> bool {
+        let turn = self.conversation.turn_number();
+        self.partner.noted(turn, "had most of the time", self.partner.limit.is_spent_by_agent())
+    }
+
     async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), Stop> {
         let (busy, clock) = (persona.timed(), self.env.engine.clock);
         let asking = persona.ask(self.conversation.transcript());
         match self.partner.limit.within_busy((&busy, clock), asking).await {
             Some(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
-            None if self.partner.limit.is_spent_by_agent() => {
-                self.conversation.time_ran_out(self.partner.limit.seconds)
-            }
+            None if self.is_spent_by_agent() => self.conversation.time_ran_out(self.partner.limit.seconds),
             None => {
                 let what = self.partner.limit.ran_out_while("the persona's model was being waited for");
                 return Err(Stop::broken(persona.last_failure.after(what)));
@@ -150,7 +162,7 @@ impl Talk<'_, '_> {
                 return Ok(());
             }
             // An unanswered message is the agent's failure only where it had most of the conversation's time.
-            TurnEnd::OutOfTime if self.partner.limit.is_spent_by_agent() => {
+            TurnEnd::OutOfTime if self.is_spent_by_agent() => {
                 let error =
                     self.partner.limit.ran_out_while("the agent's reply was awaited, and the agent had most of it");
                 self.conversation.agent_failed(turn, error);
@@ -171,13 +183,22 @@ impl Talk<'_, '_> {
             AgentErrorKind::RefusedTogether => return Err(Stop::broken(error.message)),
             // It is the job's doing, whatever the agent had answered before.
             AgentErrorKind::Unsendable => return Err(Stop::broken(with_hint(engine, &error))),
-            _ if !engine.resources.agent_has_answered() && blames_the_job(self.partner.session, &error, &turn) => {
+            _ if self.blames_the_job(&error, &turn) => {
                 return Err(Stop::broken(with_hint(engine, &error)));
             }
             AgentErrorKind::Busy => self.conversation.agent_failed(turn, with_hint(engine, &error)),
             _ => self.conversation.agent_failed(turn, error.message),
         }
         Ok(())
+    }
+}
+
+impl Talk<'_, '_> {
+    /// Whether the job may be wrong, and not the agent.
+    fn blames_the_job(&self, error: &AgentError, turn: &Turn) -> bool {
+        let is_job =
+            !self.env.engine.resources.agent_has_answered() && blames_the_job(self.partner.session, error, turn);
+        self.partner.noted(turn.number, "blames the job", is_job)
     }
 }
 

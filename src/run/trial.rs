@@ -11,6 +11,7 @@ use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, audit, evaluate, judge, observe};
 use crate::agent::managed::Listener;
+use crate::cassette::{Stopped, Tape};
 use crate::conversation::guard;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FactUse, Transcript};
@@ -19,6 +20,9 @@ use crate::job::{Case, Isolation, ReferencePart};
 use crate::plan::Trial;
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
+
+/// The note of the outcome of a conversation that was stopped.
+const STOPPED: &str = "stopped";
 
 /// Why a trial says nothing about the agent, or could not be kept.
 pub(super) enum Stop {
@@ -38,6 +42,19 @@ impl Stop {
     /// The world around the agent is at fault.
     pub(super) fn broken(error: impl Into<String>) -> Stop {
         Stop::Outcome(Outcome::Broken { error: error.into() })
+    }
+
+    /// A trial that can't be replayed any further.
+    pub(super) fn of_replay(stopped: Stopped, tape: &Tape) -> Stop {
+        match stopped {
+            Stopped::Unrecorded(why) => Stop::broken(why),
+            Stopped::Unanswered => match tape.noted(STOPPED, None::<Outcome>) {
+                Some(outcome) => Stop::Outcome(outcome),
+                None => Stop::broken(
+                    "the recording ends while an answer is waited for; record again with --cassette-record",
+                ),
+            },
+        }
     }
 
     /// The persona is at fault.
@@ -69,13 +86,14 @@ impl From<Stop> for SetupError {
 /// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
 /// is held again, as often as `limits.reruns` says.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
-    let mut trial = trial.clone();
+    let (mut trial, open) = (trial.clone(), engine.cassette.open(&trial.id));
     if trial.restart.is_some() {
         engine.sink.append(Entry::TrialRestarted { trial: trial.id.number, at: engine.clock.wall() })?;
     }
-    while hold(engine, &trial).await? == Held::Discarded {
+    while hold(engine, &trial, open.tape()).await? == Held::Discarded {
         trial.attempt += 1;
     }
+    open.end();
     Ok(())
 }
 
@@ -88,20 +106,31 @@ enum Held {
     Discarded,
 }
 
-async fn hold(engine: &Engine, trial: &Trial) -> io::Result<Held> {
+async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<Held> {
     let number = trial.id.number;
-    let mut under_way = Unfinished { engine, number, listener: Listener::default(), output_is_kept: false };
+    tape.begin_attempt(trial.attempt);
+    let mut under_way = Unfinished { engine, tape, number, listener: Listener::default(), output_is_kept: false };
     engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall(), case: None })?;
     engine.sink.kept(Durability::Process).await?;
-    let (outcome, scorecard) = match attempt(engine, trial, &under_way.listener).await {
+    let attempted = tokio::select! {
+        biased;
+        stopped = tape.stopped() => Err(Stop::of_replay(stopped, tape)),
+        attempted = attempt(engine, trial, &under_way.listener) => attempted,
+    };
+    let (outcome, scorecard) = match attempted {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
-        Err(Stop::Outcome(outcome)) => (outcome, None),
+        Err(Stop::Outcome(outcome)) => {
+            if !tape.is_replayed() {
+                tape.noted(STOPPED, Some(outcome.clone()));
+            }
+            (outcome, None)
+        }
         Err(Stop::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
     if let Outcome::PersonaInvalid { error } = &outcome
         && trial.attempt < engine.plan.job.limits.reruns
-        && engine.budget.spend_tracker.exhausted().is_none()
+        && engine.exhausted(number, "limit before the conversation is held again").is_none()
     {
         let (at, error) = (engine.clock.wall(), error.clone());
         engine.sink.append(Entry::TrialDiscarded { trial: number, at, error })?;
@@ -115,6 +144,7 @@ async fn hold(engine: &Engine, trial: &Trial) -> io::Result<Held> {
 /// A trial that is under way. When it is dropped too, the agent's output is recorded, and its part of the budget released.
 struct Unfinished<'a> {
     engine: &'a Engine,
+    tape: &'a Tape,
     number: u32,
     listener: Listener,
     output_is_kept: bool,
@@ -122,7 +152,10 @@ struct Unfinished<'a> {
 
 impl Unfinished<'_> {
     fn keep_output(&mut self) -> io::Result<()> {
-        match self.listener.output().filter(|_| !std::mem::replace(&mut self.output_is_kept, true)) {
+        if std::mem::replace(&mut self.output_is_kept, true) {
+            return Ok(());
+        }
+        match self.tape.noted("output", self.listener.output()) {
             Some(output) => self.engine.sink.append(Entry::AgentOutput { trial: self.number, output }),
             None => Ok(()),
         }
@@ -141,15 +174,18 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     let id = &trial.id;
     let env = TrialEnv::set_up(engine, trial, SetupMode::Everything, listener).await?;
     let played = play(&env).await;
-    if let Some(refusals) = env.limiter.refusals() {
+    if let Some(refusals) = env.tape.noted("refusals", env.limiter.refusals()) {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
     }
+    let tape = env.tape.clone();
     env.close().await;
     let evidence = Arc::new(played?);
-    if engine.plan.isolation != Isolation::Shared
-        && let Some(leak) = engine.resources.leak(trial.into(), &evidence)
-    {
-        return Err(Stop::broken(format!("state leaked from {}: {leak}", name(engine, leak.owner.trial))));
+    if engine.plan.isolation != Isolation::Shared {
+        let leak = engine.resources.leak(trial.into(), &evidence);
+        let leak = leak.map(|leak| format!("state leaked from {}: {leak}", name(engine, leak.owner.trial)));
+        if let Some(leak) = tape.noted("leak", leak) {
+            return Err(Stop::broken(leak));
+        }
     }
     let judgements = match engine.plan.is_audit {
         true => Vec::new(),
@@ -180,11 +216,12 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let seconds = engine.plan.job.limits.trial_seconds;
     let opening = TrialLimit::new(seconds, engine.clock.start(), env.limiter.clone());
     let mut session = opening.within(env.open()).await.unwrap_or_else(|| {
-        Err(Stop::broken(opening.ran_out_while(match env.limiter.refusals() {
+        let what = opening.ran_out_while(match env.limiter.refusals() {
             Some(_) => "the agent refused to open a session (429) because of our other conversations; try target.maxConcurrency",
             None if env.limiter.is_refused_alone() => "the agent refused to open a session (429), with no other conversation open",
             None => "a session was being opened",
-        })))
+        });
+        Err(Stop::broken(env.tape.noted("no session", what)))
     })?;
     let session_id = session.id().to_owned();
     let user = env.user.clone();

@@ -18,8 +18,9 @@ use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
 use crate::agent::tools::ToolMockConfig;
 use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
+use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
 use crate::evidence::{Message, Value};
-use crate::graph::{Graph, GraphConfig, Parameters};
+use crate::graph::{Graph, GraphConfig, GraphError, GraphErrorKind, Parameters};
 use crate::job::{Isolation, Target, User};
 use crate::limiter::ConversationLimiter;
 use crate::plan::Trial;
@@ -40,6 +41,8 @@ pub(super) struct TrialEnv<'a> {
     pub(super) limiter: ConversationLimiter,
     /// The user that the agent talks with.
     pub(super) user: String,
+    /// What is recorded or replayed of the trial.
+    pub(super) tape: Tape,
     /// The messages that the conversation begins after, where seeds are delivered so.
     history: Vec<Message>,
     owned: Owned,
@@ -76,13 +79,14 @@ impl<'a> TrialEnv<'a> {
         mode: SetupMode,
         listener: &Listener,
     ) -> Result<TrialEnv<'a>, Stop> {
-        let mut setup = EnvSetup { engine, trial, mode, owned: Owned::default(), reference: None };
+        let tape = engine.cassette.tape(trial.id.number);
+        let mut setup = EnvSetup { engine, trial, mode, tape, graph: None, owned: Owned::default(), reference: None };
         // Boxed: the compiler's own limit for futures within futures is near.
         match Box::pin(setup.carry_out(listener)).await {
             Ok((agent, limiter)) => Ok(TrialEnv {
                 engine,
                 trial,
-                graph: setup.owned.graph(),
+                graph: setup.graph.take(),
                 agent,
                 reference: setup.reference.take(),
                 limiter,
@@ -91,9 +95,11 @@ impl<'a> TrialEnv<'a> {
                     SetupMode::Everything => history(&engine.plan.job, &trial.case),
                     SetupMode::LeavesNoTrace => Vec::new(),
                 },
+                tape: setup.tape,
                 owned: setup.owned,
             }),
             Err(stop) => {
+                setup.graph = None;
                 setup.owned.release(engine).await;
                 Err(stop)
             }
@@ -125,6 +131,16 @@ impl<'a> TrialEnv<'a> {
     /// Notifies when the agent's process has ended, where eval-job started it.
     pub(super) fn lifeline(&self) -> Option<Lifeline> {
         self.owned.lifeline()
+    }
+
+    /// A graph with nothing in it.
+    pub(super) fn empty_graph(&self) -> Result<Arc<dyn Graph>, GraphError> {
+        let empty: Option<Arc<dyn Graph>> = match self.tape.is_replayed() {
+            true => None,
+            false => Some(self.engine.empty_graph()?),
+        };
+        let absent = || GraphError { kind: GraphErrorKind::Other, message: "there is no empty graph".to_owned() };
+        self.engine.taped(&self.tape, Party::EmptyGraph, empty).ok_or_else(absent)
     }
 
     /// The parameters that every statement gets.
@@ -164,6 +180,9 @@ struct EnvSetup<'a> {
     engine: &'a Engine,
     trial: &'a Trial,
     mode: SetupMode,
+    tape: Tape,
+    /// The graph as the trial sees it.
+    graph: Option<Arc<dyn Graph>>,
     owned: Owned,
     reference: Option<Reference>,
 }
@@ -171,22 +190,18 @@ struct EnvSetup<'a> {
 impl EnvSetup<'_> {
     async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), Stop> {
         let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
-        let trial_graph = engine.trial_graph(trial).await;
-        self.owned.trial_graph = trial_graph.map_err(|error| Stop::broken(format!("the graph: {error}")))?;
+        self.set_up_graph().await?;
         self.run_setups().await?;
         if let Some(agent) = audit::agent(trial, self.owned.graph()).await.filter(|_| engine.plan.is_audit) {
             return Ok((agent, engine.budget.conversation_limiter(&engine.plan)));
         }
-        if let (Hosting::InProcess, Some(graph)) = (transport.hosting(), self.owned.graph()) {
-            let demo = DemoAgent::start(graph, engine.clock).await;
-            let broken = |error| Stop::broken(format!("the demo agent could not be started: {error}"));
-            self.owned.demo = Some(demo.map_err(broken)?);
-        }
-        let managed = engine.managed_agent(self.owned.trial_graph.as_deref(), listener).await;
-        self.owned.managed = managed.map_err(|error| Stop::broken(error.to_string()))?;
         let limiter = engine.budget.conversation_limiter(&engine.plan);
-        let agent = transport.connect(self.agent_context(limiter.clone()));
-        let agent = agent.map_err(|error| Stop::broken(error.to_string()))?;
+        let connected = match self.tape.is_replayed() {
+            true => Ok(None),
+            false => self.connect(limiter.clone(), listener).await.map(Some),
+        };
+        let agent = self.tried("the agent's start", connected)?;
+        let agent = self.taped(Party::Agent, (self.agent_context(limiter.clone()), agent))?;
         if let (Some(target), Some(_)) = (&engine.plan.job.reference, trial.case.reference) {
             let limiter = engine.budget.reference_limiter.open_conversation();
             let context = AgentContext {
@@ -197,9 +212,13 @@ impl EnvSetup<'_> {
                 api_key: self.reference_key(target),
                 ..self.agent_context(limiter.clone())
             };
-            let broken = |error| Stop::broken(format!("the reference agent: {error}"));
-            let agent = target.transport.connect(context).map_err(broken)?;
-            self.reference = Some(Reference { agent, limiter });
+            let connected = match self.tape.is_replayed() {
+                true => Ok(None),
+                false => target.transport.connect(context.clone()).map(Some),
+            };
+            let connected = connected.map_err(|error| format!("the reference agent: {error}"));
+            let agent = self.tried("the reference agent's start", connected)?;
+            self.reference = Some(Reference { agent: self.taped(Party::Reference, (context, agent))?, limiter });
         }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
             let mut lifeline = self.owned.lifeline();
@@ -214,9 +233,55 @@ impl EnvSetup<'_> {
         Ok((agent, limiter))
     }
 
+    async fn set_up_graph(&mut self) -> Result<(), Stop> {
+        let made = match self.tape.is_replayed() {
+            true => Ok(None),
+            false => self.engine.trial_graph(self.trial).await.map_err(|error| format!("the graph: {error}")),
+        };
+        self.owned.trial_graph = self.tried("the graph's start", made)?;
+        self.graph = self.engine.taped(&self.tape, Party::Graph, self.owned.graph());
+        Ok(())
+    }
+
+    /// Starts the agent, where that is ours to do, and makes a client for it.
+    async fn connect(&mut self, limiter: ConversationLimiter, listener: &Listener) -> Result<Box<dyn Agent>, String> {
+        let (engine, transport) = (self.engine, &self.engine.plan.job.target.transport);
+        if let (Hosting::InProcess, Some(graph)) = (transport.hosting(), self.owned.graph()) {
+            let demo = DemoAgent::start(graph, engine.clock).await;
+            self.owned.demo = Some(demo.map_err(|error| format!("the demo agent could not be started: {error}"))?);
+        }
+        let managed = engine.managed_agent(self.owned.trial_graph.as_deref(), listener).await;
+        self.owned.managed = managed.map_err(|error| error.to_string())?;
+        transport.connect(self.agent_context(limiter)).map_err(|error| error.to_string())
+    }
+
+    /// What was made, or why it could not be, then or in the recording.
+    fn tried<T>(&self, what: &str, made: Result<T, String>) -> Result<T, Stop> {
+        match (self.tape.noted(what, made.as_ref().err().cloned()), made) {
+            (None, Ok(made)) => Ok(made),
+            (Some(error), _) | (None, Err(error)) => Err(Stop::broken(error)),
+        }
+    }
+
+    /// An agent as the trial meets it: itself, or in replay what is recorded of it.
+    fn taped(
+        &self,
+        party: Party,
+        (context, agent): (AgentContext, Option<Box<dyn Agent>>),
+    ) -> Result<Box<dyn Agent>, Stop> {
+        let AgentContext { user, chatbot, model, state, .. } = context;
+        match (&self.tape, agent) {
+            (Tape::Off, Some(agent)) => Ok(agent),
+            (Tape::Off, None) => Err(Stop::broken("eval-job itself failed: there is no agent")),
+            (tape, agent) => {
+                Ok(TapedAgent::boxed(tape.clone(), party, SessionOf { user, chatbot, model, state }, agent))
+            }
+        }
+    }
+
     async fn run_setups(&self) -> Result<(), Stop> {
         let is_run = self.mode == SetupMode::Everything || !self.engine.graph_lasts();
-        let Some(graph) = self.owned.graph().filter(|_| is_run) else { return Ok(()) };
+        let Some(graph) = self.graph.clone().filter(|_| is_run) else { return Ok(()) };
         let parameters = self.engine.parameters(self.trial, None);
         for (setup, number) in self.trial.case.setups.iter().zip(1..) {
             let written = graph.write(&setup.cypher, &parameters).await;
@@ -292,14 +357,16 @@ impl Engine {
         let text = |text: &str| Value::String(text.to_owned());
         // What was written in a conversation that was cut off is still there, and not of this one.
         let restart = trial.restart.filter(|restart| *restart > 0).map_or_else(String::new, |it| format!("-r{it}"));
+        // In replay that of the recorded run, as the answers have it.
+        let run = self.cassette.header().map_or(&self.id, |header| &header.run_id);
         Parameters::from([
             ("user".to_owned(), text(&self.user(trial))),
             ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
             (
                 "trial".to_owned(),
                 text(&match trial.attempt {
-                    0 => format!("{}-{}{restart}", self.id, id.number),
-                    again => format!("{}-{}-{again}{restart}", self.id, id.number),
+                    0 => format!("{run}-{}{restart}", id.number),
+                    again => format!("{run}-{}-{again}{restart}", id.number),
                 }),
             ),
             ("model".to_owned(), text(&id.model)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Engine;
 use super::clients::{connect_neo4j, neo4j_connection, query_limit};
 use crate::agent::managed::GraphAccess;
+use crate::cassette::{Party, Tape, TapedGraph};
 use crate::graph::bolt::{BoltLimits, BoltServer, BoltSettings};
 use crate::graph::embedded::{EmbeddedConfig, EmbeddedGraph, EmbeddedLimits};
 use crate::graph::neo4j::{Neo4jConnection, Neo4jGraph};
@@ -67,6 +68,23 @@ impl Engine {
             (None, _) | (Some(GraphConfig::Neo4j(_)), None) => return Ok(None),
         };
         Ok(Some(trial_graph))
+    }
+
+    /// A graph as a trial sees it: itself, or in replay what is recorded of it.
+    pub(super) fn taped(&self, tape: &Tape, party: Party, graph: Option<Arc<dyn Graph>>) -> Option<Arc<dyn Graph>> {
+        let tape = tape.clone();
+        match tape {
+            Tape::Off => graph,
+            Tape::Recorded(_) => Some(Arc::new(TapedGraph::recorded(tape, party, graph?))),
+            Tape::Replayed(_) => {
+                let backend = match self.plan.graph.as_ref()? {
+                    GraphConfig::Embedded(_) => "embedded",
+                    GraphConfig::Neo4j(_) if party == Party::Graph => "neo4j",
+                    GraphConfig::Neo4j(_) => "embedded",
+                };
+                Some(Arc::new(TapedGraph::replayed(tape, party, backend)))
+            }
+        }
     }
 
     /// A graph with nothing in it, which is never written to.

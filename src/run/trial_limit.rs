@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cassette::while_answered;
 use crate::clock::{BusyTime, Clock, Stopwatch};
 use crate::limiter::ConversationLimiter;
 
@@ -11,13 +12,13 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Waits for an answer; `None` where so many seconds have passed in which something was under way.
 pub(super) async fn within<F: Future>(seconds: f64, busy: &BusyTime, future: F) -> Option<F::Output> {
-    let mut future = std::pin::pin!(future);
+    let mut future = std::pin::pin!(while_answered(future));
     loop {
         let left = Duration::from_secs_f64((seconds - busy.elapsed_ms() / 1000.0).max(0.0));
         // Looked at now and then: while everything is queued the time that is left stays the same.
         let wait = if left.is_zero() { left } else { left.max(LOOK_AGAIN) };
         match tokio::time::timeout(wait, &mut future).await {
-            Ok(outcome) => return Some(outcome),
+            Ok(outcome) => return outcome,
             Err(_) if left.is_zero() => return None,
             Err(_) => {}
         }
@@ -68,7 +69,7 @@ impl TrialLimit {
     /// Waits for something; `None` where the time ran out. The time for which a request waits for its turn while other
     /// conversations are served doesn't count.
     pub(super) async fn within<F: Future>(&self, future: F) -> Option<F::Output> {
-        let mut future = std::pin::pin!(future);
+        let mut future = std::pin::pin!(while_answered(future));
         let before = self.limiter.queued_ms();
         loop {
             let queued_ms = self.limiter.queued_ms() - before;
@@ -76,7 +77,7 @@ impl TrialLimit {
             // Looked at now and then: while it is queued the time that is left stays the same.
             let wait = if queued_ms > 0.0 && !left.is_zero() { left.max(Duration::from_millis(50)) } else { left };
             match tokio::time::timeout(wait, &mut future).await {
-                Ok(outcome) => return Some(outcome),
+                Ok(outcome) => return outcome,
                 Err(_) if left.is_zero() => return None,
                 Err(_) => {}
             }

@@ -1,10 +1,14 @@
 //! One turn: a message and the agent's answer.
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
 use super::managed::ended;
 use super::trial_limit::TrialLimit;
 use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
+use crate::cassette::Tape;
 use crate::evidence::{FailedTry, Turn};
 
 /// The end of a turn.
@@ -22,6 +26,20 @@ pub(super) struct Partner<'s> {
     pub(super) limit: TrialLimit,
     /// Notifies when the agent's process has ended.
     pub(super) lifeline: Option<Lifeline>,
+    /// What is recorded or replayed of the trial.
+    pub(super) tape: Tape,
+    /// Which agent it is, in notes.
+    pub(super) name: &'static str,
+}
+
+/// What the clock decided about a turn.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TurnTime {
+    spent_ms: f64,
+    waited_ms: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    process_end: Option<String>,
 }
 
 impl Partner<'_> {
@@ -41,6 +59,8 @@ impl Partner<'_> {
             }
         };
         let (spent_ms, waited_ms) = self.limit.agent_ends(before);
+        let time = TurnTime { spent_ms, waited_ms, process_end };
+        let TurnTime { spent_ms, waited_ms, mut process_end } = self.noted(number, "took", time);
         turn.spent_ms = Some(spent_ms);
         if let Some(error) = &process_end {
             attempts.failures.push(FailedTry::untimed(error.clone(), true));
@@ -55,14 +75,16 @@ impl Partner<'_> {
         // Not every transport checks for an outage, and none does for a message that was given up.
         if let Some(error) = &error
             && (reply.is_none() || attempts.failures.last().is_none_or(|last| last.excuse.is_none()))
-            && let Some(excuse) = outage_check.excuse(error).await
         {
-            if reply.is_none() && process_end.is_none() {
-                attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
-                process_end = Some(error.message.clone());
-            }
-            if let Some(failed) = attempts.failures.last_mut() {
-                failed.excuse = Some(excuse);
+            let excuse = outage_check.excuse(error).await;
+            if let Some(excuse) = self.noted(number, "is excused", excuse) {
+                if reply.is_none() && process_end.is_none() {
+                    attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
+                    process_end = Some(error.message.clone());
+                }
+                if let Some(failed) = attempts.failures.last_mut() {
+                    failed.excuse = Some(excuse);
+                }
             }
         }
         turn.failures = attempts.failures;
@@ -80,6 +102,14 @@ impl Partner<'_> {
             }
         };
         (turn, end)
+    }
+
+    /// Something about a turn that the clock or other trials decide: as it is, or in replay as it was.
+    pub(super) fn noted<T>(&self, turn: u32, what: &str, value: T) -> T
+    where
+        T: Serialize + DeserializeOwned + Default + PartialEq,
+    {
+        self.tape.noted(&format!("{}, turn {turn}: {what}", self.name), value)
     }
 }
 

@@ -60,7 +60,8 @@ impl<'a> Watch<'a> {
             return watch;
         }
         watch.changes = Some(Observed::Seen(Vec::new()));
-        match watch.in_time(GraphSnapshot::take(graph.as_ref(), &window, &parameters, None)).await {
+        let taking = GraphSnapshot::take(graph.as_ref(), &window, &parameters, None);
+        match watch.in_time("the first look took too long", taking).await {
             Ok(first) => {
                 watch.snapshotter = Some(Snapshotter { graph, window, parameters, last: first.unwrap_or_default() });
             }
@@ -94,7 +95,9 @@ impl<'a> Watch<'a> {
             &snapshotter.parameters,
             Some(&snapshotter.last),
         );
-        let next = match self.in_time(taking).await {
+        let ChangeTime { turn, late } = when;
+        let after = if late { "the last look".to_owned() } else { format!("the look after turn {turn}") };
+        let next = match self.in_time(&format!("{after} took too long"), taking).await {
             Ok(Some(next)) => next,
             Ok(None) => return Ok(()),
             Err(error) => {
@@ -116,11 +119,15 @@ impl<'a> Watch<'a> {
 
     /// Fails where all queries of a snapshot together take longer than `limits.query`, to which the graph holds each of them: it
     /// would take as long after each turn.
-    async fn in_time<T>(&self, taking: impl Future<Output = Result<T, SnapshotError>>) -> Result<T, WatchError> {
+    async fn in_time<T>(
+        &self,
+        too_slow: &str,
+        taking: impl Future<Output = Result<T, SnapshotError>>,
+    ) -> Result<T, WatchError> {
         let since: Stopwatch = self.env.engine.clock.start();
         let taken = taking.await?;
         let limit = self.env.engine.plan.job.limits.query_seconds;
-        if since.elapsed_ms() > limit * 1000.0 {
+        if self.env.tape.noted(too_slow, since.elapsed_ms() > limit * 1000.0) {
             return Err(WatchError::TooSlow(limit));
         }
         Ok(taken)

@@ -30,6 +30,13 @@ impl Variables {
         self.of_names(is_one).filter(|(_, value)| !value.contains('@'))
     }
 
+    /// The same with others in place of those with these names.
+    pub fn replaced<'a>(&'a self, names: &[&str], others: impl IntoIterator<Item = (&'a str, &'a str)>) -> Variables {
+        let kept = self.0.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+        let kept = kept.map(|(name, value)| (name.as_str(), value.expose()));
+        kept.chain(others).collect()
+    }
+
     /// Something that may be shown: an address, a model's name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(Secret::expose)

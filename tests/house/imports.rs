@@ -67,9 +67,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "text"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
     ("llm", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "money", "text"]),
+    ("cassette", &["evidence", "secret", "agent", "graph", "llm", "text"]),
     (
         "run",
         &[
+            "cassette",
             "evidence",
             "score",
             "money",

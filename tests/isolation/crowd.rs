@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use eval_job::cassette::Cassette;
 use eval_job::clock::Clock;
 use eval_job::job::{self, Isolation};
 use eval_job::plan::{Environment, Overrides, Plan};
@@ -72,6 +73,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
         max_concurrency: CROWD as usize,
         sink,
         person: None,
+        cassette: Cassette::Off,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("crowd.yml"));

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use eval_job::cassette::Cassette;
 use eval_job::clock::Clock;
 use eval_job::job;
 use eval_job::plan::{Environment, Lane, Overrides, Plan};
@@ -89,6 +90,7 @@ async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) 
         max_concurrency: 2,
         sink: Arc::new(Remote { messages }),
         person: None,
+        cassette: Cassette::Off,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let provenance = engine.provenance("job.yml");

@@ -9,6 +9,7 @@ mod coverage;
 mod budget;
 mod calibrate;
 mod cases;
+mod cassette;
 mod check;
 mod datasets;
 mod descriptors;

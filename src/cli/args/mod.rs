@@ -3,6 +3,7 @@
 mod audit;
 mod baseline;
 mod cases;
+mod cassette;
 mod check;
 mod compare;
 mod coverage;
@@ -33,6 +34,7 @@ use crate::plan::Partition;
 pub(super) use audit::AuditArgs;
 pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
+pub(super) use cassette::CassetteArgs;
 pub(super) use check::CheckArgs;
 pub(super) use compare::CompareArgs;
 pub(super) use coverage::CoverageArgs;
@@ -258,6 +260,9 @@ pub(super) struct PlanArgs {
     /// Stop after so many seconds, or `10m`, `1h30m`; what goes on then is kept as far as it went
     #[arg(long, env = "EVAL_JOB_TIME_LIMIT", value_name = "TIME", value_parser = parse_seconds)]
     pub(super) time_limit: Option<f64>,
+
+    #[command(flatten)]
+    pub(super) cassette: CassetteArgs,
 
     #[command(flatten)]
     pub(super) files: FileArgs,

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::compare::CompareError;
+use crate::cassette::CassetteError;
 use crate::graph::GraphError;
 use crate::job::Problems;
 use crate::plan::Refusal;
@@ -123,6 +124,8 @@ pub(super) enum CliError {
     Compare(CompareError),
     /// A subcommand lacks something that only the environment can say.
     Unprepared(Refusal),
+    /// A recording can't be made or replayed.
+    Cassette(CassetteError),
     /// The database of the demo agent does not answer as it should.
     Database(GraphError),
     /// No server can listen at this address.
@@ -186,6 +189,8 @@ impl CliError {
             {
                 CliError::USAGE
             }
+            CliError::Cassette(CassetteError::Io { source, .. }) if !is_mistake(source) => CliError::FAILED,
+            CliError::Cassette(_) => CliError::USAGE,
             CliError::Store(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {
                 CliError::USAGE
             }

@@ -187,6 +187,9 @@ impl CliError {
                 of_store(&error.to_string(), source, "free some space there, or another folder with --runs-dir DIR")
             }
             CliError::Unprepared(refusal) => format!("{error} {}\n  try: {}", refusal.what, refusal.help),
+            CliError::Cassette(problem) => {
+                format!("{error} {}\n  try: {}", plain(&problem.to_string()), problem.help())
+            }
             CliError::Database(source) => format!("{error} {}", plain(&source.message)),
             CliError::Unservable { address, source } => {
                 format!(

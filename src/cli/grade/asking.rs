@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::super::args::GradeArgs;
+use super::super::cassettes::credentials;
 use super::super::context::Context;
 use super::super::error::{CliError, RefusedJob};
 use super::super::planning::{prices, surroundings};
@@ -20,6 +21,7 @@ use super::super::steps;
 use super::again::Again;
 use super::earlier::{Earlier, GoesOn, Left, Rest};
 use super::words;
+use crate::cassette::Cassette;
 use crate::evidence::{Observed, Usage};
 use crate::job::{Job, Panel, RunLimits};
 use crate::money::{Cost, Price, SpendLimits};
@@ -27,7 +29,7 @@ use crate::plan::{Environment, Overrides, Plan, Refusal};
 use crate::prompt::Templates;
 use crate::record::{Asker, Entry, FORMAT_VERSION, ModelCall, Overview};
 use crate::report::count;
-use crate::run::{self, AskingStopped, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
+use crate::run::{self, AskingStopped, Credentials, Durability, Engine, RunDeps, StoredConversation, WrittenSteps};
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 
@@ -62,6 +64,8 @@ pub(super) struct Asking<'a> {
     pub(super) judge: Panel,
     pub(super) runtime: Runtime,
     pub(super) signals: Signals,
+    /// Whether its answers are recorded or replayed, and the seed that it is asked with.
+    pub(super) cassette: (Cassette, u64),
 }
 
 /// The result of asking.
@@ -181,6 +185,12 @@ impl Asking<'_> {
         Ok(written)
     }
 
+    /// Keys and addresses, as they were where the answers are replayed.
+    fn credentials(&self) -> Credentials {
+        let recorded = self.cassette.0.replayed().and(self.cassette.0.header());
+        credentials(self.context, recorded.map(|header| &header.variables))
+    }
+
     fn engine(
         &self,
         plan: Plan,
@@ -191,14 +201,15 @@ impl Asking<'_> {
         let deps = RunDeps {
             id,
             templates,
-            credentials: self.context.credentials.clone(),
+            credentials: self.credentials(),
             clock: self.context.clock,
-            rng_seed: Context::random(),
+            rng_seed: self.cassette.1,
             random: Box::new(Context::random),
             on_wait: self.context.stderr_is_tty.then(|| waiting_line(self.printer.clone())),
             max_concurrency: usize::from(self.args.max_concurrency),
             sink,
             person: None,
+            cassette: self.cassette.0.clone(),
         };
         Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))
     }
@@ -219,10 +230,12 @@ impl Asking<'_> {
         let limits = RunLimits { spend: self.args.spend, seconds: None };
         let wanted = Overrides { scorer_model: Some(self.judge.clone()), limits, ..Overrides::default() };
         let prices = prices(self.args.prices.as_deref())?;
-        let environment = Environment { prices, ..surroundings(self.context) };
+        let (credentials, is_replayed) = (self.credentials(), self.cassette.0.is_replayed());
+        let variables = credentials.variables.clone();
+        let environment = Environment { variables, prices, is_replayed, ..surroundings(self.context) };
         let plan = Plan::for_judge(job, wanted, environment).map_err(|refusals| refused(file.clone(), refusals))?;
         let _inside = self.runtime.enter();
-        run::check_clients(&plan, &self.context.credentials, self.context.clock).map_err(|error| {
+        run::check_clients(&plan, &credentials, self.context.clock).map_err(|error| {
             let help = "correct it in the job (--job FILE) or in the environment".to_owned();
             refused(file, vec![Refusal::new(error.to_string(), help)])
         })?;

@@ -20,6 +20,7 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use super::stored::StoredPrompts;
+use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::metric::MetricEntry;
 use crate::prompt::Templates;
@@ -103,6 +104,7 @@ fn asking<'a>(
             judge: judge.clone(),
             runtime: runtime()?,
             signals: listen(printer)?,
+            cassette: (Cassette::Off, Context::random()),
         }),
         None => None,
     })

@@ -13,6 +13,7 @@ use super::asking::{AskArgs, Asking};
 use super::earlier::GoesOn;
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::Rejudged;
+use crate::cassette::Cassette;
 use crate::evidence::Judgement;
 use crate::grade::{self, GradeInput};
 use crate::job::Job;
@@ -58,6 +59,7 @@ pub(in crate::cli) fn rejudge(
         judge,
         runtime: runtime()?,
         signals: listen(printer)?,
+        cassette: (Cassette::Off, Context::random()),
     };
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();

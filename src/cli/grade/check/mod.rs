@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::args::{CheckArgs, FileArgs, Instead, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::held::Held;
@@ -24,6 +25,7 @@ use super::earlier::{Earlier, GoesOn};
 use super::recorded::{Matched, keep};
 use super::{kept_templates, listen, unreadable};
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
+use crate::cassette::Cassette;
 use crate::dataset::RecordingKey;
 use crate::evidence::Usage;
 use crate::job::{Job, JobPlace};
@@ -67,7 +69,9 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     let signals = listen(printer)?;
     let (mut checked, mut left) = (Vec::new(), SpendLimits { cost: args.cost_limit, tokens: args.token_limit });
     for set in sets {
-        let Some(judged) = judged((args, context, printer), set, (left, signals.clone()))? else {
+        let Some(judged) =
+            judged((args, context, printer), set, (left, signals.clone(), (Cassette::Off, Context::random())))?
+        else {
             return Ok(Verdict::Interrupted.exit_status());
         };
         checked.extend(judged.checked);
@@ -123,9 +127,11 @@ fn canary_set(loaded: &mut Loaded, folder: &str) -> Result<Vec<KnownConversation
 pub(in crate::cli) fn canaries(
     (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
     mut loaded: Loaded,
-    signals: Signals,
+    (signals, cassette): (Signals, &JobCassette),
 ) -> Result<Option<CanaryCheck>, CliError> {
     let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(None) };
+    let recorded = CassetteRun { job: &loaded.job, id: "canaries", rng_seed: args.rng_seed };
+    let cassette = cassette.part("canaries").begin(&recorded, context)?;
     let file = loaded.file.clone();
     let conversations = canary_set(&mut loaded, &folder)?;
     let paths = vec![loaded.job.folder.join(&folder)];
@@ -148,7 +154,7 @@ pub(in crate::cli) fn canaries(
     };
     let count = conversations.len();
     let spend = SpendLimits { cost: args.cost_limit, tokens: args.token_limit };
-    let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals))?;
+    let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals, cassette))?;
     let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
@@ -184,7 +190,7 @@ struct Judged {
 fn judged(
     (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
     (loaded, conversations): CheckSet,
-    (spend, signals): (SpendLimits, Signals),
+    (spend, signals, cassette): (SpendLimits, Signals, (Cassette, u64)),
 ) -> Result<Option<Judged>, CliError> {
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = Asking {
@@ -200,6 +206,7 @@ fn judged(
         judge,
         runtime: runtime()?,
         signals,
+        cassette,
     };
     asking.check(&loaded.job, loaded.file.clone())?;
     let (mut held, mut expected) = (Vec::new(), Vec::new());

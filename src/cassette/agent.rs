@@ -1,0 +1,260 @@
+//! An agent whose answers are recorded or replayed.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Tape;
+use super::line::{Answer, Party};
+use super::tape::{Outcome, Request};
+use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
+use crate::evidence::{FailedTry, Message, ObjectContext};
+
+/// Whose session is opened, and with what.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionOf {
+    /// The user.
+    pub user: String,
+    /// The chatbot.
+    pub chatbot: String,
+    /// The agent's model.
+    pub model: String,
+    /// The state that it begins with.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub state: Map<String, Value>,
+}
+
+/// An agent with the tape of a trial.
+pub struct TapedAgent {
+    tape: Tape,
+    party: Party,
+    of: SessionOf,
+    /// `None` in replay.
+    agent: Option<Box<dyn Agent>>,
+    sessions: AtomicU32,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "call", rename_all = "camelCase")]
+enum AgentRequest<'a> {
+    PrepareMemory,
+    Open {
+        session: u32,
+        #[serde(flatten)]
+        of: &'a SessionOf,
+        #[serde(skip_serializing_if = "<[Message]>::is_empty")]
+        history: &'a [Message],
+    },
+    Greeting {
+        session: u32,
+    },
+    Say {
+        session: u32,
+        turn: u32,
+        message: &'a str,
+    },
+    ObjectContext {
+        session: u32,
+    },
+}
+
+/// What is known of a session without asking for it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Known {
+    id: String,
+    is_met: bool,
+    has_shown_itself: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SayAnswer {
+    #[serde(flatten)]
+    answer: Answer<Reply, AgentError>,
+    session: Known,
+    #[serde(flatten)]
+    attempts: Failed,
+}
+
+/// The attempts at a message that failed.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Failed {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<FailedTry>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    maybe_delivered: bool,
+}
+
+impl Failed {
+    fn since(attempts: &Attempts, before: usize) -> Failed {
+        Failed { failures: attempts.failures[before..].to_vec(), maybe_delivered: attempts.maybe_delivered }
+    }
+
+    fn add_to(self, attempts: &mut Attempts) {
+        attempts.failures.extend(self.failures);
+        attempts.maybe_delivered |= self.maybe_delivered;
+    }
+}
+
+impl TapedAgent {
+    /// An agent of which the exchanges are recorded; without an agent, one of which they are replayed.
+    pub fn boxed(tape: Tape, party: Party, of: SessionOf, agent: Option<Box<dyn Agent>>) -> Box<dyn Agent> {
+        Box::new(TapedAgent { tape, party, of, agent, sessions: AtomicU32::new(0) })
+    }
+}
+
+fn absent() -> AgentError {
+    AgentError { kind: AgentErrorKind::Unsendable, message: "the recorded agent has no such answer".to_owned() }
+}
+
+#[async_trait]
+impl Agent for TapedAgent {
+    async fn prepare_memory(&self) -> Result<(), AgentError> {
+        let request = AgentRequest::PrepareMemory;
+        match self.tape.replayed::<Answer<(), AgentError>, ()>(self.party, &request).await {
+            None => {}
+            Some(Outcome::Answered(answer)) => return answer.into_result(),
+            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+        }
+        let agent = self.agent.as_ref().ok_or_else(absent)?;
+        let recorded = self.tape.request(self.party, &request);
+        let prepared = agent.prepare_memory().await;
+        recorded.answered(&Answer::from(prepared.clone()));
+        prepared
+    }
+
+    async fn open(&self) -> Result<Box<dyn Session>, AgentError> {
+        self.open_after(&[]).await
+    }
+
+    async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        let request = AgentRequest::Open { session: number, of: &self.of, history };
+        let taped = |known, session| TapedSession {
+            tape: self.tape.clone(),
+            party: self.party,
+            number,
+            turn: 0,
+            known,
+            session,
+        };
+        match self.tape.replayed::<Answer<Known, AgentError>, ()>(self.party, &request).await {
+            None => {}
+            Some(Outcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
+            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+        }
+        let agent = self.agent.as_ref().ok_or_else(absent)?;
+        let recorded = self.tape.request(self.party, &request);
+        let opened = agent.open_after(history).await;
+        let known = opened.as_ref().map(|session| known(session.as_ref())).map_err(Clone::clone);
+        recorded.answered(&Answer::from(known.clone()));
+        Ok(Box::new(taped(known?, Some(opened?))))
+    }
+}
+
+fn known(session: &dyn Session) -> Known {
+    let id = session.id().to_owned();
+    Known { id, is_met: session.is_met(), has_shown_itself: session.has_shown_itself() }
+}
+
+/// A session with the tape of a trial.
+struct TapedSession {
+    tape: Tape,
+    party: Party,
+    /// Which session of the trial, counted from 1.
+    number: u32,
+    turn: u32,
+    known: Known,
+    /// `None` in replay.
+    session: Option<Box<dyn Session>>,
+}
+
+/// A message that is under way; the attempts that failed are recorded with it where it is dropped.
+struct UnderWay<'a> {
+    recorded: Option<Request>,
+    attempts: &'a mut Attempts,
+    before: usize,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(mut recorded) = self.recorded.take() {
+            recorded.abandoned(&Failed::since(self.attempts, self.before));
+        }
+    }
+}
+
+#[async_trait]
+impl Session for TapedSession {
+    fn id(&self) -> &str {
+        &self.known.id
+    }
+
+    fn is_met(&self) -> bool {
+        self.session.as_ref().map_or(self.known.is_met, |session| session.is_met())
+    }
+
+    fn has_shown_itself(&self) -> bool {
+        self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_shown_itself())
+    }
+
+    async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
+        let request = AgentRequest::Greeting { session: self.number };
+        match self.tape.replayed::<Answer<Option<Reply>, AgentError>, ()>(self.party, &request).await {
+            None => {}
+            Some(Outcome::Answered(answer)) => return answer.into_result(),
+            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+        }
+        let session = self.session.as_mut().ok_or_else(absent)?;
+        let recorded = self.tape.request(self.party, &request);
+        let greeted = session.greeting().await;
+        recorded.answered(&Answer::from(greeted.clone()));
+        greeted
+    }
+
+    async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
+        self.turn += 1;
+        let request = AgentRequest::Say { session: self.number, turn: self.turn, message };
+        match self.tape.replayed::<SayAnswer, Failed>(self.party, &request).await {
+            None => {}
+            Some(Outcome::Answered(SayAnswer { answer, session, attempts: failed })) => {
+                self.known = session;
+                failed.add_to(attempts);
+                return answer.into_result();
+            }
+            Some(Outcome::Abandoned(failed)) => {
+                failed.add_to(attempts);
+                return self.tape.abandon().await;
+            }
+        }
+        let session = self.session.as_mut().ok_or_else(absent)?;
+        let recorded = Some(self.tape.request(self.party, &request));
+        let mut under_way = UnderWay { recorded, before: attempts.failures.len(), attempts };
+        let reply = session.say(message, under_way.attempts).await;
+        let failed = Failed::since(under_way.attempts, under_way.before);
+        if let Some(recorded) = under_way.recorded.take() {
+            let session = known(session.as_ref());
+            recorded.answered(&SayAnswer { answer: reply.clone().into(), session, attempts: failed });
+        }
+        reply
+    }
+
+    async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
+        let request = AgentRequest::ObjectContext { session: self.number };
+        match self.tape.replayed::<Answer<ObjectContext, AgentError>, ()>(self.party, &request).await {
+            None => {}
+            Some(Outcome::Answered(answer)) => return answer.into_result(),
+            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+        }
+        let session = self.session.as_mut().ok_or_else(absent)?;
+        let recorded = self.tape.request(self.party, &request);
+        let state = session.object_context().await;
+        recorded.answered(&Answer::from(state.clone()));
+        state
+    }
+}

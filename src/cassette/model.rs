@@ -1,0 +1,83 @@
+//! A model whose answers are recorded or replayed.
+
+use serde::{Deserialize, Serialize};
+
+use super::Tape;
+use super::line::{Answer, Party};
+use super::tape::{Outcome, Request};
+use crate::evidence::Usage;
+use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
+
+/// A request to a model, as it is recorded.
+#[derive(Serialize)]
+struct ModelRequest<'a> {
+    model: &'a str,
+    #[serde(flatten)]
+    request: &'a LlmRequest,
+}
+
+/// What a request took, over all its tries.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Taken {
+    usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_failure: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ModelAnswer {
+    #[serde(flatten)]
+    answer: Answer<LlmReply, LlmError>,
+    taken: Taken,
+}
+
+impl Taken {
+    fn of(meter: &UsageMeter) -> Taken {
+        Taken { usage: meter.taken(), last_failure: meter.last_failure() }
+    }
+
+    fn set(self, meter: &UsageMeter) {
+        meter.set_recorded(self.usage, self.last_failure);
+    }
+}
+
+/// A request that is under way; what it took so far is recorded with it where it is dropped.
+struct UnderWay<'a> {
+    recorded: Option<Request>,
+    meter: &'a UsageMeter,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(mut recorded) = self.recorded.take() {
+            recorded.abandoned(&Taken::of(self.meter));
+        }
+    }
+}
+
+/// Asks a model, or replays its recorded answer.
+pub async fn ask(tape: &Tape, llm: &dyn Llm, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError> {
+    let party = match request.role {
+        LlmRole::Persona => Party::Persona,
+        LlmRole::Judge => Party::Judge,
+    };
+    let asked = ModelRequest { model: llm.name(), request };
+    match tape.replayed::<ModelAnswer, Taken>(party, &asked).await {
+        None => {}
+        Some(Outcome::Answered(ModelAnswer { answer, taken })) => {
+            taken.set(meter);
+            return answer.into_result();
+        }
+        Some(Outcome::Abandoned(taken)) => {
+            taken.set(meter);
+            return tape.abandon().await;
+        }
+    }
+    let mut under_way = UnderWay { recorded: Some(tape.request(party, &asked)), meter };
+    let answer = llm.complete_metered(request, meter).await;
+    if let (false, Some(recorded)) = (matches!(tape, Tape::Off), under_way.recorded.take()) {
+        recorded.answered(&ModelAnswer { answer: answer.clone().into(), taken: Taken::of(meter) });
+    }
+    answer
+}

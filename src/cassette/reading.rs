@@ -1,0 +1,134 @@
+//! Reads the files of a recording.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::line::{Exchange, Line, Note, Party, RunHeader};
+use super::{CassetteError, VERSION};
+use crate::evidence::TrialId;
+
+/// Reads what all trials share.
+pub(super) fn read_run(path: &Path) -> Result<(RunHeader, Tracks), CassetteError> {
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(CassetteError::Absent(path.parent().unwrap_or(path).to_path_buf()));
+        }
+        text => text.map_err(|source| CassetteError::Io { path: path.to_path_buf(), source })?,
+    };
+    let mut lines = Lines { path, lines: text.lines().enumerate() };
+    let Line::Run(header) = lines.first()? else {
+        return Err(lines.damaged(1, "the first line is not that of a recorded run"));
+    };
+    // Whatever was noted before the recording was killed is enough.
+    let (tracks, _) = lines.rest()?;
+    Ok((header, tracks))
+}
+
+/// Reads the file of a trial. The error is a sentence with what to try.
+pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<Tracks, String> {
+    let told = |error: CassetteError| format!("{error}; try: {}", error.help());
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(format!(
+                "the conversation {trial} is not recorded: there is no file {}; try the flags of the recording, or record again \
+                 with --cassette-record",
+                path.display()
+            ));
+        }
+        text => text.map_err(|source| told(CassetteError::Io { path: path.to_path_buf(), source }))?,
+    };
+    let mut file = Lines { path, lines: text.lines().enumerate() };
+    match file.first().map_err(told)? {
+        Line::Trial(header) if header.trial == trial.key() => {}
+        Line::Trial(header) => {
+            return Err(told(file.damaged(1, &format!("it is the recording of {}, not of {trial}", header.trial))));
+        }
+        _ => return Err(told(file.damaged(1, "the first line is not that of a recorded conversation"))),
+    }
+    let (tracks, is_whole) = file.rest().map_err(told)?;
+    match is_whole {
+        true => Ok(tracks),
+        false => Err(told(file.damaged(
+            text.lines().count(),
+            "the recording ends here, before its conversation does: it was interrupted, or the file was cut off",
+        ))),
+    }
+}
+
+/// The lines of a file.
+struct Lines<'a, I> {
+    path: &'a Path,
+    lines: I,
+}
+
+impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
+    fn damaged(&self, line: usize, what: &str) -> CassetteError {
+        CassetteError::Damaged { path: self.path.to_path_buf(), line: line.max(1), what: what.to_owned() }
+    }
+
+    /// The first line, which tells the version before anything else is read.
+    fn first(&mut self) -> Result<Line, CassetteError> {
+        let text = self.lines.next().map_or("", |(_, text)| text);
+        let version = serde_json::from_str::<Value>(text).ok().and_then(|value| value.get("version")?.as_u64());
+        match version {
+            Some(version) if version > u64::from(VERSION) => {
+                let version = u32::try_from(version).unwrap_or(u32::MAX);
+                Err(CassetteError::TooNew { path: self.path.to_path_buf(), version })
+            }
+            _ => self.parse(1, text),
+        }
+    }
+
+    fn parse(&self, line: usize, text: &str) -> Result<Line, CassetteError> {
+        serde_json::from_str(text)
+            .map_err(|error| self.damaged(line, &format!("this is no line of a recording ({error})")))
+    }
+
+    /// All others, and whether the last one is the end.
+    fn rest(&mut self) -> Result<(Tracks, bool), CassetteError> {
+        let (mut tracks, mut is_whole) = (Tracks::default(), false);
+        while let Some((index, text)) = self.lines.next() {
+            match self.parse(index + 1, text)? {
+                _ if is_whole => return Err(self.damaged(index + 1, "this line is behind the end of the recording")),
+                Line::Exchange(exchange) => tracks.add(index + 1, exchange),
+                Line::Note(Note { attempt, name, value }) => drop(tracks.notes.insert((attempt, name), value)),
+                Line::End => is_whole = true,
+                Line::Run(_) | Line::Trial(_) => {
+                    return Err(self.damaged(index + 1, "a second recording begins here"));
+                }
+            }
+        }
+        Ok((tracks, is_whole))
+    }
+}
+
+pub(super) type Key = (u32, Party, [u8; 32]);
+
+/// The recorded exchanges of a trial, each with its line, and notes.
+#[derive(Default)]
+pub(super) struct Tracks {
+    pub(super) exchanges: Vec<(usize, Exchange)>,
+    /// Those that were not replayed yet, by their requests.
+    pub(super) next: BTreeMap<Key, VecDeque<usize>>,
+    pub(super) used: BTreeSet<usize>,
+    pub(super) notes: BTreeMap<(u32, String), Value>,
+}
+
+impl Tracks {
+    fn add(&mut self, line: usize, exchange: Exchange) {
+        let key = (exchange.attempt, exchange.with, digest(&exchange.request));
+        self.next.entry(key).or_default().push_back(self.exchanges.len());
+        self.exchanges.push((line, exchange));
+    }
+}
+
+/// The digest of a request, whatever the order of its keys.
+pub(super) fn digest(request: &Value) -> [u8; 32] {
+    let mut sorted = request.clone();
+    sorted.sort_all_objects();
+    Sha256::digest(sorted.to_string()).into()
+}

@@ -1,0 +1,174 @@
+//! Writes a recording.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::file::{RUN, create, make_folder, trial_file};
+use super::line::{Exchange, Line, Note, Party, RunHeader, TrialHeader};
+use super::tape::{OpenTape, OpenTapes, Tape};
+use super::{CassetteError, VERSION};
+use crate::evidence::TrialId;
+use crate::secret::Redactor;
+
+/// A recording that is being made.
+pub struct Recording {
+    folder: PathBuf,
+    pub(super) header: RunHeader,
+    redactor: Redactor,
+    pub(super) tapes: OpenTapes,
+    pub(super) run: Tape,
+    failure: Arc<Failure>,
+}
+
+/// A file that is made to find out whether files can be.
+const TRIED: &str = ".tried";
+
+/// The first write that failed.
+type Failure = Mutex<Option<CassetteError>>;
+
+impl Recording {
+    pub(super) fn create(folder: &Path, header: RunHeader, redactor: Redactor) -> Result<Recording, CassetteError> {
+        let unwritable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source: io::Error| match source.kind() {
+                io::ErrorKind::AlreadyExists => CassetteError::Exists(folder.to_path_buf()),
+                _ => CassetteError::Io { path, source },
+            }
+        };
+        make_folder(folder).map_err(unwritable(folder))?;
+        let path = folder.join(RUN);
+        let file = create(&path).map_err(unwritable(&path))?;
+        let failure = Arc::new(Failure::default());
+        let run = TrialRecorder::new((path, Some(file)), redactor.clone(), failure.clone());
+        run.append(&Line::Run(header.clone()));
+        let begun = unpoisoned(&failure).take();
+        begun.map_or(Ok(()), Err)?;
+        let run = Tape::Recorded(Arc::new(run));
+        Ok(Recording { folder: folder.to_path_buf(), header, redactor, tapes: OpenTapes::default(), run, failure })
+    }
+
+    /// Checks that a recording can be made in this folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// It holds a recording already, or can't be written.
+    pub fn check(folder: &Path) -> Result<(), CassetteError> {
+        let unwritable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| CassetteError::Io { path, source }
+        };
+        make_folder(folder).map_err(unwritable(folder))?;
+        if folder.join(RUN).exists() {
+            return Err(CassetteError::Exists(folder.to_path_buf()));
+        }
+        let tried = folder.join(TRIED);
+        create(&tried).map_err(unwritable(&tried))?;
+        std::fs::remove_file(&tried).map_err(unwritable(&tried))
+    }
+
+    /// The first write that failed: what came after it is not recorded whole.
+    pub fn failure(&self) -> Option<CassetteError> {
+        unpoisoned(&self.failure).take()
+    }
+
+    pub(super) fn open(&self, trial: &TrialId) -> OpenTape {
+        let path = self.folder.join(trial_file(trial));
+        let file = create(&path).map_err(|source| self.failed(&path, source)).ok();
+        let recorder = TrialRecorder::new((path, file), self.redactor.clone(), self.failure.clone());
+        recorder.append(&Line::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
+        self.tapes.open(trial.number, Tape::Recorded(Arc::new(recorder)))
+    }
+
+    fn failed(&self, path: &Path, source: io::Error) {
+        unpoisoned(&self.failure).get_or_insert(CassetteError::Io { path: path.to_path_buf(), source });
+    }
+}
+
+/// Records one trial.
+pub struct TrialRecorder {
+    path: PathBuf,
+    /// `None` after a write that failed.
+    file: Mutex<Option<File>>,
+    attempt: AtomicU32,
+    redactor: Redactor,
+    failure: Arc<Failure>,
+}
+
+impl TrialRecorder {
+    fn new((path, file): (PathBuf, Option<File>), redactor: Redactor, failure: Arc<Failure>) -> TrialRecorder {
+        TrialRecorder { path, file: Mutex::new(file), attempt: AtomicU32::new(0), redactor, failure }
+    }
+
+    pub(super) fn begin_attempt(&self, attempt: u32) {
+        self.attempt.store(attempt, Ordering::Relaxed);
+    }
+
+    pub(super) fn attempt(&self) -> u32 {
+        self.attempt.load(Ordering::Relaxed)
+    }
+
+    /// A request as it is written, and looked for.
+    pub(super) fn cleared_request(&self, request: &impl Serialize) -> Value {
+        cleared_request(&self.redactor, request)
+    }
+
+    pub(super) fn exchange<A, P>(&self, (attempt, with): (u32, Party), request: Value, outcome: Result<&A, &P>)
+    where
+        A: Serialize + DeserializeOwned,
+        P: Serialize + DeserializeOwned,
+    {
+        let (answer, abandoned) = match outcome {
+            Ok(answer) => (Some(self.cleared(answer)), None),
+            Err(known) => (None, Some(self.cleared(known))),
+        };
+        self.append(&Line::Exchange(Exchange { attempt, with, request, answer, abandoned }));
+    }
+
+    pub(super) fn note<T: Serialize + DeserializeOwned>(&self, name: &str, value: &T) {
+        let note = Note { attempt: self.attempt(), name: name.to_owned(), value: self.cleared(value) };
+        self.append(&Line::Note(note));
+    }
+
+    pub(super) fn end(&self) {
+        self.append(&Line::End);
+    }
+
+    /// A value without secrets.
+    fn cleared<T: Serialize + DeserializeOwned>(&self, value: &T) -> Value {
+        let json = serde_json::to_vec(value).unwrap_or_default();
+        match self.redactor.cleared(value, &json) {
+            Ok(None) => serde_json::to_value(value).unwrap_or_default(),
+            Ok(Some(cleared)) => serde_json::to_value(&cleared).unwrap_or_default(),
+            Err(_) => cleared_request(&self.redactor, value),
+        }
+    }
+
+    /// Appends a line. After a failure nothing more is written, and the run goes on.
+    fn append(&self, line: &Line) {
+        let mut file = unpoisoned(&self.file);
+        let Some(open) = file.as_mut() else { return };
+        let mut json = serde_json::to_vec(line).unwrap_or_default();
+        json.push(b'\n');
+        if let Err(source) = open.write_all(&json) {
+            *file = None;
+            unpoisoned(&self.failure).get_or_insert(CassetteError::Io { path: self.path.clone(), source });
+        }
+    }
+}
+
+/// A request without secrets, as it is written and as it is looked for.
+pub(super) fn cleared_request(redactor: &Redactor, request: &impl Serialize) -> Value {
+    let mut request = serde_json::to_value(request).unwrap_or_default();
+    redactor.redact_json(&mut request);
+    request
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
