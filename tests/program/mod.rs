@@ -133,3 +133,14 @@ pub fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// The figures of a run, but for how long replies took.
+pub fn without_times(figures: &serde_json::Value) -> serde_json::Value {
+    let mut figures = figures.clone();
+    for figure in figures.as_array_mut().into_iter().flatten() {
+        if let Some(estimates) = figure.get_mut("estimates").and_then(serde_json::Value::as_object_mut) {
+            estimates.remove("latency");
+        }
+    }
+    figures
+}

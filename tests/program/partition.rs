@@ -69,7 +69,7 @@ fn essence(run: &Value) -> Value {
     let provenance = &run["provenance"];
     json!({
         "job": [provenance["job"], provenance["jobFile"], provenance["jobDigest"], provenance["rngSeed"], provenance["selection"]],
-        "figures": run["figures"],
+        "figures": super::without_times(&run["figures"]),
         "verdict": run["verdict"],
         "trials": run["trials"].as_array().unwrap().iter().map(trial).collect::<Vec<_>>(),
     })

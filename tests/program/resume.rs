@@ -158,7 +158,7 @@ pub fn essence(run: &Value) -> Value {
         json!([trial["trial"], trial["outcome"], turns, trial["scorecard"]["composite"]])
     };
     json!({
-        "figures": run["figures"],
+        "figures": super::without_times(&run["figures"]),
         "verdict": run["verdict"],
         "trials": run["trials"].as_array().unwrap().iter().map(trial).collect::<Vec<_>>(),
     })
