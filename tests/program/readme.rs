@@ -85,12 +85,13 @@ fn its_screenful_is_what_the_first_command_prints() {
     assert_eq!(without_times(&blocks(&readme(), "text")[0]), printed);
 }
 
-/// The other screen, of several jobs, is the end of a golden one. What is shown anew needs a test here.
+/// The screen of several jobs is the end of a golden one; that of two runs is compared with a real one in `compare.rs`. What
+/// is shown anew needs a test, and its page a place here.
 #[test]
 fn the_summary_of_several_jobs_is_a_real_one() {
     let screens: Vec<_> =
         pages().iter().flat_map(|(path, text)| vec![path.clone(); blocks(text, "text").len()]).collect();
-    assert_eq!(screens, ["README.md", "docs/runs.md"]);
+    assert_eq!(screens, ["README.md", "docs/compare.md", "docs/runs.md", "docs/scores.md"]);
     let without_id = |text: &str| {
         let line =
             |line: &str| line.split_once("show ").map_or(line.to_owned(), |(before, _)| format!("{before}show ID"));
@@ -126,10 +127,10 @@ fn every_command_runs() {
     for block in all {
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
             let (command, comment) = command.split_once("   # ").unwrap_or((command, ""));
-            // `status 100: why`, `status 100 or 102, …`
-            let words = comment.strip_prefix("status ").unwrap_or("0").split([' ', ':', ',']);
+            // `status 100: why`, `status 0, 100 or 101`
+            let words = comment.trim_start().strip_prefix("status ").unwrap_or("0").split([' ', ':', ',']);
             let statuses: Vec<i32> =
-                words.map_while(|word| if word == "or" { Some(-1) } else { word.parse().ok() }).collect();
+                words.map_while(|word| if matches!(word, "or" | "") { Some(-1) } else { word.parse().ok() }).collect();
             let Some(arguments) = arguments(command) else {
                 let script = command.split(' ').next().unwrap_or_default();
                 assert!(root().join(script).is_file(), "the README names `{command}`, which is not there");
@@ -204,6 +205,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "analyze",
         "label",
         "check",
+        "compare",
         "calibrate",
         "demo-agent",
         "graph serve",

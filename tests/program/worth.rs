@@ -1,5 +1,6 @@
 //! An agent whose replies are worth what its model can do, and a job that looks at nothing else.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
@@ -21,13 +22,26 @@ impl Desk {
     /// `skills`: what each model's replies are worth on average.
     pub fn new(skills: &[(&'static str, f64)]) -> Desk {
         let skills = skills.to_vec();
-        let chance = Arc::new(Mutex::new(fastrand::Rng::with_seed(11)));
+        // How often each model was asked in each case: what chance adds is the same, whoever is asked first.
+        let asked_before = Arc::new(Mutex::new(BTreeMap::<(u32, u32), u32>::new()));
         let agent = Server::start(move |request| {
             let asked = request.json();
-            let skill = skills.iter().find(|(model, _)| asked["model"] == *model).map_or(0.5, |(_, skill)| *skill);
-            let case: f64 = asked["say"].as_str().unwrap().parse::<f64>().unwrap() / f64::from(CASES) - 0.5;
-            let wobble = chance.lock().unwrap().f64() * 0.2 - 0.1;
-            Reply::Json(200, json!({"reply": format!("{:.4}", (skill + case * 0.4 + wobble).clamp(0.0, 1.0))}))
+            let model = skills.iter().position(|(model, _)| asked["model"] == *model);
+            let skill = model.map_or(0.5, |model| skills[model].1);
+            let case: u32 = asked["say"].as_str().unwrap().parse().unwrap();
+            let model = model.map_or(9, |model| u32::try_from(model).unwrap());
+            let nth = {
+                let mut asked_before = asked_before.lock().unwrap();
+                let nth = asked_before.entry((model, case)).or_default();
+                *nth += 1;
+                *nth
+            };
+            let mut chance =
+                fastrand::Rng::with_seed((u64::from(model) * 1000 + u64::from(case)) * 1000 + u64::from(nth));
+            // Neighbouring numbers begin with draws that are alike.
+            let wobble = (0..8).map(|_| chance.f64()).last().unwrap_or_default() * 0.2 - 0.1;
+            let worth = skill + (f64::from(case) / f64::from(CASES) - 0.5) * 0.4 + wobble;
+            Reply::Json(200, json!({"reply": format!("{:.4}", worth.clamp(0.0, 1.0))}))
         });
         let desk = Desk { folder: tempfile::tempdir().unwrap(), agent };
         desk.write("job.yml", &desk.job(CASES));
