@@ -90,6 +90,8 @@ pub(super) struct Note {
 pub enum Party {
     /// The persona's model.
     Persona,
+    /// The model that reads the persona's messages before they are sent.
+    Reviewer,
     /// A judge's model, or that of embeddings.
     Judge,
     /// The agent under test.
@@ -106,6 +108,7 @@ impl fmt::Display for Party {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Party::Persona => "the persona",
+            Party::Reviewer => "the reviewer",
             Party::Judge => "the judge",
             Party::Agent => "the agent",
             Party::Reference => "the reference agent",

@@ -60,6 +60,7 @@ impl Drop for UnderWay<'_> {
 pub async fn ask(tape: &Tape, llm: &dyn Llm, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError> {
     let party = match request.role {
         LlmRole::Persona => Party::Persona,
+        LlmRole::Reviewer => Party::Reviewer,
         LlmRole::Judge => Party::Judge,
     };
     let asked = ModelRequest { model: llm.name(), request };

@@ -71,6 +71,25 @@ impl Guard {
         }
     }
 
+    /// The fault, as a sentence says it of a message.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Guard::FactLeak => "it gives away a fact that nobody asked for, or that the user does not know",
+            Guard::InventedFact => "it states a detail that stands neither in the user's part nor in the conversation",
+            Guard::RoleSwap => "it speaks as the assistant",
+            Guard::Restart => "it begins the conversation anew",
+            Guard::GoodbyeLoop => "it says goodbye again and again",
+            Guard::Repetition => "it says again what was said before, without need",
+            Guard::EarlyEnd => "it ends the conversation while tasks are open or the assistant waits for an answer",
+            Guard::TwoTasks => "it raises two tasks at once",
+            Guard::SignoffInside => "the phrase that ends the conversation stands within a message that goes on",
+            Guard::ReasoningLeak => "it shows its reasoning, its instructions or that it is simulated",
+            Guard::Empty => "it says nothing",
+            Guard::TooLong => "it is longer than what a user would type",
+            Guard::WrongLanguage => "it is in another language than the conversation",
+        }
+    }
+
     /// The guard's name in job files: `factLeak`.
     pub fn key(self) -> String {
         let mut words = self.as_str().split('_');
@@ -94,6 +113,9 @@ pub struct GuardFinding {
     pub why: String,
     /// The words of the turn, the fact or the task that show it.
     pub evidence: String,
+    /// The model that found it, with how many of its verdicts say so: `openai/gpt-4.1, 2 of 3`; `None` for a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<String>,
 }
 
 /// A message of the persona that was not sent, because it was faulty.

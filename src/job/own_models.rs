@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Embeddings, Job, Model};
+use super::{Embeddings, Job, Model, ModelName, Review};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry};
 
@@ -20,9 +20,9 @@ impl Job {
         self.judges().enumerate().map(|(at, judge)| (key(at), judge)).collect()
     }
 
-    /// Whether a metric asks a judge by a template of its own, beside `tasks` and `tone`.
+    /// Whether a metric asks a judge by a template of its own, beside `tasks` and `tone`, or a reviewer reads the persona's messages.
     pub fn asks_questions(&self) -> bool {
-        self.metrics.iter().any(|metric| metric.kind().is_judged())
+        self.review().is_some() || self.metrics.iter().any(|metric| metric.kind().is_judged())
     }
 
     fn asks_judge(&self) -> bool {
@@ -83,5 +83,16 @@ impl Job {
     /// The persona's model; `None` where all its lines are fixed.
     pub fn persona_model(&self) -> Option<&Model> {
         self.cases.iter().any(|case| case.user.is_persona()).then_some(&self.persona.model)
+    }
+
+    /// The review of the persona's messages; `None` where there is none, or where rules speak, which make no faults.
+    pub fn review(&self) -> Option<&Review> {
+        let is_asked = self.persona_model().is_some_and(|model| model.name != ModelName::Scripted);
+        self.persona.review.as_ref().filter(|_| is_asked)
+    }
+
+    /// The reviewer's model.
+    pub fn review_model(&self) -> Option<&Model> {
+        self.review().map(|review| &review.model)
     }
 }

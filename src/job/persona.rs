@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
 use super::user_persona::UserPersonaFile;
-use super::{AllowedFaults, Embeddings, Line, Model, Panel, UserPersona, rules};
+use super::{AllowedFaults, Embeddings, Line, Model, Panel, Review, UserPersona, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,11 @@ pub struct Persona {
     /// The faults that this persona may make, because they are part of what it plays; `all` for every one.
     #[serde(skip_serializing_if = "AllowedFaults::is_none")]
     pub allow: AllowedFaults,
+    /// A second model that reads each message before it is sent, beside the checks that need none. What it finds faulty is
+    /// treated like what they find; where it can't be asked, they stand alone.
+    #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Review")]
+    pub review: Option<Review>,
     /// What kinds of people the user is: each case that the persona plays is held with each of them. A name of one in
     /// `prompts/personas`, built in or beside the job; or a mapping that describes one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +53,7 @@ pub struct Persona {
 }
 
 fn model_or_script(schema: &mut Schema) {
-    rules::at_most_one(schema, &["model", "script"]);
+    rules::apart(schema, &[["model", "script"], ["review", "script"]]);
 }
 
 impl Persona {
@@ -66,6 +71,7 @@ impl Default for Persona {
             signoff: "So Long, and Thanks for All the Fish".to_owned(),
             model: Model::default(),
             allow: AllowedFaults::default(),
+            review: None,
             personas: Vec::new(),
             script: None,
         }

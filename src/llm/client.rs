@@ -294,6 +294,7 @@ impl Llm for Client {
             if let NextTry::Again(_) | NextTry::OnceMore = next {
                 let role = match request.role {
                     LlmRole::Persona => "the persona's model",
+                    LlmRole::Reviewer => "the reviewer's model",
                     LlmRole::Judge => "the judge's model",
                 };
                 let service = format!("{role} {}", self.name);

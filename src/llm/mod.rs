@@ -143,6 +143,8 @@ impl LlmRequest {
 pub enum LlmRole {
     /// It poses as the user.
     Persona,
+    /// It reads the persona's messages before they are sent.
+    Reviewer,
     /// It scores.
     Judge,
 }

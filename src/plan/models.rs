@@ -84,7 +84,13 @@ pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
     let judges = job.judges_with_keys();
     let judges = judges.iter().map(|(part, model)| (part.as_str(), "the judge", *model));
     let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings", "the embeddings", model));
-    for (part, role, model) in persona.into_iter().chain(judges).chain(embeddings) {
+    let reviewer = job.review_model().map(|model| (REVIEW, "the reviewer", model));
+    if reviewer.is_some_and(|(.., model)| model.name == ModelName::Scripted) {
+        let problem = "evaluator.review.model: scripted rules review nothing";
+        let place = Some(JobPlace::key("evaluator.review.model"));
+        refusals.push(Refusal { place, ..Refusal::new(problem.to_owned(), "name a model, or leave `review` out") });
+    }
+    for (part, role, model) in persona.into_iter().chain(reviewer).chain(judges).chain(embeddings) {
         let Some(access) = access(model, part, variables) else { continue };
         let who = format!("{role} ({})", model.name);
         let mut lacks = |what: String, provider| match lacking.iter_mut().find(|(name, ..)| *name == what) {
@@ -147,8 +153,11 @@ pub fn with_model_variables(variables: &Variables, of_models: &BTreeMap<String, 
     variables.replaced(&replaced, of_models.iter().map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
-/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`, `scorer`,
-/// `scorer.model[1]` or `scorer.embeddings`.
+/// The part of the job that names the reviewer of the persona's messages.
+pub const REVIEW: &str = "evaluator.review.model";
+
+/// Address and key of a model; `None` for scripted rules. `part` is the key of the job that names it: `evaluator`,
+/// `evaluator.review.model`, `scorer`, `scorer.model[1]` or `scorer.embeddings`.
 pub fn access(model: &Model, part: &str, variables: &Variables) -> Option<Access> {
     let ModelName::Of { provider, model: name } = &model.name else { return None };
     let provider = *provider;

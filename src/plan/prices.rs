@@ -1,7 +1,7 @@
 //! Whether what is limited can be counted.
 
 use super::Refusal;
-use super::models::{Access, access};
+use super::models::{Access, REVIEW, access};
 use crate::agent::Ability;
 use crate::job::{Job, ModelName, Provider};
 use crate::money::PriceTable;
@@ -14,7 +14,9 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
     }
     let judges = job.judges().map(|model| ("the judge", model));
     let embeddings = job.embeddings_model().map(|model| ("the embeddings", model));
-    let own = job.persona_model().map(|model| ("the persona", model)).into_iter().chain(judges).chain(embeddings);
+    let reviewer = job.review_model().map(|model| ("the reviewer", model));
+    let persona = job.persona_model().map(|model| ("the persona", model));
+    let own = persona.into_iter().chain(reviewer).chain(judges).chain(embeddings);
     let own =
         own.filter(|(_, model)| model.name != ModelName::Scripted).map(|(role, model)| (role, model.name.to_string()));
     // Tokens that an agent never reports can't be counted anyway; the report says that it is unknown.
@@ -47,7 +49,8 @@ pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec
 pub(super) fn elsewhere(job: &Job, models: &[String], variables: &Variables) -> Vec<String> {
     let persona = job.persona_model().map(|model| ("evaluator".to_owned(), model));
     let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings".to_owned(), model));
-    let own = persona.into_iter().chain(job.judges_with_keys()).chain(embeddings);
+    let reviewer = job.review_model().map(|model| (REVIEW.to_owned(), model));
+    let own = persona.into_iter().chain(reviewer).chain(job.judges_with_keys()).chain(embeddings);
     let own = own.filter_map(|(part, model)| {
         let Access { provider, base_url, .. } = access(model, &part, variables)?;
         (!is_at_home(provider, &base_url?)).then(|| model.name.to_string())

@@ -58,7 +58,7 @@ impl Templates {
     }
 }
 
-fn spoken(turn: &Turn, cut: &mut Cut) -> Vec<minijinja::Value> {
+pub(super) fn spoken(turn: &Turn, cut: &mut Cut) -> Vec<minijinja::Value> {
     let user = (!turn.is_greeting()).then_some(("user", &turn.user));
     let agent = turn.agent.as_ref().map(|text| ("agent", text));
     let message = |(from, text): (&str, &String)| {

@@ -14,6 +14,7 @@ mod persona;
 mod place;
 mod question;
 mod templates;
+mod user_message;
 
 pub use cut::Cut;
 pub use fence::escape;
@@ -23,6 +24,7 @@ pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
 pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, cut_turns, result_text};
 pub use templates::{TemplateKind, Templates};
+pub use user_message::{REVIEW_TEMPLATE, UserMessageView};
 
 /// A prompt could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

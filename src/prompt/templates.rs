@@ -7,7 +7,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use sha2::{Digest, Sha256};
 
 use super::place::{PromptPlace, first_use};
-use super::{PromptError, judge, persona};
+use super::{PromptError, REVIEW_TEMPLATE, judge, persona};
 
 /// The use of a template, which decides the variables that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Templates {
             ("judge/role_adherence", include_str!("../../prompts/judge/role_adherence.jinja")),
             ("judge/rubric", include_str!("../../prompts/judge/rubric.jinja")),
             ("judge/turn_relevancy", include_str!("../../prompts/judge/turn_relevancy.jinja")),
+            (REVIEW_TEMPLATE, include_str!("../../prompts/judge/user_message.jinja")),
         ];
         Templates {
             sources: sources.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),

@@ -11,6 +11,8 @@ use crate::evidence::Usage;
 pub enum Asker {
     /// The persona: it poses as the user.
     Persona,
+    /// The reviewer: it reads the persona's messages before they are sent.
+    Reviewer,
     /// The judge: it scores.
     Judge,
 }

@@ -45,6 +45,9 @@ pub struct Provenance {
     pub personas: Vec<String>,
     /// The persona's model, `scripted`, or `script` for fixed lines.
     pub persona_model: String,
+    /// The model that reviewed its messages; `None` where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewer_model: Option<String>,
     /// The persona's temperature.
     pub persona_temperature: f64,
     /// The judge's model, or `scripted`.

@@ -15,6 +15,8 @@ pub enum Spender {
     Reference,
     /// The persona that poses as the user.
     Persona,
+    /// The reviewer of its messages.
+    Reviewer,
     /// The judge.
     Judge,
 }
@@ -37,13 +39,14 @@ impl Spender {
             Spender::Agent => "agent",
             Spender::Reference => "reference agent",
             Spender::Persona => "persona",
+            Spender::Reviewer => "reviewer",
             Spender::Judge => "judge",
         }
     }
 
     /// Whether it is one of our own models.
     pub fn is_own_model(self) -> bool {
-        matches!(self, Spender::Persona | Spender::Judge)
+        matches!(self, Spender::Persona | Spender::Reviewer | Spender::Judge)
     }
 }
 
@@ -145,6 +148,7 @@ impl Ledger {
         for call in &trial.calls {
             let (spender, stage) = match call.asker {
                 Asker::Persona => (Spender::Persona, Stage::Conversation),
+                Asker::Reviewer => (Spender::Reviewer, Stage::Conversation),
                 Asker::Judge => (Spender::Judge, Stage::Judging),
             };
             self.row((spender, stage, &call.model), provenance).add(Some(call.usage));

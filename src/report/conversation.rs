@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
 use crate::evidence::{
-    AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedTry, Observed, PersonaFault,
+    AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedTry, GuardFinding, Observed, PersonaFault,
 };
 use crate::record::{Overview, TrialRecord};
 
@@ -93,7 +93,10 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
 
 /// A message of the persona that was not sent, and why.
 fn not_sent(fault: &PersonaFault) -> String {
-    let why = fault.findings.iter().map(|it| format!("{}: {}", it.guard.label(), plain(&it.why))).collect::<Vec<_>>();
+    let found_by = |it: &GuardFinding| it.found_by.as_ref().map(|by| format!(", found by {}", plain(by)));
+    let one =
+        |it: &GuardFinding| format!("{}{}: {}", it.guard.label(), found_by(it).unwrap_or_default(), plain(&it.why));
+    let why = fault.findings.iter().map(one).collect::<Vec<_>>();
     format!("not sent ({}): {}", why.join("; "), indented(&fault.text))
 }
 

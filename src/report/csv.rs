@@ -77,8 +77,8 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
     let took = trial.started_at.zip(trial.finished_at).and_then(|(from, to)| (to - from).to_std().ok());
     let score = |component: Option<&Component>| number(component.and_then(Component::score).map(|score| score.get()));
     let agent = transcript.and_then(|it| it.turns.iter().filter_map(|turn| turn.usage).reduce(Usage::plus));
-    let own = |asker: Asker| {
-        let calls = trial.calls.iter().filter(|call| call.asker == asker);
+    let own = |askers: &[Asker]| {
+        let calls = trial.calls.iter().filter(|call| askers.contains(&call.asker));
         calls.map(|call| call.usage).reduce(Usage::plus).and_then(|usage| usage.total_tokens())
     };
     let changes = trial.evidence.as_ref().and_then(|evidence| match &evidence.changes {
@@ -121,8 +121,8 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         number(totals.total(FigureKind::ModelCalls)),
         whole(agent.and_then(|usage| usage.input_tokens)),
         whole(agent.and_then(|usage| usage.output_tokens)),
-        whole(own(Asker::Persona)),
-        whole(own(Asker::Judge)),
+        whole(own(&[Asker::Persona, Asker::Reviewer])),
+        whole(own(&[Asker::Judge])),
         whole(transcript.map(|it| it.events().count())),
         whole(changes),
         text(trial.evidence.as_ref().map_or("", |evidence| &evidence.session_id)),

@@ -256,7 +256,9 @@ impl Gathered {
         let persona = trial.evidence.iter().flat_map(|evidence| &evidence.persona_notes);
         let judge = trial.judgements.iter().flat_map(|judgement| &judgement.notes);
         for (who, note) in persona.map(|note| ("persona", note)).chain(judge.map(|note| ("judge", note))) {
-            self.notes.add(group, trial, format!("The {who}'s model: {note}"));
+            let whole = format!("The {who}'s model: {note}");
+            // The reviewer's is a sentence of its own.
+            self.notes.add(group, trial, note.strip_prefix("the r").map_or(whole, |rest| format!("The r{rest}")));
         }
         for dimension in trial.scorecard.iter().flat_map(|card| &card.dimensions) {
             let of_parts = dimension.items.iter().filter(|item| item.component.is_unstable()).count();

@@ -226,6 +226,9 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
         ("judge".to_owned(), provenance.judge_model.clone()),
     ];
     let mut add = |name: &str, value: String| properties.push((name.to_owned(), value));
+    if let Some(model) = &provenance.reviewer_model {
+        add("reviewer", model.clone());
+    }
     if let Some(gate) = provenance.min_score {
         add("gate", gate.get().to_string());
     }

@@ -115,6 +115,7 @@ fn heading(run: &Overview) -> String {
     let mut facts = vec![format!("agent {}", words(&provenance.agent, NAME))];
     facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
     facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
+    facts.extend(provenance.reviewer_model.iter().map(|model| format!("reviewed by {}", words(model, NAME))));
     facts.extend(fault_words(run));
     facts.extend(persona_lines(run).iter().map(|line| words(line, REASON)));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));

@@ -48,6 +48,7 @@ fn calls(trial: &TrialRecord) -> Vec<Value> {
             "model": call.model,
             "context": format!("{} {}", trial.trial.condition.label(), match call.asker {
                 Asker::Persona => "persona",
+                Asker::Reviewer => "reviewer",
                 Asker::Judge => "judge",
             }),
             "timestamp": call.at.to_rfc3339(),

@@ -94,6 +94,11 @@ impl Clients {
         self.models.persona.as_deref()
     }
 
+    /// The reviewer of the persona's messages, where the job names one.
+    pub(super) fn reviewer(&self) -> Option<&dyn Llm> {
+        self.models.reviewer.as_deref()
+    }
+
     /// The model of embeddings, where the job names one.
     pub(super) fn embeddings(&self) -> Option<&dyn Llm> {
         self.models.embeddings.as_deref()

@@ -61,7 +61,8 @@ fn each(plan: &Plan) -> u64 {
         Hosting::Elsewhere => 3,
     };
     let is_asked = |name: &ModelName| u64::from(*name != ModelName::Scripted);
-    let persona = job.persona_model().map_or(0, |model| is_asked(&model.name));
+    let samples = job.review().map_or(0, |review| u64::from(review.samples));
+    let persona = job.persona_model().map_or(0, |model| is_asked(&model.name)).max(samples);
     let own = is_own(plan);
     let started = if job.target.start.is_some() && own { STARTED } else { 0 };
     let graph = match &plan.graph {

@@ -11,6 +11,7 @@ use crate::llm::LlmRole;
 pub(super) fn conversation_seed(rng_seed: u64, id: &TrialId, role: LlmRole, attempt: u32) -> u32 {
     let role = match role {
         LlmRole::Persona => "persona",
+        LlmRole::Reviewer => "reviewer",
         LlmRole::Judge => "judge",
     };
     let drawn = Sha256::new()

@@ -54,6 +54,7 @@ pub(super) async fn ask(
 ) -> Result<Result<LlmReply, LlmError>, Stop> {
     let asker = match request.role {
         LlmRole::Persona => Asker::Persona,
+        LlmRole::Reviewer => Asker::Reviewer,
         LlmRole::Judge => Asker::Judge,
     };
     // Earlier entries survive a crash while the model is asked.

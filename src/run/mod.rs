@@ -26,6 +26,7 @@ mod models;
 mod mutation;
 mod observe;
 mod persona_driver;
+mod persona_review;
 mod preflight;
 mod probe;
 mod provenance;

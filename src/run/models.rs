@@ -13,7 +13,7 @@ use crate::llm::watsonx::Payer;
 use crate::llm::{Effort, Llm, LlmError, ModelOptions, ModelSettings, Origin};
 use crate::llm::{anthropic, gemini, openai, watsonx};
 use crate::money::Allowance;
-use crate::plan::{Access, access};
+use crate::plan::{Access, REVIEW, access};
 use crate::retry::RetryPolicy;
 use crate::secret::{Secret, Variables};
 
@@ -27,6 +27,8 @@ pub(super) const EMBEDDINGS: &str = "embeddings";
 pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
+    /// Who reads its messages before they are sent, where the job names one.
+    pub(super) reviewer: Option<Arc<dyn Llm>>,
     /// One, or a panel of several.
     pub(super) judges: Vec<Arc<dyn Llm>>,
     /// Whose answer to two texts is the cosine of their embeddings.
@@ -41,7 +43,7 @@ pub(super) struct Models {
 
 /// The address of one of our own models.
 pub(super) struct ModelAddress {
-    /// `persona`, `judge`, `judge openai/gpt-4.1` of a panel, or `embeddings`.
+    /// `persona`, `reviewer`, `judge`, `judge openai/gpt-4.1` of a panel, or `embeddings`.
     pub(super) role: String,
     /// Its client.
     pub(super) client: Arc<dyn Llm>,
@@ -71,12 +73,14 @@ impl Models {
                 "evaluator" => "persona".to_owned(),
                 "scorer" => "judge".to_owned(),
                 "scorer.embeddings" => EMBEDDINGS.to_owned(),
+                REVIEW => "reviewer".to_owned(),
                 _ => format!("judge {}", model.name),
             };
             addresses.push(ModelAddress { role, client: Arc::clone(&client), url, from });
             Ok(client)
         };
         let persona = job.persona_model().map(|model| make(model, "evaluator")).transpose()?;
+        let reviewer = job.review_model().map(|model| make(model, REVIEW)).transpose()?;
         let judges = job.judges_with_keys();
         let mut judges: Vec<_> = judges.iter().map(|(part, model)| make(model, part)).collect::<Result<_, _>>()?;
         if judges.is_empty() {
@@ -88,7 +92,7 @@ impl Models {
             Some((written, folder)) => Some(local_embeddings(written, folder)?),
             None => endpoint,
         };
-        Ok(Models { persona, judges, embeddings, addresses, endpoints, keys })
+        Ok(Models { persona, reviewer, judges, embeddings, addresses, endpoints, keys })
     }
 }
 

@@ -1,25 +1,28 @@
 //! Asks the persona's model for its messages.
 
+mod faults;
+
 use std::sync::Arc;
 
 use serde_json::json;
+
+use faults::{described, for_persona, is_allowed};
 
 use super::Engine;
 use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
+use super::persona_review::PersonaReview;
 use super::trial::Stop;
 use crate::clock::BusyTime;
 use crate::conversation::{PersonaReply, guard, read_persona_reply};
-use crate::evidence::{
-    Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Turn, Usage,
-};
-use crate::job::{Case, Job, ModelName, Persona};
+use crate::evidence::{Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Usage};
+use crate::job::{Case, Job, ModelName};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::Trial;
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 use crate::record::Entry;
-use crate::text::{DenseText, cut, visible};
+use crate::text::DenseText;
 
 /// The most times that the persona is asked for one line.
 const TRIES: usize = 3;
@@ -27,14 +30,8 @@ const TRIES: usize = 3;
 /// The most characters of one line: some ten sentences.
 const MAX_MESSAGE: u32 = 1000;
 
-/// The fewest words of a message that is one of the template's.
-const LEAST_OF_TEMPLATE: usize = 5;
-
 /// The most characters of the reason for the end.
 const MAX_REASON: u32 = 200;
-
-/// The most characters that are shown of what makes a message faulty.
-const MOST_EVIDENCE: usize = 120;
 
 /// The most tokens of one line, with the JSON around it.
 const MESSAGE_TOKENS: u32 = 400;
@@ -54,13 +51,26 @@ pub(super) struct PersonaDriver<'a> {
     dense_instructions: DenseText,
     dense_template: DenseText,
     request: LlmRequest,
+    /// Who reads its messages before they are sent.
+    review: Option<PersonaReview<'a>>,
     /// The turns that the request holds.
     turns: usize,
     /// Why its model's last try failed.
     pub(super) last_failure: LastFailure,
     /// Its usage so far.
-    pub(super) usage: Usage,
+    usage: Usage,
     /// Notes about settings that its model refuses.
+    notes: Vec<String>,
+    /// Its messages that were faulty, and were not sent.
+    faults: Vec<PersonaFault>,
+}
+
+/// What is left of the persona when a conversation is over.
+#[derive(Default)]
+pub(super) struct PersonaEnd {
+    /// The usage of its model.
+    pub(super) usage: Usage,
+    /// Notes about its model and its reviewer.
     pub(super) notes: Vec<String>,
     /// Its messages that were faulty, and were not sent.
     pub(super) faults: Vec<PersonaFault>,
@@ -106,12 +116,20 @@ impl<'a> PersonaDriver<'a> {
             dense_instructions,
             dense_template,
             request,
+            review: PersonaReview::new(engine, trial),
             turns: 0,
             last_failure: LastFailure::default(),
             usage: Usage::default(),
             notes: Vec::new(),
             faults: Vec::new(),
         }))
+    }
+
+    /// What is left of it when the conversation is over.
+    pub(super) fn end(self) -> PersonaEnd {
+        let PersonaDriver { usage, mut notes, faults, review, .. } = self;
+        notes.extend(review.as_ref().and_then(PersonaReview::note));
+        PersonaEnd { usage, notes, faults }
     }
 
     /// Measures the time of the next message, but for waits in our own queues.
@@ -178,7 +196,7 @@ impl<'a> PersonaDriver<'a> {
                 Ok(PersonaReply { message: Some(message), .. }) if self.is_of_instructions(&message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
-                Ok(reply) => match self.faults_of(transcript, &reply) {
+                Ok(reply) => match self.all_faults_of(transcript, &reply, is_begun).await? {
                     findings if findings.is_empty() && (!reply.done || is_begun) => return Ok(reply),
                     findings if findings.is_empty() => {
                         unusable = "it said goodbye before it had asked for anything".to_owned();
@@ -203,40 +221,6 @@ impl<'a> PersonaDriver<'a> {
         Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }
 
-    /// Whether a message is none of the user's, but the one that shows the form of a reply, or words of the template.
-    fn is_of_instructions(&self, message: &str) -> bool {
-        is_example(&self.dense_instructions, message) || is_of_template(&self.dense_template, message)
-    }
-
-    /// What is wrong with a message that can be read.
-    fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
-        if !self.is_guarded {
-            return Vec::new();
-        }
-        let (job, case) = (&self.engine.plan.job, &self.trial.case);
-        let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
-        let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
-        // What a template of the user's own says besides is known from the instructions alone.
-        let own = (job.persona.prompt != Persona::PROMPT).then_some(&self.request.messages[0].content);
-        let traits = case.user_traits();
-        let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
-        let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
-        let background = character.chain(of_case.map(String::as_str));
-        let findings = guard::check(&guard::GuardInput {
-            has_facts: self.trial.id.condition == Condition::WithFacts,
-            tasks: &tasks,
-            facts: &facts,
-            background: &background.collect::<Vec<_>>(),
-            signoff: self.signoff,
-            transcript: &messages(transcript),
-            // Done without a word is the sign-off alone.
-            turn: if reply.message.is_none() { self.signoff } else { &reply.written },
-            is_done: reply.done,
-        });
-        let is_allowed = |guard| job.persona.allow.allows(guard) || case.allows(guard);
-        findings.into_iter().filter(|finding| !is_allowed(finding.guard)).collect()
-    }
-
     fn keep_fault(
         &mut self,
         transcript: &Transcript,
@@ -251,55 +235,11 @@ impl<'a> PersonaDriver<'a> {
     }
 }
 
-/// What was found, for the persona's model: a fact that it does not know is not named.
-fn for_persona(findings: &[GuardFinding], message: &str) -> String {
-    let one = |finding: &GuardFinding| match finding.evidence.as_str() {
-        evidence if !evidence.is_empty() && message.contains(evidence) => {
-            format!("{} ({})", finding.why, cut(visible(evidence), MOST_EVIDENCE))
-        }
-        _ => finding.why.clone(),
-    };
-    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
-}
-
-/// All that was found, for people.
-fn described(findings: &[GuardFinding]) -> String {
-    let one = |finding: &GuardFinding| match finding.evidence.as_str() {
-        "" => format!("{} ({})", finding.why, finding.guard.label()),
-        evidence => format!("{} ({}: {})", finding.why, finding.guard.label(), cut(visible(evidence), MOST_EVIDENCE)),
-    };
-    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
-}
-
-/// The messages of a conversation, each with who said it: the persona is the user.
-fn messages(transcript: &Transcript) -> Vec<Message> {
-    let of_turn = |turn: &Turn| {
-        let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
-        let agent = turn.agent.as_ref().map(|text| Message::new(Role::Assistant, text.clone()));
-        user.into_iter().chain(agent).collect::<Vec<_>>()
-    };
-    transcript.turns.iter().flat_map(of_turn).collect()
-}
-
-/// Whether a message is the one by which the instructions show the form of a reply.
-fn is_example(dense_instructions: &DenseText, message: &str) -> bool {
-    let quoted = serde_json::to_string(message).unwrap_or_default();
-    dense_instructions.contains(&format!("\"message\":{quoted}"))
-}
-
-/// Whether a message is a key of the reply's form, or stands in the template. Short ones do by chance.
-fn is_of_template(dense_template: &DenseText, message: &str) -> bool {
-    let message = message.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_key = ["message", "done", "reason"].contains(&message);
-    is_key || message.split_whitespace().count() >= LEAST_OF_TEMPLATE && dense_template.contains(message)
-}
-
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
     let tasks: Vec<WantedTask<'_>> =
         case.tasks.iter().map(|task| WantedTask { kind: task.kind.as_str(), task: &task.task }).collect();
     let traits = case.user_traits();
-    let is_allowed = |guard: &Guard| job.persona.allow.allows(*guard) || case.allows(*guard);
-    let allowed: Vec<Guard> = Guard::ALL.into_iter().filter(is_allowed).collect();
+    let allowed: Vec<Guard> = Guard::ALL.into_iter().filter(|guard| is_allowed(job, case, *guard)).collect();
     let view = PersonaView {
         name: &job.persona.name,
         voice: case.user_style().unwrap_or(&job.persona.voice),
@@ -333,31 +273,5 @@ fn reply_schema() -> ReplySchema {
         }),
         max_tokens: MESSAGE_TOKENS,
         wants_alternatives: false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_example_of_the_form_is_no_line_of_the_persona() {
-        let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
-        let instructions = &DenseText::new(instructions);
-        assert!(is_example(instructions, "what you say to the assistant"));
-        for message in ["good morning", "what you say", "Please book a train"] {
-            assert!(!is_example(instructions, message), "{message}");
-        }
-    }
-
-    #[test]
-    fn words_of_the_template_are_no_line_of_the_persona() {
-        let template = DenseText::new("# What you want from the chat\n\nSay that you don't know it.");
-        for message in ["What you want from the chat", "## What you want\nfrom the chat", "reason", "\"done\""] {
-            assert!(is_of_template(&template, message), "{message}");
-        }
-        for message in ["I don't know it", "don't know it", "What do you want from me?", "Done!", "For no reason"] {
-            assert!(!is_of_template(&template, message), "{message}");
-        }
     }
 }

@@ -7,6 +7,7 @@ use crate::graph::GraphConfig;
 use crate::job::{Job, VerifiedCases};
 use crate::money::Price;
 use crate::plan::Plan;
+use crate::prompt::REVIEW_TEMPLATE;
 use crate::record::{PromptDigest, Provenance};
 
 impl Engine {
@@ -17,8 +18,10 @@ impl Engine {
         let persona_prompt = clients.persona().is_some().then_some(&job.persona.prompt);
         let prompts = persona_prompt
             .into_iter()
-            .chain([&job.judge.prompt])
-            .filter_map(|name| Some(PromptDigest { name: name.clone(), digest: templates.digest(name)? }))
+            .map(String::as_str)
+            .chain([job.judge.prompt.as_str()])
+            .chain(job.review().map(|_| REVIEW_TEMPLATE))
+            .filter_map(|name| Some(PromptDigest { name: name.to_owned(), digest: templates.digest(name)? }))
             .collect();
         Provenance {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -36,6 +39,7 @@ impl Engine {
             personas: personas(job),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),
             persona_temperature: job.persona.temperature,
+            reviewer_model: job.review_model().map(|model| model.name.to_string()),
             judge_model: judges(job),
             judge_temperature: job.judge.temperature,
             model_endpoint: {
@@ -86,7 +90,9 @@ fn personas(job: &Job) -> Vec<String> {
 
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
-    let own = plan.job.persona_model().into_iter().chain(plan.job.judges()).chain(plan.job.embeddings_model());
+    let job = &plan.job;
+    let of_user = job.persona_model().into_iter().chain(job.review_model());
+    let own = of_user.chain(job.judges()).chain(job.embeddings_model());
     let names = own.map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
     names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
 }

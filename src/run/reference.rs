@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 
-use super::persona_driver::PersonaDriver;
+use super::persona_driver::{PersonaDriver, PersonaEnd};
 use super::sink::Durability;
 use super::talk::{fixed_lines, greeted, opening};
 use super::trial::Stop;
@@ -47,8 +47,8 @@ pub(super) async fn hold(env: &TrialEnv<'_>, reference: &Reference, said: Said) 
     let mut persona = if is_own { PersonaDriver::new(engine, env.trial).await? } else { None };
     let mut conversation = Conversation::new(rules);
     let outcome = talk(env, reference, persona.as_mut(), &mut conversation).await;
-    let (persona_usage, persona_notes, persona_faults) =
-        persona.map(|persona| (persona.usage, persona.notes, persona.faults)).unwrap_or_default();
+    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
+        persona.map(PersonaDriver::end).unwrap_or_default();
     if let (Err(Stop::Outcome(_)), true) = (&outcome, is_own) {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;

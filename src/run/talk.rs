@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::persona_driver::PersonaDriver;
+use super::persona_driver::{PersonaDriver, PersonaEnd};
 use super::sink::Durability;
 use super::trial::Stop;
 use super::trial_env::TrialEnv;
@@ -58,8 +58,8 @@ pub(super) async fn converse<'a>(
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
     let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
     let outcome = talk.hold(persona.as_mut()).await;
-    let (persona_usage, persona_notes, persona_faults) =
-        persona.map(|persona| (persona.usage, persona.notes, persona.faults)).unwrap_or_default();
+    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
+        persona.map(PersonaDriver::end).unwrap_or_default();
     if let Err(Stop::Outcome(_)) = outcome {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;

@@ -81,6 +81,151 @@ fn persona(number: usize, fault: &'static str, times: usize) -> (Server, Arc<Ato
     (server, left)
 }
 
+/// A reviewer that calls this message a role swap, and answers with `otherwise` about all others; with how often it was asked.
+fn reviewer(fault: &'static str, otherwise: &'static str) -> (Server, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = asked.clone();
+    let server = Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        let nth = counter.fetch_add(1, Ordering::SeqCst);
+        let asked = request.json();
+        let prompt = asked["messages"][0]["content"].as_str().unwrap();
+        let next = prompt.rsplit_once("<next>").unwrap().1;
+        let found = json!({"reason": "so", "fault": "roleSwap", "quote": fault});
+        match (next.contains(fault), otherwise) {
+            (true, _) => says(&found.to_string()),
+            // The second of three samples sees a fault everywhere.
+            (_, "one of three") if nth % 3 == 1 => {
+                let quote = next.split_once("</next>").unwrap().0.replace("&amp;", "&");
+                says(&json!({"reason": "so", "fault": "twoTasks", "quote": quote}).to_string())
+            }
+            (_, "500") => Reply::Json(500, json!({"error": {"message": "overloaded"}})),
+            (_, "401") => Reply::Json(401, json!({"error": {"message": "no such key"}})),
+            (_, "none" | "one of three") => says(&json!({"reason": "so", "fault": "none", "quote": ""}).to_string()),
+            (_, other) => says(other),
+        }
+    });
+    (server, asked)
+}
+
+/// A fault that no rule finds.
+const UNSEEN: &str = "Dogs are welcome on our terrace, of course.";
+
+/// The job with a reviewer.
+fn reviewed_desk(persona: Server, reviewer: &Server, more: Value) -> Desk {
+    let mut review = json!({"model": {"name": "openai/reader", "baseUrl": format!("{}/v1", reviewer.address)}});
+    review.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Desk::new(persona, &json!({"evaluator": {"review": review}, "conditions": ["withoutFacts"]}))
+}
+
+#[test]
+fn what_no_rule_finds_a_second_model_finds_before_it_is_sent() {
+    // Without it, the message goes to the agent.
+    let (server, _) = persona(3, UNSEEN, 1);
+    let (_, record) = Desk::new(server, &json!({"conditions": ["withoutFacts"]})).run();
+    assert_eq!(record["trials"][0]["evidence"]["transcript"][2]["user"], UNSEEN);
+
+    let (server, left) = persona(3, UNSEEN, 1);
+    let (reader, asked) = reviewer(UNSEEN, "none");
+    let (output, record) = reviewed_desk(server, &reader, json!({})).run();
+    let page = words(&output);
+    assert_eq!((output.status.code(), left.load(Ordering::SeqCst)), (Some(0), 0), "{page}");
+    let trial = &record["trials"][0];
+    assert_eq!(trial["evidence"]["transcript"][2]["user"], "Great. Are dogs allowed there?");
+    let fault = &trial["evidence"]["personaFaults"][0];
+    assert_eq!(
+        (&fault["turn"], &fault["text"], &fault["findings"][0]["guard"], &fault["findings"][0]["foundBy"]),
+        (&json!(3), &json!(UNSEEN), &json!("roleSwap"), &json!("openai/reader"))
+    );
+    // Four messages, and the faulty one.
+    assert_eq!(asked.load(Ordering::SeqCst), 5, "{page}");
+    let calls = trial["calls"].as_array().unwrap().iter().filter(|call| call["asker"] == "reviewer");
+    assert_eq!(calls.count(), 5, "{page}");
+    assert!(page.contains(", reviewed by openai/reader") && page.contains("\n  reviewer "), "{page}");
+
+    // Twice: the conversation is held again; the words of the reviewer are none of the agent's.
+    let (server, _) = persona(3, UNSEEN, usize::MAX);
+    let (reader, _) = reviewer(UNSEEN, "none");
+    let (output, record) = reviewed_desk(server, &reader, json!({"samples": 3})).run();
+    let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(102), "{page}");
+    assert_eq!(record["trials"][0]["outcome"]["kind"], "personaInvalid", "{page}");
+    assert!(page.contains("it speaks as the assistant (role swap, found by openai/reader, 3 of 3: Dogs are"), "{page}");
+}
+
+#[test]
+fn a_minority_of_the_reviews_decides_nothing_and_what_is_allowed_is_no_fault() {
+    let (server, _) = persona(99, "", 0);
+    let (reader, asked) = reviewer("nothing of the kind", "one of three");
+    let (output, record) = reviewed_desk(server, &reader, json!({"samples": 3})).run();
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert_eq!((&record["trials"][0]["evidence"]["personaFaults"], asked.load(Ordering::SeqCst)), (&Value::Null, 12));
+
+    let (server, _) = persona(3, UNSEEN, 1);
+    let (reader, _) = reviewer(UNSEEN, "none");
+    let desk = reviewed_desk(server, &reader, json!({}));
+    let job = std::fs::read_to_string(desk.path().join("job.yml")).unwrap();
+    std::fs::write(desk.path().join("job.yml"), job.replace(r#""review""#, r#""allow":["roleSwap"],"review""#))
+        .unwrap();
+    let (output, record) = desk.run();
+    // It names what is not on its list: no usable verdict.
+    let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(record["trials"][0]["evidence"]["transcript"][2]["user"], UNSEEN, "{page}");
+    assert!(
+        page.contains("gave no usable verdict on 1 of 4 messages of the persona: `roleSwap` is no fault of the list"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_reviewer_that_fails_is_nobodys_fault() {
+    for (otherwise, told) in [
+        ("401", "401"),
+        ("500", "500"),
+        ("hm", "it is not one JSON object"),
+        (r#"{"fault": "roleSwap", "quote": "somewhere else"}"#, "the quote of a fault must be words of the message"),
+        (r#"{"fault": "cheating", "quote": "Great"}"#, "`cheating` is no fault of the list"),
+        ("", "gave no usable verdict on 4 of 4"),
+    ] {
+        let (server, _) = persona(99, "", 0);
+        let (reader, asked) = reviewer("nothing of the kind", otherwise);
+        let (output, record) = reviewed_desk(server, &reader, json!({})).run();
+        let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(0), "{otherwise}: {page}");
+        let trial = &record["trials"][0];
+        assert_eq!(trial["outcome"]["kind"], "graded", "{otherwise}: {page}");
+        assert_eq!(trial["evidence"]["personaFaults"], Value::Null, "{otherwise}: {page}");
+        let notes = trial["evidence"]["personaNotes"].to_string();
+        assert!(notes.contains("the reviewer openai/reader gave no usable verdict on 4 of 4 messages"), "{notes}");
+        assert!(notes.contains(told) && page.contains("gave no usable verdict on 4 of 4 messages"), "{notes} {page}");
+        // It is not waited for again and again.
+        assert!(asked.load(Ordering::SeqCst) <= 12, "{otherwise}: {}", asked.load(Ordering::SeqCst));
+    }
+}
+
+#[test]
+fn a_reviewer_without_a_model_or_beside_fixed_messages_is_refused() {
+    for (evaluator, told) in [
+        (json!({"model": "openai/m", "review": {"model": "scripted"}}), "scripted rules review nothing"),
+        (json!({"model": "openai/m", "review": {}}), "model"),
+        (json!({"model": "openai/m", "review": {"model": "openai/r", "samples": 10}}), "samples"),
+        (json!({"model": "openai/m", "review": {"modle": "openai/r"}}), "did you mean `model`"),
+        (json!({"script": ["Hi"], "review": {"model": "openai/r"}}), "review"),
+    ] {
+        let (server, _) = persona(99, "", 0);
+        let desk = Desk::new(server, &json!({}));
+        let mut job: Value =
+            serde_json::from_str(&std::fs::read_to_string(desk.path().join("job.yml")).unwrap()).unwrap();
+        job["evaluator"] = evaluator;
+        std::fs::write(desk.path().join("job.yml"), job.to_string()).unwrap();
+        let output = eval_job(desk.path()).args(["validate", "job.yml"]).env("OPENAI_API_KEY", "k").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{job}: {}", words(&output));
+        assert!(words(&output).contains(told), "{told}: {}", words(&output));
+    }
+}
+
 struct Desk {
     folder: tempfile::TempDir,
     _servers: [Server; 3],

@@ -51,7 +51,7 @@ fn find(guard: Guard, scene: &Scene<'_>) -> Option<GuardFinding> {
         Guard::TooLong => too_long::find(scene),
         Guard::WrongLanguage => wrong_language::find(scene),
     };
-    found.map(|Fault { why, evidence }| GuardFinding { guard, why, evidence })
+    found.map(|Fault { why, evidence }| GuardFinding { guard, why, evidence, found_by: None })
 }
 
 /// What the guards look at.

@@ -42,6 +42,7 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
         signoff: "So Long, and Thanks for All the Fish".to_owned(),
         model: Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) },
         allow: AllowedFaults::default(),
+        review: None,
         script: None,
     };
     let model = Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) };

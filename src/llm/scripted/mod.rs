@@ -35,6 +35,7 @@ impl Llm for Scripted {
         let text = match request.role {
             LlmRole::Persona => persona::reply(&request.messages),
             LlmRole::Judge => judge::reply(&request.messages),
+            LlmRole::Reviewer => return Err(LlmError::for_good("scripted rules review nothing".to_owned())),
         }
         .map_err(|missing| LlmError::for_good(missing.to_string()))?;
         Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new(), tokens: Vec::new() })

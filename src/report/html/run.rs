@@ -325,6 +325,7 @@ impl MadeOf {
             ("persona", format!("{} · {}", plain(&provenance.persona), plain(&provenance.persona_model))),
             ("judge", plain(&provenance.judge_model)),
         ];
+        made.extend(provenance.reviewer_model.iter().map(|model| ("reviewer", plain(model))));
         let validity = validity_words(run).into_iter().chain(fault_words(run)).collect::<Vec<_>>().join("; ");
         if !validity.is_empty() {
             made.push(("validity", validity));

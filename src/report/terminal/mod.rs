@@ -141,7 +141,9 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     };
     line("agent", &format!("{}{model}", provenance.agent));
     let faults = fault_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
-    line("persona", &format!("{} · {}{faults}", provenance.persona, model_words(&provenance.persona_model)));
+    let reviewer = provenance.reviewer_model.as_ref().map(|model| format!(", reviewed by {model}")).unwrap_or_default();
+    let model = model_words(&provenance.persona_model);
+    line("persona", &format!("{} · {model}{reviewer}{faults}", provenance.persona));
     let unstable = match run.gathered.unstable {
         0 => String::new(),
         1 => " · 1 verdict is unstable".to_owned(),

@@ -1,0 +1,165 @@
+//! What is wrong with a message of the persona, as rules and the reviewer find it.
+
+use super::PersonaDriver;
+use crate::conversation::{PersonaReply, guard};
+use crate::evidence::{Condition, Guard, GuardFinding, Message, Role, Transcript, Turn};
+use crate::job::{Case, Job, Persona};
+use crate::prompt::UserMessageView;
+use crate::run::trial::Stop;
+use crate::text::{DenseText, cut, visible};
+
+/// The fewest words of a message that is one of the template's.
+const LEAST_OF_TEMPLATE: usize = 5;
+
+/// The most characters that are shown of what makes a message faulty.
+const MOST_EVIDENCE: usize = 120;
+
+impl PersonaDriver<'_> {
+    /// Whether a message is none of the user's, but the one that shows the form of a reply, or words of the template.
+    pub(super) fn is_of_instructions(&self, message: &str) -> bool {
+        is_example(&self.dense_instructions, message) || is_of_template(&self.dense_template, message)
+    }
+
+    /// What is wrong with a message that can be read. The reviewer is asked about those with which nothing else is wrong.
+    pub(super) async fn all_faults_of(
+        &mut self,
+        transcript: &Transcript,
+        reply: &PersonaReply,
+        is_begun: bool,
+    ) -> Result<Vec<GuardFinding>, Stop> {
+        let mut findings = self.faults_of(transcript, reply);
+        let is_sent = findings.is_empty() && (!reply.done || is_begun);
+        if let Some(review) = self.review.as_mut().filter(|_| is_sent && self.is_guarded) {
+            let (job, case) = (&self.engine.plan.job, &self.trial.case);
+            let traits = case.user_traits();
+            let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
+            let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
+            let style = case.user_style().unwrap_or(&job.persona.voice);
+            let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).map(String::as_str);
+            let faults: Vec<Guard> = Guard::ALL.into_iter().filter(|guard| !is_allowed(job, case, *guard)).collect();
+            let view = UserMessageView {
+                tasks: &tasks,
+                facts: &facts,
+                knows_facts: self.trial.id.condition == Condition::WithFacts,
+                background: &[style].into_iter().chain(of_case).collect::<Vec<_>>(),
+                signoff: self.signoff,
+                faults: &faults,
+                transcript,
+                message: written(reply, self.signoff),
+                is_done: reply.done,
+            };
+            findings.extend(review.fault_of(&view, &self.last_failure).await?);
+        }
+        Ok(findings)
+    }
+
+    /// What rules find wrong with a message that can be read.
+    fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
+        if !self.is_guarded {
+            return Vec::new();
+        }
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
+        let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
+        let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
+        // What a template of the user's own says besides is known from the instructions alone.
+        let own = (job.persona.prompt != Persona::PROMPT).then_some(&self.request.messages[0].content);
+        let traits = case.user_traits();
+        let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
+        let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
+        let background = character.chain(of_case.map(String::as_str));
+        let findings = guard::check(&guard::GuardInput {
+            has_facts: self.trial.id.condition == Condition::WithFacts,
+            tasks: &tasks,
+            facts: &facts,
+            background: &background.collect::<Vec<_>>(),
+            signoff: self.signoff,
+            transcript: &messages(transcript),
+            turn: written(reply, self.signoff),
+            is_done: reply.done,
+        });
+        findings.into_iter().filter(|finding| !is_allowed(job, case, finding.guard)).collect()
+    }
+}
+
+/// A message as it would be read; done without a word is the sign-off alone.
+fn written<'a>(reply: &'a PersonaReply, signoff: &'a str) -> &'a str {
+    if reply.message.is_none() { signoff } else { &reply.written }
+}
+
+/// Whether a fault is part of what the persona plays.
+pub(super) fn is_allowed(job: &Job, case: &Case, guard: Guard) -> bool {
+    job.persona.allow.allows(guard) || case.allows(guard)
+}
+
+/// What was found, for the persona's model: a fact that it does not know is not named.
+pub(super) fn for_persona(findings: &[GuardFinding], message: &str) -> String {
+    let one = |finding: &GuardFinding| match finding.evidence.as_str() {
+        evidence if !evidence.is_empty() && message.contains(evidence) => {
+            format!("{} ({})", finding.why, cut(visible(evidence), MOST_EVIDENCE))
+        }
+        _ => finding.why.clone(),
+    };
+    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
+}
+
+/// All that was found, for people.
+pub(super) fn described(findings: &[GuardFinding]) -> String {
+    let one = |finding: &GuardFinding| {
+        let found_by = finding.found_by.as_ref().map(|by| format!(", found by {by}")).unwrap_or_default();
+        let label = finding.guard.label();
+        match finding.evidence.as_str() {
+            "" => format!("{} ({label}{found_by})", finding.why),
+            evidence => format!("{} ({label}{found_by}: {})", finding.why, cut(visible(evidence), MOST_EVIDENCE)),
+        }
+    };
+    findings.iter().map(one).collect::<Vec<_>>().join("; and ")
+}
+
+/// The messages of a conversation, each with who said it: the persona is the user.
+fn messages(transcript: &Transcript) -> Vec<Message> {
+    let of_turn = |turn: &Turn| {
+        let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
+        let agent = turn.agent.as_ref().map(|text| Message::new(Role::Assistant, text.clone()));
+        user.into_iter().chain(agent).collect::<Vec<_>>()
+    };
+    transcript.turns.iter().flat_map(of_turn).collect()
+}
+
+/// Whether a message is the one by which the instructions show the form of a reply.
+fn is_example(dense_instructions: &DenseText, message: &str) -> bool {
+    let quoted = serde_json::to_string(message).unwrap_or_default();
+    dense_instructions.contains(&format!("\"message\":{quoted}"))
+}
+
+/// Whether a message is a key of the reply's form, or stands in the template. Short ones do by chance.
+fn is_of_template(dense_template: &DenseText, message: &str) -> bool {
+    let message = message.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_key = ["message", "done", "reason"].contains(&message);
+    is_key || message.split_whitespace().count() >= LEAST_OF_TEMPLATE && dense_template.contains(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_form_is_no_line_of_the_persona() {
+        let instructions = "Say \"good morning\".\n{\"message\":  \"what you say to the assistant\", \"done\": false}";
+        let instructions = &DenseText::new(instructions);
+        assert!(is_example(instructions, "what you say to the assistant"));
+        for message in ["good morning", "what you say", "Please book a train"] {
+            assert!(!is_example(instructions, message), "{message}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_template_are_no_line_of_the_persona() {
+        let template = DenseText::new("# What you want from the chat\n\nSay that you don't know it.");
+        for message in ["What you want from the chat", "## What you want\nfrom the chat", "reason", "\"done\""] {
+            assert!(is_of_template(&template, message), "{message}");
+        }
+        for message in ["I don't know it", "don't know it", "What do you want from me?", "Done!", "For no reason"] {
+            assert!(!is_of_template(&template, message), "{message}");
+        }
+    }
+}
