@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::job::ContextText;
+use crate::job::{ContextFileError, ContextText};
 
 /// The endings of the files that are read of a folder.
 const ENDINGS: [&str; 3] = ["txt", "md", "json"];
@@ -17,18 +17,19 @@ const MOST_BYTES: u64 = 4 << 20;
 /// the job's folder.
 ///
 /// # Errors
-/// Why there is none, in a sentence.
-pub(super) fn read(folder: &Path, path: &str) -> Result<Vec<ContextText>, String> {
+/// It can't be read, or is of no use to a judge.
+pub(super) fn read(folder: &Path, path: &str) -> Result<Vec<ContextText>, ContextFileError> {
     let root = folder.join(path);
+    let path = || path.to_owned();
     let mut files = Vec::new();
     if root.is_dir() {
-        find(&root, &mut files).map_err(|error| format!("the folder {path} can't be read: {error}"))?;
+        find(&root, &mut files).map_err(|source| ContextFileError::Folder { path: path(), source })?;
         files.sort();
         if files.is_empty() {
-            return Err(format!("the folder {path} has no .txt, .md or .json file"));
+            return Err(ContextFileError::EmptyFolder { path: path() });
         }
         if files.len() > MOST_FILES {
-            return Err(format!("the folder {path} has more than {MOST_FILES} files"));
+            return Err(ContextFileError::TooManyFiles { path: path(), most: MOST_FILES });
         }
     } else {
         files.push(root);
@@ -36,10 +37,13 @@ pub(super) fn read(folder: &Path, path: &str) -> Result<Vec<ContextText>, String
     let mut left = MOST_BYTES;
     let text = |file: PathBuf| {
         let name = file.strip_prefix(folder).unwrap_or(&file).display().to_string().replace('\\', "/");
-        let text = text(&file, left).map_err(|error| format!("{name} can't be read: {error}"))?;
-        if text.len() as u64 > left {
-            return Err(format!("{path} has more than {} MB of text, which no judge can read", MOST_BYTES >> 20));
-        }
+        let text = match text(&file, left) {
+            Ok(text) if text.len() as u64 > left => {
+                return Err(ContextFileError::TooLong { path: path(), most_bytes: MOST_BYTES });
+            }
+            Ok(text) => text,
+            Err(source) => return Err(ContextFileError::File { path: name, source }),
+        };
         left -= text.len() as u64;
         Ok(ContextText { name, text })
     };
@@ -118,7 +122,7 @@ mod tests {
             ("large.txt", "more than 4 MB of text"),
             ("missing.md", "missing.md can't be read"),
         ] {
-            let error = read(path).unwrap_err();
+            let error = read(path).unwrap_err().to_string();
             assert!(error.contains(part), "{path}: {error}");
         }
     }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::context_files;
-use crate::job::{ContextText, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem, UserPersona};
+use crate::job::{
+    ContextFileError, ContextText, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem, UserPersona,
+};
 use crate::prompt::{self, PromptError, PromptPlace, Templates};
 
 /// The templates that a job can name, read from files when it does.
@@ -51,7 +53,7 @@ impl PromptFiles {
 }
 
 impl TemplateCheck for PromptFiles {
-    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, ContextFileError> {
         context_files::read(&self.folder, path)
     }
 

@@ -58,7 +58,7 @@ impl ContextFiles {
                 Some(Err(problem)) => {
                     let help =
                         "the path of a text file, or of a folder with .txt, .md or .json files, from the job's folder";
-                    report.add(file.span, problem).try_this(help.to_owned());
+                    report.add(file.span, problem.to_string()).try_this(help.to_owned());
                 }
                 // The schema says so.
                 None => {}

@@ -69,7 +69,7 @@ pub use schema::schema;
 pub use secrets::{secrets, secrets_of_document};
 pub use source::{SourceLines, SourceSpan, YamlContent, YamlNode, as_json};
 pub use target::{JobGraph, Target};
-pub use template_check::{PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
+pub use template_check::{ContextFileError, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 pub use user::{Opening, ReferencePart, User};
 pub use user_persona::UserPersona;
 

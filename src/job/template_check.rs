@@ -1,5 +1,7 @@
 //! The loader's interface to the files that a job names: templates, and texts for judges.
 
+use std::io;
+
 use super::{ContextText, UserPersona};
 
 /// The files that a job names.
@@ -18,10 +20,59 @@ pub trait TemplateCheck {
     /// The text of a file, or the texts of a folder, by its path from the job's folder.
     ///
     /// # Errors
-    /// Why there is none, in a sentence.
-    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
-        Err(format!("{path} can't be read here"))
+    /// There is none, or it is of no use to a judge.
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, ContextFileError> {
+        Err(ContextFileError::NoFiles { path: path.to_owned() })
     }
+}
+
+/// Why there are no texts for judges at a path of the job.
+#[derive(Debug, thiserror::Error)]
+pub enum ContextFileError {
+    /// Nothing can be read where the job is loaded.
+    #[error("{path} can't be read here")]
+    NoFiles {
+        /// The path, as the job has it.
+        path: String,
+    },
+    /// The folder can't be listed.
+    #[error("the folder {path} can't be read: {source}")]
+    Folder {
+        /// The path, as the job has it.
+        path: String,
+        /// The error.
+        source: io::Error,
+    },
+    /// The folder has no file of a known ending.
+    #[error("the folder {path} has no .txt, .md or .json file")]
+    EmptyFolder {
+        /// The path, as the job has it.
+        path: String,
+    },
+    /// The folder has too many files.
+    #[error("the folder {path} has more than {most} files")]
+    TooManyFiles {
+        /// The path, as the job has it.
+        path: String,
+        /// The most files that are read.
+        most: usize,
+    },
+    /// A file can't be read, or is no text.
+    #[error("{path} can't be read: {source}")]
+    File {
+        /// The file's path from the job's folder.
+        path: String,
+        /// The error.
+        source: io::Error,
+    },
+    /// All files together have more text than a judge can read.
+    #[error("{path} has more than {} MB of text, which no judge can read", .most_bytes >> 20)]
+    TooLong {
+        /// The path, as the job has it.
+        path: String,
+        /// The most bytes that are read.
+        most_bytes: u64,
+    },
 }
 
 /// A problem of a template.

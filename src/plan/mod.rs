@@ -34,7 +34,7 @@ use crate::secret::Variables;
 pub use features::refusal as missing_feature;
 pub use lanes::Lane;
 pub use models::{Access, REVIEW, access, model_variables, with_model_variables};
-pub use partition::{Partition, SuiteCase, parts};
+pub use partition::{Partition, PartitionError, SuiteCase, parts};
 pub use refusal::Refusal;
 pub use resumed::{BegunTrial, HeldTrials};
 

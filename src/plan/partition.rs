@@ -20,18 +20,40 @@ pub struct Partition {
     pub of: u32,
 }
 
+/// Why a text names no part of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PartitionError {
+    /// It is not of the form `2/4`, or there would be too many parts.
+    #[error("which part of how many: 1/4; of {MOST_PARTS} at most")]
+    Malformed,
+    /// The part is 0.
+    #[error("parts are counted from 1: 1/{of} is the first")]
+    Zero {
+        /// How many parts there are.
+        of: u32,
+    },
+    /// The part is beyond the last one.
+    #[error("there is no part {part} of {of}")]
+    BeyondLast {
+        /// Which part.
+        part: u32,
+        /// How many there are.
+        of: u32,
+    },
+}
+
 impl Partition {
     /// Reads `2/4`.
     ///
     /// # Errors
-    /// What would be one.
-    pub fn parse(text: &str) -> Result<Partition, String> {
+    /// It names no part.
+    pub fn parse(text: &str) -> Result<Partition, PartitionError> {
         let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
         match numbers {
             Some((part, of)) if 1 <= part && part <= of && of <= MOST_PARTS => Ok(Partition { part, of }),
-            Some((0, of)) if of >= 1 => Err(format!("parts are counted from 1: 1/{of} is the first")),
-            Some((part, of)) if part > of && of >= 1 => Err(format!("there is no part {part} of {of}")),
-            _ => Err(format!("which part of how many: 1/4; of {MOST_PARTS} at most")),
+            Some((0, of)) if of >= 1 => Err(PartitionError::Zero { of }),
+            Some((part, of)) if part > of && of >= 1 => Err(PartitionError::BeyondLast { part, of }),
+            _ => Err(PartitionError::Malformed),
         }
     }
 }
@@ -127,7 +149,7 @@ mod tests {
             ("-1/4", "which part of how many"),
             ("1/5000", "of 1000 at most"),
         ] {
-            let error = Partition::parse(text).unwrap_err();
+            let error = Partition::parse(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }

@@ -25,12 +25,12 @@ impl TemplateCheck for OneFolder {
         None
     }
 
-    fn context(&self, path: &str) -> Result<Vec<ContextText>, String> {
+    fn context(&self, path: &str) -> Result<Vec<ContextText>, ContextFileError> {
         let text = |name: &str| ContextText { name: format!("{path}/{name}"), text: format!("the text of {name}") };
         if path == "rules" {
             Ok(vec![text("a.md"), text("b.md")])
         } else {
-            Err(format!("{path} can't be read: it is not there"))
+            Err(ContextFileError::File { path: path.to_owned(), source: std::io::Error::other("it is not there") })
         }
     }
 }
