@@ -47,6 +47,11 @@ impl Order {
 /// What was said, one message after the other: by whom, and what.
 type Messages<'a> = Vec<(&'static str, &'a str)>;
 
+/// Most replies of one order can't be used: why each of them can't.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", reasons(.0))]
+struct NoMajority(Vec<String>);
+
 /// The metric.
 pub(super) struct PairwiseMetric {
     pub(super) weight: Weight,
@@ -105,7 +110,7 @@ impl PairwiseMetric {
         order: Order,
         judgements: &[Judgement],
         (first, second): (&Messages<'_>, &Messages<'_>),
-    ) -> Result<(f64, String), String> {
+    ) -> Result<(f64, String), NoMajority> {
         let id = self.id(order);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let (mut scores, mut reason, mut why) = (Vec::new(), String::new(), Vec::new());
@@ -131,7 +136,7 @@ impl PairwiseMetric {
         }
         match scores.len() * 2 > own.len() {
             true => Ok((scores.iter().sum::<f64>() / scores.len() as f64, reason)),
-            false => Err(reasons(&why)),
+            false => Err(NoMajority(why)),
         }
     }
 }
@@ -192,7 +197,7 @@ impl Metric for PairwiseMetric {
             Ok(Component::scored(score, format!("{reason}{note}")).unstable_if(is_unstable))
         };
         let component = match self.pair(input) {
-            Ok(pair) => of_pair(pair).unwrap_or_else(|why: String| Component::missing(why)),
+            Ok(pair) => of_pair(pair).unwrap_or_else(|why: NoMajority| Component::missing(why.to_string())),
             Err(component) => component,
         };
         Dimension::new(self.name(), self.weight, component)

@@ -16,25 +16,48 @@ pub(super) struct ScriptedMetric {
     pub(super) script: ScriptText,
 }
 
+/// Why a script gives no score.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum NoScore {
+    /// The agent's state could not be read: its error.
+    #[error("the agent's state could not be read: {0}")]
+    UnreadableState(String),
+    /// Nobody asked for the agent's state.
+    #[error("the agent's state was never read")]
+    StateNotRead,
+    /// The script failed, in a sentence.
+    #[error("{0}")]
+    Failed(String),
+    /// Data that the script needs is absent. The script's first line.
+    #[error("{0}: it gives no score, some data is absent")]
+    Absent(String),
+    /// The value is of another type, as it is shown.
+    #[error("the script must give {}, but it is {}", METRIC.must_be(), .0)]
+    OtherType(String),
+    /// The number is below 0 or above 1.
+    #[error("the script gives {0}, which is no score from 0 to 1")]
+    OutOfRange(f64),
+}
+
 impl Metric for ScriptedMetric {
     fn name(&self) -> &'static str {
         "rhai"
     }
 
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
-        let component = self.component(input).unwrap_or_else(Component::missing);
+        let component = self.component(input).unwrap_or_else(|error| Component::missing(error.to_string()));
         super::single_part((self.name(), self.weight), &self.line(), component)
     }
 }
 
 impl ScriptedMetric {
     /// The score with its reason, or why there is none.
-    fn component(&self, input: &MetricInput<'_>) -> Result<Component, String> {
+    fn component(&self, input: &MetricInput<'_>) -> Result<Component, NoScore> {
         let state = match input.state {
             Some(Observed::Seen(context)) => data(&context.state()),
             _ if !looks_at_state(&self.script) => Dynamic::UNIT,
-            Some(Observed::Failed(error)) => return Err(format!("the agent's state could not be read: {error}")),
-            None => return Err("the agent's state was never read".to_owned()),
+            Some(Observed::Failed(error)) => return Err(NoScore::UnreadableState(error.clone())),
+            None => return Err(NoScore::StateNotRead),
         };
         let last = input.transcript.turns.iter().rev().find(|turn| !turn.is_greeting());
         let reply = last.and_then(|turn| turn.agent.clone()).map_or(Dynamic::UNIT, Dynamic::from);
@@ -52,8 +75,8 @@ impl ScriptedMetric {
             expected(input.expected),
         ];
         let deadline = input.clock.deadline(TIME_LIMIT);
-        let value = self.script.run(&METRIC, values, deadline).map_err(|failure| failure.why(self.script.as_str()))?;
-        self.scored(&value)
+        let value = self.script.run(&METRIC, values, deadline);
+        self.scored(&value.map_err(|failure| NoScore::Failed(failure.why(self.script.as_str())))?)
     }
 
     fn turn(&self, turn: &Turn, calls: &[Dynamic], input: &MetricInput<'_>) -> Dynamic {
@@ -71,7 +94,7 @@ impl ScriptedMetric {
         )
     }
 
-    fn scored(&self, value: &Dynamic) -> Result<Component, String> {
+    fn scored(&self, value: &Dynamic) -> Result<Component, NoScore> {
         let own = value.as_map_ref().ok().map(|map| {
             let reason = map.get("reason").filter(|reason| !reason.is_unit()).map(ToString::to_string);
             (map.get("score").cloned().unwrap_or(Dynamic::UNIT), reason)
@@ -82,15 +105,15 @@ impl ScriptedMetric {
             (Ok(holds), ..) => f64::from(u8::from(holds)),
             (_, Ok(whole), _) => whole as f64,
             (.., Ok(number)) => number,
-            _ if score.is_unit() => return Err(format!("{}: it gives no score, some data is absent", self.line())),
-            _ => return Err(format!("the script must give {}, but it is {}", METRIC.must_be(), shown(&score))),
+            _ if score.is_unit() => return Err(NoScore::Absent(self.line())),
+            _ => return Err(NoScore::OtherType(shown(&score))),
         };
         match Score::new(number) {
             Some(score) => {
                 let given = score_text(&self.line(), own_truth, number);
                 Ok(Component::scored(score, reason.unwrap_or(given)))
             }
-            None => Err(format!("the script gives {number}, which is no score from 0 to 1")),
+            None => Err(NoScore::OutOfRange(number)),
         }
     }
 

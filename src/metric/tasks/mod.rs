@@ -45,7 +45,8 @@ impl Metric for Tasks {
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
         let verdict = read(input, question, raw)?;
-        let problems: Vec<String> = verdict.tasks.into_iter().filter_map(Result::err).collect();
+        let problems = verdict.tasks.into_iter().filter_map(Result::err);
+        let problems: Vec<String> = problems.map(|UnusableRating(problem)| problem).collect();
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(problems)) }
     }
 
@@ -97,12 +98,12 @@ impl Metric for Tone {
             // It is shown where it can be.
             _ if self.weight == Weight::ZERO => Ok(()),
             None => Err(ReplyError::NoTone),
-            Some(tone) => tone.map(drop).map_err(|problem| ReplyError::InPart(vec![problem])),
+            Some(tone) => tone.map(drop).map_err(|UnusableRating(problem)| ReplyError::InPart(vec![problem])),
         }
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
-        let none = Err("the judge gave no tone".to_owned());
+        let none = Err(UnusableRating("the judge gave no tone".to_owned()));
         let component = match verdicts(input, judgements) {
             Ok(verdicts) => rated(verdicts.iter().map(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref())),
             Err(NoVerdict::Silent) => Component::not_applicable(SILENT),
@@ -150,15 +151,20 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
 
 /// A verdict whose evidence was looked at: each rating, or why it can't be used.
 struct CheckedVerdict {
-    tasks: Vec<Result<Rating, String>>,
-    tone: Option<Result<Rating, String>>,
+    tasks: Vec<Result<Rating, UnusableRating>>,
+    tone: Option<Result<Rating, UnusableRating>>,
 }
+
+/// A rating can't be used: a sentence that can be sent back to the judge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct UnusableRating(String);
 
 impl CheckedVerdict {
     fn new(verdict: JudgeVerdict, shown: Option<&Shown>) -> CheckedVerdict {
         let checked = |(name, rating): (String, Rating)| {
             let problem = shown.and_then(|shown| shown.problem_of(&name, &rating.citations, rating.score));
-            problem.map_or(Ok(rating), Err)
+            problem.map_or(Ok(rating), |problem| Err(UnusableRating(problem)))
         };
         let numbered = |(rating, number): (Rating, usize)| checked((format!("task {number}"), rating));
         CheckedVerdict {
@@ -212,26 +218,37 @@ fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Vec<Che
     }
     match (read.len(), why.as_slice()) {
         (0, []) => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
-        (usable, why) => enough(usable, why).map(|()| read).map_err(NoVerdict::Missing),
+        (usable, why) => match enough(usable, why) {
+            Ok(()) => Ok(read),
+            Err(error) => Err(NoVerdict::Missing(error.to_string())),
+        },
     }
 }
 
+/// Fewer than a majority of the verdicts can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum NoMajority {
+    /// None of them: why the first one can't.
+    #[error("{0}")]
+    Nothing(String),
+    /// Some of them.
+    #[error("only {usable} of {all} verdicts can be used: {first}")]
+    TooFew { usable: usize, all: usize, first: String },
+}
+
 /// Whether a majority can be used: those that can't may have judged otherwise.
-///
-/// # Errors
-/// Why not.
-fn enough<S: AsRef<str>>(usable: usize, why: &[S]) -> Result<(), String> {
+fn enough<S: ToString>(usable: usize, why: &[S]) -> Result<(), NoMajority> {
     match (usable, why) {
-        (0, [why, ..]) => Err(why.as_ref().to_owned()),
+        (0, [why, ..]) => Err(NoMajority::Nothing(why.to_string())),
         (usable, [first, ..]) if usable <= why.len() => {
-            Err(format!("only {usable} of {} verdicts can be used: {}", usable + why.len(), first.as_ref()))
+            Err(NoMajority::TooFew { usable, all: usable + why.len(), first: first.to_string() })
         }
         _ => Ok(()),
     }
 }
 
-/// What all samples say of one thing.
-fn rated<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r String>>) -> Component {
+/// The score by all samples of one rating.
+fn rated<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r UnusableRating>>) -> Component {
     let (mut usable, mut why) = (Vec::new(), Vec::new());
     samples.for_each(|sample| match sample {
         Ok(rating) => usable.push(rating),
@@ -243,7 +260,7 @@ fn rated<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r String>>) -> C
             let scores: Vec<f64> = usable.iter().map(|rating| rating.score.get()).collect();
             Component::scored(rating.score, rating.reason).unstable_if(spread(&scores) > SPREAD)
         }
-        Err(error) => Component::missing(error),
+        Err(error) => Component::missing(error.to_string()),
     }
 }
 

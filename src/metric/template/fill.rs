@@ -45,22 +45,37 @@ pub fn placeholders(prompt: &str) -> Vec<&str> {
     all
 }
 
+/// A variable of the prompt has no value in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FillError {
+    /// The job has no variable of this name.
+    #[error("`{0}` is no variable")]
+    UnknownVariable(String),
+    /// No reply is expected of this turn.
+    #[error("no reply is expected of turn {0}, which the prompt asks for")]
+    NoExpectedReply(u32),
+    /// Neither the metric nor the case nor the turn has a rubric.
+    #[error("no rubrics are given, which the prompt asks for")]
+    NoRubrics,
+}
+
 /// The prompt about a turn, and what was left out of texts that are too long. What is inserted is put in once: placeholders in it
 /// stay as they are.
 ///
 /// # Errors
-/// A variable that has no value in this turn, in a sentence.
+/// A variable has no value in this turn.
 pub(super) fn fill(
     config: &TemplateConfig,
     input: &MetricInput<'_>,
     turn: &Turn,
-) -> Result<(String, Vec<String>), String> {
+) -> Result<(String, Vec<String>), FillError> {
     let (mut filled, mut cut) = (String::new(), Cut::default());
     let mut rest = config.prompt.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, behind)) = after.split_once("}}") else { break };
         filled.push_str(before);
-        let field = config.variables.get(name.trim()).ok_or_else(|| format!("`{}` is no variable", name.trim()))?;
+        let unknown = || FillError::UnknownVariable(name.trim().to_owned());
+        let field = config.variables.get(name.trim()).ok_or_else(unknown)?;
         let value = value(config, *field, input, turn)?;
         let value = cut.text(&value, || format!("`{}` of turn {}", name.trim(), turn.number));
         filled.push_str(&if config.judging.strict { value } else { escape(&value) });
@@ -75,7 +90,7 @@ fn value(
     field: TemplateField,
     input: &MetricInput<'_>,
     turn: &Turn,
-) -> Result<String, String> {
+) -> Result<String, FillError> {
     let line = || input.lines.iter().find(|line| line.turn == turn.number).map(|line| &line.expected);
     Ok(match field {
         TemplateField::UserContent => turn.user.clone(),
@@ -84,7 +99,7 @@ fn value(
             let is_last = input.transcript.turns.last().is_some_and(|last| last.number == turn.number);
             let of_case = || input.expected.filter(|_| is_last).and_then(|expected| expected.reply.clone());
             let reply = line().and_then(|expected| expected.reply.clone()).or_else(of_case);
-            reply.ok_or_else(|| format!("no reply is expected of turn {}, which the prompt asks for", turn.number))?
+            reply.ok_or(FillError::NoExpectedReply(turn.number))?
         }
         TemplateField::Rubrics => {
             let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
@@ -97,7 +112,7 @@ fn value(
                 .map(|rubric| serde_json::json!({ "id": rubric.id, "text": rubric.text }))
                 .collect();
             if rubrics.is_empty() {
-                return Err("no rubrics are given, which the prompt asks for".to_owned());
+                return Err(FillError::NoRubrics);
             }
             serde_json::Value::from(rubrics).to_string()
         }

@@ -14,7 +14,7 @@ use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majority, weighted_mean};
 
 pub use fill::{TemplateField, placeholders};
-pub use scorer::{Category, ScorerReading, TemplateScorer};
+pub use scorer::{Category, ScorerReading, ScorerReplyError, TemplateScorer};
 
 /// `template`: a judge's question in the user's own words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,7 +82,9 @@ impl TemplateMetric {
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         for judgement in &own {
             let reading = match &judgement.reply {
-                Observed::Seen(raw) => self.config.scorer.read(raw, self.config.judging.strict),
+                Observed::Seen(raw) => {
+                    self.config.scorer.read(raw, self.config.judging.strict).map_err(|error| error.to_string())
+                }
                 Observed::Failed(error) => Err(error.clone()),
             };
             match reading {
@@ -155,7 +157,7 @@ impl Metric for TemplateMetric {
             .scorer
             .read(raw, self.config.judging.strict)
             .map(drop)
-            .map_err(|error| ReplyError::Verdicts(vec![error]))
+            .map_err(|error| ReplyError::Verdicts(vec![error.to_string()]))
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
@@ -172,7 +174,7 @@ impl Metric for TemplateMetric {
                 let component = match (unanswered(input, Some(turn.number)), fill::fill(&self.config, input, turn)) {
                     (Some(component), _) => component,
                     (None, Ok(_)) => self.component(turn.number, judgements),
-                    (None, Err(why)) => Component::missing(why),
+                    (None, Err(error)) => Component::missing(error.to_string()),
                 };
                 let label = format!("turn {} · {}", turn.number, turn.user);
                 Item { turn: Some(turn.number), ..Item::new(label, component) }

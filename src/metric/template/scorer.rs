@@ -37,7 +37,46 @@ pub enum TemplateScorer {
     RubricScores(Vec<String>),
 }
 
-/// What a reply comes to.
+/// Why a reply gives no score: a sentence that can be sent back to the judge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScorerReplyError {
+    /// It is not JSON: the parser's error.
+    #[error("The reply is not JSON ({0}).")]
+    NotJson(String),
+    /// A key stands twice in one object, with different values.
+    #[error("The reply says `{}` twice in one object, and differently.", visible(.0))]
+    Contradiction(String),
+    /// A part of it is missing, or of another type.
+    #[error("The {0} is required.")]
+    Missing(&'static str),
+    /// A score is below 0 or above 1.
+    #[error("The score must be between 0 and 1.")]
+    OutOfRange,
+    /// The label is none of the categories.
+    #[error("The category \"{}\" is none of {}.", visible(label), labels.join(", "))]
+    UnknownCategory {
+        /// The label, as the judge wrote it: untrusted text.
+        label: String,
+        /// The labels that it could choose from.
+        labels: Vec<String>,
+    },
+    /// A score of a rubric names none.
+    #[error("Each rubric score needs an id.")]
+    NoRubricId,
+    /// A rubric is scored twice.
+    #[error("The rubric {0} has more than one score.")]
+    RubricTwice(String),
+    /// Other rubrics are scored than those of the question.
+    #[error("The rubric scores are those of {}, not of {}.", given.join(", "), wanted.join(", "))]
+    OtherRubrics {
+        /// The ids of the reply.
+        given: Vec<String>,
+        /// The ids of the question.
+        wanted: Vec<String>,
+    },
+}
+
+/// The score of a reply, with its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScorerReading {
     /// The score.
@@ -91,38 +130,39 @@ impl TemplateScorer {
     /// the categories scores 0.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
-    pub fn read(&self, raw: &str, is_strict: bool) -> Result<ScorerReading, String> {
+    /// It gives no score.
+    pub fn read(&self, raw: &str, is_strict: bool) -> Result<ScorerReading, ScorerReplyError> {
+        use ScorerReplyError as Error;
         let raw = unfenced(raw);
-        let reply: Value = serde_json::from_str(raw).map_err(|error| format!("The reply is not JSON ({error})."))?;
+        let reply: Value = serde_json::from_str(raw).map_err(|error| Error::NotJson(error.to_string()))?;
         if let Some(key) = contradiction(raw).filter(|_| !is_strict) {
-            return Err(format!("The reply says `{}` twice in one object, and differently.", visible(&key)));
+            return Err(Error::Contradiction(key));
         }
         let reason = |value: &Value| {
             let reason = value.get("reason").and_then(Value::as_str).map(str::trim).filter(|reason| !reason.is_empty());
-            reason.map(str::to_owned).ok_or("The reason is required.")
+            reason.map(str::to_owned).ok_or(Error::Missing("reason"))
         };
         let score = |value: &Value| {
-            let number = value.get("score").and_then(Value::as_f64).ok_or("The score is required.")?;
-            Score::new(number).ok_or("The score must be between 0 and 1.")
+            let number = value.get("score").and_then(Value::as_f64).ok_or(Error::Missing("score"))?;
+            Score::new(number).ok_or(Error::OutOfRange)
         };
         match self {
             TemplateScorer::SingleScore => {
                 Ok(ScorerReading { score: score(&reply)?, reason: reason(&reply)?, label: None })
             }
             TemplateScorer::Boolean => {
-                let passed = reply.get("passed").and_then(Value::as_bool).ok_or("The value `passed` is required.")?;
+                let passed = reply.get("passed").and_then(Value::as_bool).ok_or(Error::Missing("value `passed`"))?;
                 Ok(ScorerReading { score: Score::from_bool(passed), reason: reason(&reply)?, label: None })
             }
             TemplateScorer::Categorical(categories) => {
-                let label = reply.get("category").and_then(Value::as_str).ok_or("The category is required.")?;
+                let label = reply.get("category").and_then(Value::as_str).ok_or(Error::Missing("category"))?;
                 let known = categories.iter().find(|category| category.label == label);
                 let reason = reason(&reply)?;
                 let reason = match known {
                     Some(_) => reason,
                     None if !is_strict => {
-                        let labels: Vec<&str> = categories.iter().map(|category| category.label.as_str()).collect();
-                        return Err(format!("The category \"{}\" is none of {}.", visible(label), labels.join(", ")));
+                        let labels = categories.iter().map(|category| category.label.clone()).collect();
+                        return Err(Error::UnknownCategory { label: label.to_owned(), labels });
                     }
                     None => format!("{reason} (the category is none of those that were given)"),
                 };
@@ -132,18 +172,18 @@ impl TemplateScorer {
             TemplateScorer::RubricScores(ids) => {
                 let entries = reply.get("rubricScores").and_then(Value::as_array).filter(|entries| !entries.is_empty());
                 let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
-                for entry in entries.ok_or("The list `rubricScores` is required.")? {
-                    let id = entry.get("id").and_then(Value::as_str).ok_or("Each rubric score needs an id.")?;
+                for entry in entries.ok_or(Error::Missing("list `rubricScores`"))? {
+                    let id = entry.get("id").and_then(Value::as_str).ok_or(Error::NoRubricId)?;
                     reason(entry)?;
                     if scores.insert(id, score(entry)?).is_some() {
-                        return Err(format!("The rubric {id} has more than one score."));
+                        return Err(Error::RubricTwice(id.to_owned()));
                     }
                 }
                 let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
                 let given: BTreeSet<&str> = scores.keys().copied().collect();
                 if !wanted.is_empty() && wanted != given {
-                    let names = |ids: BTreeSet<&str>| ids.into_iter().collect::<Vec<_>>().join(", ");
-                    return Err(format!("The rubric scores are those of {}, not of {}.", names(given), names(wanted)));
+                    let names = |ids: BTreeSet<&str>| ids.into_iter().map(str::to_owned).collect();
+                    return Err(Error::OtherRubrics { given: names(given), wanted: names(wanted) });
                 }
                 let mean = scores.values().map(|score| score.get()).sum::<f64>() / scores.len() as f64;
                 let reason = scores.iter().map(|(id, score)| format!("{id}: {}", score.get())).collect::<Vec<_>>();
@@ -165,7 +205,8 @@ mod tests {
     use super::*;
 
     fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, String> {
-        scorer.read(&reply.to_string(), true).map(|reading| reading.score.get())
+        let reading = scorer.read(&reply.to_string(), true);
+        reading.map(|reading| reading.score.get()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -208,9 +249,9 @@ mod tests {
             }
         }
         let fine = json!({"category": "fine", "reason": "so"}).to_string();
-        assert!(categories.read(&fine, false).unwrap_err().contains("\"fine\" is none of good, poor"));
+        assert!(categories.read(&fine, false).unwrap_err().to_string().contains("\"fine\" is none of good, poor"));
         let twice = r#"{"passed": true, "passed": false, "reason": "so"}"#;
-        assert!(TemplateScorer::Boolean.read(twice, false).unwrap_err().contains("`passed` twice"));
+        assert!(TemplateScorer::Boolean.read(twice, false).unwrap_err().to_string().contains("`passed` twice"));
         assert!(TemplateScorer::Boolean.read("```json\n{\"passed\": true, \"reason\": \"so\"}\n```", false).is_ok());
     }
 }

@@ -39,7 +39,40 @@ pub struct MessageGoal {
     /// The goal's name.
     pub name: String,
     /// After how many calls each message came that reaches it; empty where none did. Why it is not known, where it is not.
-    pub reached: Result<Vec<usize>, String>,
+    pub reached: Result<Vec<usize>, UnknownGoal>,
+}
+
+/// It is not known whether a goal was reached, or an assertion holds.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownGoal {
+    /// Nobody has read the messages.
+    #[error("whether a message reaches the goal {name} is not known")]
+    Unread {
+        /// The goal's name.
+        name: String,
+    },
+    /// The judge has not decided on a message.
+    #[error("whether a message reaches the goal {name} is not known: {why}")]
+    Undecided {
+        /// The goal's name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// The goal is of no kind that can be looked for.
+    #[error("whether the goal {name} was reached is not known: it is neither a call nor a message")]
+    OtherKind {
+        /// The goal's name.
+        name: String,
+    },
+    /// The judge has not decided on an assertion.
+    #[error("whether it holds that {text:?} is not known: {why}")]
+    UndecidedAssertion {
+        /// What must hold.
+        text: String,
+        /// Why not.
+        why: String,
+    },
 }
 
 /// Something that must hold of a conversation for its journey to succeed.
@@ -48,7 +81,7 @@ pub struct Assertion {
     /// What must hold.
     pub text: String,
     /// Whether it does; why it is not known, where it is not.
-    pub holds: Result<bool, String>,
+    pub holds: Result<bool, UnknownGoal>,
 }
 
 /// The result of a comparison.
@@ -225,7 +258,7 @@ impl Session<'_> {
     fn why_missing(&self) -> String {
         let message = self.input.messages.iter().find_map(|message| message.reached.as_ref().err());
         if let Some(why) = message {
-            return why.clone();
+            return why.to_string();
         }
         let doubt = self.comparer.doubt.borrow().clone();
         doubt.unwrap_or_else(|| "whether two texts mean the same is not known".to_owned())
@@ -233,7 +266,8 @@ impl Session<'_> {
 
     fn unknown_goal(&self) -> Option<String> {
         let message = self.input.messages.iter().find_map(|message| message.reached.as_ref().err());
-        message.or_else(|| self.input.assertions.iter().find_map(|it| it.holds.as_ref().err())).cloned()
+        let unknown = message.or_else(|| self.input.assertions.iter().find_map(|it| it.holds.as_ref().err()));
+        unknown.map(ToString::to_string)
     }
 
     /// Of pairs those that are the same.

@@ -3,6 +3,7 @@
 use super::super::rubric::{Rubric, RubricConfig, RubricScope};
 use super::{
     Assertion, Expectation, ExpectedMessage, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
+    UnknownGoal,
 };
 use crate::evidence::{Judgement, Question};
 use crate::metric::judged::{JudgeItems, JudgeMeasure, JudgeOptions, JudgedMetric};
@@ -120,9 +121,7 @@ impl TrajectoryConfig {
         }
         let unseen = expected.unseen.iter().map(|name| MessageGoal {
             name: name.clone(),
-            reached: Err(format!(
-                "whether the goal {name} was reached is not known: it is neither a call nor a message"
-            )),
+            reached: Err(UnknownGoal::OtherKind { name: name.clone() }),
         });
         goals.into_iter().chain(unseen).collect()
     }
@@ -138,7 +137,7 @@ impl TrajectoryConfig {
         let assertion = |(_, text, component): (String, String, Component)| Assertion {
             holds: match component.score() {
                 Some(score) => Ok(is_yes(score)),
-                None => Err(format!("whether it holds that {text:?} is not known: {}", component.why())),
+                None => Err(UnknownGoal::UndecidedAssertion { text: text.clone(), why: component.why().to_owned() }),
             },
             text,
         };
@@ -166,7 +165,7 @@ fn reached(
     name: &str,
     input: &MetricInput<'_>,
     verdicts: &[(String, String, Component)],
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<usize>, UnknownGoal> {
     let mut reached = Vec::new();
     let mut calls = 0;
     for turn in &input.transcript.turns {
@@ -176,7 +175,7 @@ fn reached(
         match verdict.score() {
             Some(score) => reached.extend(is_yes(score).then_some(calls)),
             None if verdict.is_missing() => {
-                return Err(format!("whether a message reaches the goal {name} is not known: {}", verdict.why()));
+                return Err(UnknownGoal::Undecided { name: name.to_owned(), why: verdict.why().to_owned() });
             }
             None => {}
         }

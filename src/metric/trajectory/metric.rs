@@ -12,6 +12,7 @@ use super::questions::{self, PairAnswers};
 use super::{
     Assertion, CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS, MessageGoal,
     Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
+    UnknownGoal,
 };
 use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
@@ -270,7 +271,7 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
             }
         }
         let is_known = message.reply.is_none() || reached.is_empty();
-        let unknown = || format!("whether a message reaches the goal {} is not known", message.name);
+        let unknown = || UnknownGoal::Unread { name: message.name.clone() };
         MessageGoal { name: message.name.clone(), reached: is_known.then_some(reached).ok_or_else(unknown) }
     };
     expected.messages.iter().map(goal).collect()

@@ -32,7 +32,7 @@ mod value;
 pub mod watsonx;
 mod wratio;
 
-pub use compare::{Assertion, FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput};
+pub use compare::{Assertion, FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput, UnknownGoal};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use criterion::CriterionError;
 pub use date::Moment;

@@ -129,6 +129,11 @@ impl Paths {
     }
 }
 
+/// A leaf of a tree of paths, named by its path, is neither true, false nor a mapping.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0} must be true, false or a mapping")]
+pub struct PathTreeError(String);
+
 /// A tree of keys: what `onlyPaths` and `ignorePaths` select.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathTree {
@@ -143,7 +148,7 @@ impl PathTree {
     ///
     /// # Errors
     /// A leaf of the tree is neither true, false nor a mapping; it is named.
-    pub fn new(paths: &Paths) -> Result<PathTree, String> {
+    pub fn new(paths: &Paths) -> Result<PathTree, PathTreeError> {
         let mut root = PathTree::default();
         match paths {
             Paths::List(paths) => {
@@ -166,7 +171,7 @@ impl PathTree {
         Ok(root)
     }
 
-    fn read(path: &str, value: &Value) -> Result<Option<PathTree>, String> {
+    fn read(path: &str, value: &Value) -> Result<Option<PathTree>, PathTreeError> {
         match value {
             Value::Bool(true) => Ok(Some(PathTree { is_whole: true, ..PathTree::default() })),
             Value::Bool(false) => Ok(None),
@@ -179,7 +184,7 @@ impl PathTree {
                 }
                 Ok(Some(node))
             }
-            _ => Err(format!("{path} must be true, false or a mapping")),
+            _ => Err(PathTreeError(path.to_owned())),
         }
     }
 }

@@ -13,8 +13,10 @@ fn goals_are_reached_in_the_order_of_their_graph() {
     ];
     let get = |what: &str| ToolUse::new("get", json!({ "what": what }));
     let run = |options: Value, actual: &[ToolUse], told: Option<Vec<usize>>| {
-        let messages =
-            [MessageGoal { name: "tell".to_owned(), reached: told.ok_or_else(|| "nobody knows".to_owned()) }];
+        let messages = [MessageGoal {
+            name: "tell".to_owned(),
+            reached: told.ok_or_else(|| UnknownGoal::Unread { name: "tell".to_owned() }),
+        }];
         let input = TrajectoryInput {
             expected: &expected,
             actual,
@@ -43,7 +45,7 @@ fn goals_are_reached_in_the_order_of_their_graph() {
     assert!(silent.explanation.unwrap().contains("no message reaches the goal tell"));
     let unknown = run(watsonx(), &[get("id"), get("off")], None);
     assert_eq!(unknown.is_match, None);
-    assert_eq!(unknown.missing.unwrap(), "nobody knows");
+    assert_eq!(unknown.missing.unwrap(), "whether a message reaches the goal tell is not known");
     assert_eq!(run(watsonx(), &[get("off")], None).is_match, Some(false));
     let backwards = run(watsonx(), &[get("off"), get("id")], Some(vec![2]));
     assert!(backwards.explanation.unwrap().contains("id came after off, which it must lead to"));
