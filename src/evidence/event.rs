@@ -80,11 +80,16 @@ pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Value::deserialize(deserializer).map(Some)
 }
 
-impl TryFrom<StoredEvent> for Event {
-    type Error = String;
+/// A stored event lacks a field that its kind needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("missing field `{0}`")]
+struct MissingField(&'static str);
 
-    fn try_from(stored: StoredEvent) -> Result<Event, String> {
-        let missing = |field: &str| format!("missing field `{field}`");
+impl TryFrom<StoredEvent> for Event {
+    type Error = MissingField;
+
+    fn try_from(stored: StoredEvent) -> Result<Event, MissingField> {
+        let missing = MissingField;
         let kind = match stored.kind {
             StoredKind::SystemPrompt => EventKind::SystemPrompt { text: stored.text.ok_or_else(|| missing("text"))? },
             StoredKind::GraphRequest => EventKind::GraphRequest {

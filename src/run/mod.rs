@@ -54,5 +54,5 @@ pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, pref
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};
-pub use steps::{NoSteps, WrittenSteps, write_steps};
+pub use steps::{NoSteps, StepsError, StepsReplyError, WrittenSteps, write_steps};
 pub use trial::{SetupError, fact_uses};

@@ -6,9 +6,10 @@ use super::Engine;
 use crate::cassette::{self, Stopped};
 use crate::evidence::{Message, Question, QuestionTo, ReplySchema, Role, Usage};
 use crate::job::Job;
-use crate::llm::{LlmRequest, LlmRole, UsageMeter};
+use crate::llm::{LlmError, LlmRequest, LlmRole, UsageMeter};
 use crate::metric::MetricConfig;
 use crate::money::Cost;
+use crate::prompt::PromptError;
 use crate::text::visible;
 
 /// The most times that the judge is asked for the steps of one criterion.
@@ -45,14 +46,54 @@ impl WrittenSteps {
     }
 }
 
-/// Why there are no steps: a sentence, and what was spent.
+/// There are no steps.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{why}")]
 pub struct NoSteps {
-    /// The sentence.
-    pub why: String,
+    /// Why there are none.
+    pub why: StepsError,
     /// What was spent all the same.
     pub usage: Usage,
+}
+
+/// Why the judge wrote no steps.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum StepsError {
+    /// In replay: something that is needed is not recorded, in a sentence with what to try.
+    #[error("{0}")]
+    Unrecorded(String),
+    /// In replay: the judge had not answered when the recording ended.
+    #[error("the recording ends before they are written")]
+    RecordingEnds,
+    /// The question could not be rendered.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The judge could not be asked.
+    #[error(transparent)]
+    Llm(#[from] LlmError),
+    /// None of its replies can be used.
+    #[error("no usable steps in {TRIES} tries: {}", .0.to_string().trim_end_matches('.'))]
+    Unusable(StepsReplyError),
+}
+
+/// Why a reply with steps can't be used: a sentence that can be sent back to the judge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepsReplyError {
+    /// It is not JSON: the parser's error.
+    #[error("The reply is not JSON ({0}).")]
+    NotJson(String),
+    /// It has no list of steps.
+    #[error("The reply must be an object with a list `steps`.")]
+    NoList,
+    /// The list is empty, or one of its entries is no text.
+    #[error("Each step must be a sentence.")]
+    NoSentence,
+    /// There are too many.
+    #[error("There are {0} steps, where at most {MOST_STEPS} are of use.")]
+    TooMany(usize),
+    /// A step is too long: its beginning, which is untrusted text.
+    #[error("The step \"{}…\" is longer than {LONGEST_STEP} characters.", visible(.0))]
+    TooLong(String),
 }
 
 /// Has the judge write the steps of all criteria that have none; the first one of a panel does. Nothing is asked where a job needs
@@ -81,8 +122,8 @@ pub async fn write_steps(engine: &Engine) -> Result<Option<WrittenSteps>, NoStep
         let steps = tokio::select! {
             biased;
             stopped = tape.stopped() => Err(match stopped {
-                Stopped::Unrecorded(why) => why,
-                Stopped::Unanswered => "the recording ends before they are written".to_owned(),
+                Stopped::Unrecorded(why) => StepsError::Unrecorded(why),
+                Stopped::Unanswered => StepsError::RecordingEnds,
             }),
             steps = steps_of(engine, criteria, &mut written) => steps,
         };
@@ -94,9 +135,10 @@ pub async fn write_steps(engine: &Engine) -> Result<Option<WrittenSteps>, NoStep
     Ok(Some(written))
 }
 
-async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -> Result<Vec<String>, String> {
+/// Asks the judge for the steps of one criterion, again where a reply can't be used; adds up what that took.
+async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -> Result<Vec<String>, StepsError> {
     let job = &engine.plan.job;
-    let prompt = engine.templates.steps_prompt(criteria).map_err(|error| error.to_string())?;
+    let prompt = engine.templates.steps_prompt(criteria)?;
     let question = Question {
         id: "steps".to_owned(),
         metric: "geval".to_owned(),
@@ -118,17 +160,16 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
         sample: 1,
         conversation_seed: Some(engine.rng_seed as u32 & 0x7fff_ffff),
     };
-    let mut why = String::new();
-    for _ in 0..TRIES {
+    let mut tries = 0;
+    loop {
+        tries += 1;
         let meter = UsageMeter::default();
         let answer = cassette::ask(&engine.cassette.run_tape(), judge, &request, &meter).await;
         written.usage = written.usage.plus(meter.taken());
-        let raw = match answer {
-            Ok(reply) => reply.text,
-            Err(error) => return Err(error.to_string()),
-        };
+        let raw = answer?.text;
         match read(&raw) {
             Ok(steps) => return Ok(steps),
+            Err(problem) if tries == TRIES => return Err(StepsError::Unusable(problem)),
             Err(problem) => {
                 request.messages.push(Message::new(Role::Assistant, raw));
                 request.messages.push(Message::new(
@@ -137,11 +178,9 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
                         "Those steps could not be used: {problem} Reply again with the whole object, and nothing else."
                     ),
                 ));
-                why = problem;
             }
         }
     }
-    Err(format!("no usable steps in {TRIES} tries: {}", why.trim_end_matches('.')))
 }
 
 fn schema() -> ReplySchema {
@@ -158,25 +197,19 @@ fn schema() -> ReplySchema {
     }
 }
 
-/// Reads the steps.
-///
-/// # Errors
-/// What is wrong with them, in a sentence that can be sent back to the judge.
-fn read(raw: &str) -> Result<Vec<String>, String> {
-    let reply: Value = serde_json::from_str(raw.trim()).map_err(|error| format!("The reply is not JSON ({error})."))?;
-    let steps =
-        reply.get("steps").and_then(Value::as_array).ok_or("The reply must be an object with a list `steps`.")?;
+/// Reads the steps of a reply.
+fn read(raw: &str) -> Result<Vec<String>, StepsReplyError> {
+    let not_json = |error: serde_json::Error| StepsReplyError::NotJson(error.to_string());
+    let reply: Value = serde_json::from_str(raw.trim()).map_err(not_json)?;
+    let steps = reply.get("steps").and_then(Value::as_array).ok_or(StepsReplyError::NoList)?;
     let text = |step: &Value| step.as_str().map(str::trim).filter(|step| !step.is_empty()).map(str::to_owned);
     let steps: Option<Vec<String>> = steps.iter().map(text).collect();
-    let steps = steps.filter(|steps| !steps.is_empty()).ok_or("Each step must be a sentence.")?;
+    let steps = steps.filter(|steps| !steps.is_empty()).ok_or(StepsReplyError::NoSentence)?;
     if steps.len() > MOST_STEPS {
-        return Err(format!("There are {} steps, where at most {MOST_STEPS} are of use.", steps.len()));
+        return Err(StepsReplyError::TooMany(steps.len()));
     }
     match steps.iter().find(|step| step.chars().count() > LONGEST_STEP) {
-        Some(step) => {
-            let begin: String = step.chars().take(60).collect();
-            Err(format!("The step \"{}…\" is longer than {LONGEST_STEP} characters.", visible(&begin)))
-        }
+        Some(step) => Err(StepsReplyError::TooLong(step.chars().take(60).collect())),
         None => Ok(steps),
     }
 }
@@ -202,7 +235,7 @@ mod tests {
             (&many, "There are 13 steps"),
             (&long, "is longer than 600 characters"),
         ] {
-            let problem = read(raw).unwrap_err();
+            let problem = read(raw).unwrap_err().to_string();
             assert!(problem.contains(part), "{raw}: {problem}");
         }
     }

@@ -5,19 +5,20 @@
 //! one that is dropped, because the trial was interrupted, asks its agent to end, and
 //! [`RunResources`](super::resources::RunResources) does the rest.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::managed::ended;
 use super::seeds::{deliver_seeds, history};
 use super::trial::Stop;
-use super::trial_graph::TrialGraph;
+use super::trial_graph::{TrialGraph, TrialGraphError};
 use super::turn::with_hint;
 use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
-use crate::agent::managed::{Lifeline, Listener, ManagedAgent};
+use crate::agent::managed::{Lifeline, Listener, ManagedAgent, StartError};
 use crate::agent::tools::ToolMockConfig;
-use crate::agent::{Ability, Agent, AgentContext, Hosting, Session};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Session};
 use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
 use crate::evidence::{Message, Value};
 use crate::graph::{Graph, GraphConfig, GraphError, GraphErrorKind, Parameters};
@@ -60,6 +61,24 @@ struct Owned {
     trial_graph: Option<Arc<TrialGraph>>,
     demo: Option<DemoAgent>,
     managed: Option<Arc<ManagedAgent>>,
+}
+
+/// Why something that a trial runs on could not be started.
+#[derive(Debug, thiserror::Error)]
+enum EnvError {
+    #[error("the graph: {0}")]
+    Graph(#[from] TrialGraphError),
+    #[error("the demo agent could not be started: {0}")]
+    Demo(#[from] io::Error),
+    /// The agent that eval-job starts.
+    #[error(transparent)]
+    Managed(#[from] StartError),
+    /// The agent's client.
+    #[error(transparent)]
+    Client(#[from] AgentError),
+    /// The reference agent's client.
+    #[error("the reference agent: {0}")]
+    Reference(AgentError),
 }
 
 /// The extent of a setup.
@@ -216,8 +235,7 @@ impl EnvSetup<'_> {
                 true => Ok(None),
                 false => target.transport.connect(context.clone()).map(Some),
             };
-            let connected = connected.map_err(|error| format!("the reference agent: {error}"));
-            let agent = self.tried("the reference agent's start", connected)?;
+            let agent = self.tried("the reference agent's start", connected.map_err(EnvError::Reference))?;
             self.reference = Some(Reference { agent: self.taped(Party::Reference, (context, agent))?, limiter });
         }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
@@ -236,7 +254,7 @@ impl EnvSetup<'_> {
     async fn set_up_graph(&mut self) -> Result<(), Stop> {
         let made = match self.tape.is_replayed() {
             true => Ok(None),
-            false => self.engine.trial_graph(self.trial).await.map_err(|error| format!("the graph: {error}")),
+            false => self.engine.trial_graph(self.trial).await.map_err(EnvError::Graph),
         };
         self.owned.trial_graph = self.tried("the graph's start", made)?;
         self.graph = self.engine.taped(&self.tape, Party::Graph, self.owned.graph());
@@ -244,22 +262,21 @@ impl EnvSetup<'_> {
     }
 
     /// Starts the agent, where that is ours to do, and makes a client for it.
-    async fn connect(&mut self, limiter: ConversationLimiter, listener: &Listener) -> Result<Box<dyn Agent>, String> {
+    async fn connect(&mut self, limiter: ConversationLimiter, listener: &Listener) -> Result<Box<dyn Agent>, EnvError> {
         let (engine, transport) = (self.engine, &self.engine.plan.job.target.transport);
         if let (Hosting::InProcess, Some(graph)) = (transport.hosting(), self.owned.graph()) {
-            let demo = DemoAgent::start(graph, engine.clock).await;
-            self.owned.demo = Some(demo.map_err(|error| format!("the demo agent could not be started: {error}"))?);
+            self.owned.demo = Some(DemoAgent::start(graph, engine.clock).await?);
         }
-        let managed = engine.managed_agent(self.owned.trial_graph.as_deref(), listener).await;
-        self.owned.managed = managed.map_err(|error| error.to_string())?;
-        transport.connect(self.agent_context(limiter)).map_err(|error| error.to_string())
+        self.owned.managed = engine.managed_agent(self.owned.trial_graph.as_deref(), listener).await?;
+        Ok(transport.connect(self.agent_context(limiter))?)
     }
 
-    /// What was made, or why it could not be, then or in the recording.
-    fn tried<T>(&self, what: &str, made: Result<T, String>) -> Result<T, Stop> {
-        match (self.tape.noted(what, made.as_ref().err().cloned()), made) {
+    /// What was started, or the error, of now or of the recording.
+    fn tried<T>(&self, what: &str, made: Result<T, EnvError>) -> Result<T, Stop> {
+        match (self.tape.noted(what, made.as_ref().err().map(ToString::to_string)), made) {
             (None, Ok(made)) => Ok(made),
-            (Some(error), _) | (None, Err(error)) => Err(Stop::broken(error)),
+            (Some(error), _) => Err(Stop::broken(error)),
+            (None, Err(error)) => Err(Stop::broken(error.to_string())),
         }
     }
 
