@@ -133,11 +133,35 @@ impl<R: BufRead> Iterator for Entries<R> {
     }
 }
 
-/// Where a line stands in a journal.
-#[derive(Debug, Clone, Copy)]
+/// The place of lines that stand in a journal one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineSpan {
     pub(super) start: u64,
+    /// In bytes, the breaks included.
     pub(super) length: u32,
+}
+
+impl LineSpan {
+    /// The most bytes of several lines: they are read at once.
+    const MOST: u32 = 64 * 1024;
+
+    /// Adds the place of the next line to those of a trial. Lines that follow each other are one span: where no other
+    /// conversation goes on at the same time, a trial takes as much memory as one of its lines.
+    pub(super) fn add(spans: &mut Vec<LineSpan>, next: LineSpan) {
+        match spans.last_mut() {
+            Some(last)
+                if last.start + u64::from(last.length) == next.start
+                    && last.length.saturating_add(next.length) <= LineSpan::MOST =>
+            {
+                last.length += next.length;
+            }
+            _ => {
+                // Most trials need one or two.
+                spans.reserve_exact(usize::from(spans.is_empty()));
+                spans.push(next);
+            }
+        }
+    }
 }
 
 /// The entry of a line, without what the redactor knows.
@@ -147,12 +171,22 @@ pub(super) fn entry(line: &[u8], redactor: Option<&Redactor>) -> serde_json::Res
     Ok(cleared.unwrap_or(entry))
 }
 
-/// The entry that stands there.
-pub(super) fn entry_at(mut file: &File, span: LineSpan, redactor: Option<&Redactor>) -> io::Result<Entry> {
-    let mut line = vec![0; span.length as usize];
+/// The entries that stand there.
+pub(super) fn entries_at(
+    mut file: &File,
+    span: LineSpan,
+    redactor: Option<&Redactor>,
+) -> io::Result<impl Iterator<Item = io::Result<Entry>>> {
+    let mut lines = vec![0; span.length as usize];
     file.seek(SeekFrom::Start(span.start))?;
-    file.read_exact(&mut line)?;
-    Ok(entry(&line, redactor)?)
+    file.read_exact(&mut lines)?;
+    let mut place = 0;
+    Ok(std::iter::from_fn(move || {
+        let rest = lines.get(place..).filter(|rest| !rest.is_empty())?;
+        let line = rest.split_inclusive(|byte| *byte == b'\n').next()?;
+        place += line.len();
+        Some(entry(line, redactor).map_err(io::Error::from))
+    }))
 }
 
 /// The run as its first line tells it: nothing of how it ended.

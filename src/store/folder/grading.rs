@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::entries::{Entries, LineSpan, entry_at};
+use super::entries::{Entries, LineSpan, entries_at};
 use super::journal_file::unreadable;
 use super::{Journal, JournalFile, StoreError};
 use crate::evidence::{AskedQuestion, Judgement, Observed};
@@ -131,7 +131,7 @@ impl Grading {
                 _ => {}
             }
             if let Some(trial) = entry.trial() {
-                grading.trials.entry(trial).or_default().push(entries.span);
+                LineSpan::add(grading.trials.entry(trial).or_default(), entries.span);
             }
             each(&entry);
         }
@@ -147,14 +147,16 @@ impl Grading {
     /// When it can't be read.
     pub fn regraded(&self, trial: u32) -> Result<Regraded, StoreError> {
         let mut regraded = Regraded::default();
+        let unreadable = |source| unreadable(&self.path, source);
         for span in self.trials.get(&trial).into_iter().flatten() {
-            let entry = entry_at(&self.file, *span, self.redactor.as_ref());
-            match entry.map_err(|source| unreadable(&self.path, source))? {
-                Entry::ModelAsked { call, .. } => regraded.calls.push(call),
-                Entry::Judged { question: Some(question), judgement, .. } => {
-                    regraded.judgements.push((*question, judgement));
+            for entry in entries_at(&self.file, *span, self.redactor.as_ref()).map_err(unreadable)? {
+                match entry.map_err(unreadable)? {
+                    Entry::ModelAsked { call, .. } => regraded.calls.push(call),
+                    Entry::Judged { question: Some(question), judgement, .. } => {
+                        regraded.judgements.push((*question, judgement));
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
         Ok(regraded)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-use super::entries::{Entries, LineSpan, entry_at, restarts};
+use super::entries::{Entries, LineSpan, entries_at, restarts};
 use super::journal_file::unreadable;
 use super::{JournalFile, StoreError, summary};
 use crate::evidence::{Condition, TrialId};
@@ -129,7 +129,9 @@ impl JournalFile {
     fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
         let mut trial = TrialRecord::planned(id.clone());
         for span in spans {
-            trial.apply(entry_at(&self.file, *span, self.redactor.as_ref())?);
+            for entry in entries_at(&self.file, *span, self.redactor.as_ref())? {
+                trial.apply(entry?);
+            }
         }
         Ok(trial)
     }
@@ -166,7 +168,7 @@ impl JournalFile {
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
-                    spans.push(entries.span);
+                    LineSpan::add(spans, entries.span);
                 }
                 let entry = if texts == Texts::Read { entry } else { entry.without_texts() };
                 if let Some((group, trial)) = fold.take(entry) {
