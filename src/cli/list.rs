@@ -6,17 +6,19 @@ use super::args::ListArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
+use super::reindex::tell_trouble;
 use crate::record::ListedRun;
 use crate::report;
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
+use crate::store::sqlite::IndexedRuns;
 
 /// How many lines are written at once.
 const AT_ONCE: usize = 200;
 
 /// Shows the runs that are kept, oldest first.
 pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let runs = IndexedRuns::new(RunsFolder::at(&args.runs.runs_dir));
     let (mut lines, mut count) = (String::new(), 0_usize);
     for run in runs.runs()? {
         let run = match run {
@@ -39,6 +41,7 @@ pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Res
         lines += if count == 0 { "[]\n" } else { "\n]\n" };
     }
     printer.data(&lines)?;
+    tell_trouble(&runs, printer);
     Ok(0)
 }
 

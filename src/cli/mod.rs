@@ -46,6 +46,7 @@ mod progress;
 mod prompts;
 mod rows;
 mod record;
+mod reindex;
 mod resume;
 mod run;
 mod schema;
@@ -123,6 +124,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Man(args) => shell::man(&args, &printer),
         Command::Baseline(command) => baseline::baseline(&command, &context, &printer),
         Command::List(args) => list::list(&args, &context, &printer),
+        Command::Reindex(args) => reindex::reindex(&args, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Merge(args) => merge::merge(&args, &context, &printer),

@@ -19,6 +19,7 @@ use super::held::Held;
 use super::jobs::Loaded;
 use super::planning::{load_all, surroundings};
 use super::printer::Printer;
+use super::reindex;
 use super::run::{runtime, waiting_line};
 use super::signals::{Kept, Signals};
 use super::whole_file;
@@ -110,6 +111,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         turns += of_trial.filter(|turn| !turn.is_greeting() && turn.agent.is_some()).count();
     })?;
     stored.write_summary(&overview.summary)?;
+    reindex::index(&folder, printer);
     printer.note(&format!("kept in {}: {}", folder.display(), count(turns, "turn")));
     if turns == 0 {
         let what = "nothing that the agent replied to was said, so there is no case".to_owned();

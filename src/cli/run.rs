@@ -16,6 +16,7 @@ use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::progress::{Live, Progress, WaitLines};
+use super::reindex;
 use super::resume::{self, Resumed, resume_command};
 use super::signals::Signals;
 use super::stored::StoredPrompts;
@@ -119,7 +120,7 @@ impl Jobs<'_> {
             printer.note(&resumed.words(context));
             if resumed.is_whole() {
                 let folder = &resumed.reopened.folder;
-                return read_back(resumed.id().to_owned(), folder, resumed.reopened.run(), context);
+                return read_back(resumed.id().to_owned(), folder, resumed.reopened.run(), (context, printer));
             }
         }
         let rng_seed = before.rng_seed(args);
@@ -202,7 +203,7 @@ impl Jobs<'_> {
         self.compare(&folder, &keeper).await?;
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         let stored = JournalFile::from_journal(&folder, &keeper.journal);
-        Ok(EndedRun { cassette_written, ..read_back(id, &folder, stored, context)? })
+        Ok(EndedRun { cassette_written, ..read_back(id, &folder, stored, (context, printer))? })
     }
 
     /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal.
@@ -238,10 +239,18 @@ impl Jobs<'_> {
 }
 
 /// Reads a run that is over.
-fn read_back(id: String, folder: &Path, mut stored: JournalFile, context: &Context) -> Result<EndedRun, CliError> {
+fn read_back(
+    id: String,
+    folder: &Path,
+    mut stored: JournalFile,
+    (context, printer): (&Context, &Printer),
+) -> Result<EndedRun, CliError> {
     let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance.models);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
+    if summary_written.is_ok() {
+        reindex::index(folder, printer);
+    }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
     let path = folder.display().to_string();
     Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written, cassette_written: Ok(()) })

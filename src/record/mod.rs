@@ -24,6 +24,7 @@ mod merge;
 mod overview;
 mod part;
 mod provenance;
+mod run_figures;
 mod spending;
 mod summary;
 mod tag_first;
@@ -50,6 +51,7 @@ pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMut
 pub use overview::Overview;
 pub use part::{MergedPart, MergedParts, MissingPart, RunPart};
 pub use provenance::{PromptDigest, Provenance};
+pub use run_figures::{CellFigure, ModelCells, RunFigures};
 pub use spending::{Spender, Spending, Stage, total};
 pub use steps::StepsWritten;
 pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};

@@ -98,6 +98,8 @@ pub(super) enum Command {
     Schema,
     /// Show the runs that are kept
     List(ListArgs),
+    /// Make the index of runs again from their folders; it is kept up to date anyway, so this is for one that is damaged
+    Reindex(ReindexArgs),
     /// Name a run that later ones are compared with; wherever a run is named, its baseline's name will do
     #[command(subcommand)]
     Baseline(BaselineCommand),
@@ -312,6 +314,12 @@ pub(super) struct RunsArgs {
     /// Where runs are kept
     #[arg(long, env = "EVAL_JOB_RUNS_DIR", value_name = "DIR", default_value = "runs")]
     pub(super) runs_dir: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ReindexArgs {
+    #[command(flatten)]
+    pub(super) runs: RunsArgs,
 }
 
 #[derive(Debug, clap::Args)]

@@ -10,6 +10,7 @@ use crate::job::render_problems;
 use crate::report::{AMBIGUOUS_ENDING, Ink, beside_gate, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
+use crate::store::sqlite::IndexTrouble;
 use crate::text::nearest;
 use crate::tool_list::ToolsError;
 
@@ -241,6 +242,12 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
         }
         StoreError::BaselineDeleted { name, .. } => {
             format!("{error} {source}\n  try: eval-job baseline set {name} RUN, with another run")
+        }
+        StoreError::Index(IndexTrouble::Locked(_)) => {
+            format!("{error} {source}\n  try: again, once that one has ended")
+        }
+        StoreError::Index(_) => {
+            format!("{error} {source}\n  try: make it writable; without it, the folders of the runs are read")
         }
         source => format!("{error} {source}"),
     }

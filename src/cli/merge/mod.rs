@@ -13,6 +13,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::outputs::{self, OutputFile, OutputRun, check_outputs};
 use super::printer::Printer;
+use super::reindex;
 use super::stored::StoredPrompts;
 use crate::plan::Refusal;
 use crate::record::{Beginning, Merge, MergeError, Overview, RunSummary, Verdict};
@@ -44,7 +45,9 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> R
     let mut runs = Vec::new();
     for (parts, merge) in groups.iter().zip(merges) {
         notes(&merge, printer);
-        runs.push(write((args, context), parts, merge)?);
+        let merged = write((args, context), parts, merge)?;
+        reindex::index(&merged.folder, printer);
+        runs.push(merged);
     }
     show(&runs, (args, context, printer), &files)?;
     let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(Merged::output).collect();

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::store::sqlite::IndexTrouble;
+
 /// Why a run could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -66,6 +68,9 @@ pub enum StoreError {
         /// Its folder.
         path: PathBuf,
     },
+    /// The index of runs can't be made again.
+    #[error("{0}")]
+    Index(IndexTrouble),
     /// Nothing is left of it.
     #[error("{path}: {why}: nothing is left of the run", path = .path.display())]
     NothingLeft {

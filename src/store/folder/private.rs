@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, OpenOptions};
 
 /// How a file is opened that, where it is new, is the user's alone.
-pub(super) fn options() -> OpenOptions {
+pub(in crate::store) fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes to set"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -12,7 +12,7 @@ pub(super) fn options() -> OpenOptions {
 }
 
 /// How a folder is made that is the user's alone.
-pub(super) fn folder() -> DirBuilder {
+pub(in crate::store) fn folder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes to set"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

@@ -9,11 +9,11 @@ use chrono::{DateTime, Utc};
 
 use super::entries::first_line;
 use super::{Journal, JournalFile, StoreError, private, summary};
-use crate::record::ListedRun;
+use crate::record::{ListedRun, RunFigures};
 use crate::store::Store;
 
 /// The journal's name in a run's folder.
-pub(super) const JOURNAL: &str = "journal.ndjson";
+pub(in crate::store) const JOURNAL: &str = "journal.ndjson";
 /// How much of a folder's name is the time: `20261120-214512`.
 const SECOND: usize = 15;
 
@@ -41,7 +41,7 @@ impl RunsFolder {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -166,6 +166,19 @@ impl RunsFolder {
     /// When none or several fit, or when it can't be read.
     pub fn listed(&self, id: Option<&str>) -> Result<ListedRun, StoreError> {
         listed(&self.find(id)?)
+    }
+
+    /// The figures of the run in the folder of this name. Of one that goes on or was killed its first line says the rest.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn figures_of(&self, name: &str) -> Result<RunFigures, StoreError> {
+        let folder = self.path.join(name);
+        if let Some(figures) = summary::figures(&folder) {
+            return Ok(figures);
+        }
+        let listed = JournalFile::open(&folder)?.listed()?;
+        Ok(summary::figures(&folder).unwrap_or_else(|| RunFigures::from(listed)))
     }
 
     fn io(&self, doing: &'static str, source: io::Error) -> StoreError {

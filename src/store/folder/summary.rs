@@ -7,9 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, private};
-use crate::record::{ListedRun, RunSummary};
+use crate::record::{ListedRun, RunFigures, RunSummary};
 
-pub(super) const SUMMARY: &str = "summary.json";
+/// Its name in a run's folder.
+pub(in crate::store) const SUMMARY: &str = "summary.json";
 
 /// The file's content.
 #[derive(Serialize)]
@@ -26,6 +27,16 @@ struct Summary<S> {
 pub(super) fn read(folder: &Path) -> Option<ListedRun> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
     serde_json::from_slice(&bytes).ok().filter(ListedRun::is_readable)
+}
+
+/// The figures of the run, if there is a summary and this version can read it.
+pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
+    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
+    match serde_json::from_slice::<RunSummary>(&bytes) {
+        Ok(summary) => summary.is_readable().then(|| RunFigures::from(&summary)),
+        // Of an earlier version some figures may not be readable, and the rest is.
+        Err(_) => read(folder).map(RunFigures::from),
+    }
 }
 
 /// How many lines the journal had when the run ended.

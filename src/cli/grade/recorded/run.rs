@@ -12,6 +12,7 @@ use super::super::super::held::Held;
 use super::super::super::jobs::Loaded;
 use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
+use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
 use super::keeper::{KeepError, Keeper, Large};
 use super::kept::Kept;
@@ -98,9 +99,10 @@ pub(in super::super) fn keep(
 }
 
 impl RecordedRun {
-    /// Shows it, and returns its verdict.
+    /// Shows it, once others can find it, and returns its verdict.
     pub(super) fn show(&self, context: &Context, printer: &Printer) -> Result<Verdict, CliError> {
         let Some((overview, gathered, _)) = &self.read else { return Ok(Verdict::Incomplete) };
+        reindex::index(&self.folder, printer);
         printer.data(&report::terminal(overview, gathered, context.screen(false)))?;
         Ok(overview.summary.verdict)
     }

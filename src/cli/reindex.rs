@@ -1,0 +1,42 @@
+//! `eval-job reindex`, and the index of runs as other commands meet it.
+
+use std::path::Path;
+
+use super::args::ReindexArgs;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::report::count;
+use crate::store::folder::RunsFolder;
+use crate::store::sqlite::{IndexTrouble, IndexedRuns};
+
+/// Makes the index of runs again from their folders.
+pub(super) fn reindex(args: &ReindexArgs, printer: &Printer) -> Result<u8, CliError> {
+    let folder = RunsFolder::at(&args.runs.runs_dir);
+    let mut indexed = 0;
+    IndexedRuns::rebuild(folder, |run| match run {
+        Ok(_) => indexed += 1,
+        Err(error) => printer.note(&format!("note: {error}")),
+    })?;
+    printer.note(&format!("{} indexed in {}", count(indexed, "run"), args.runs.runs_dir.display()));
+    Ok(0)
+}
+
+/// Indexes a run that has just ended, or ended again.
+pub(super) fn index(folder: &Path, printer: &Printer) {
+    let (Some(runs), Some(name)) = (folder.parent(), folder.file_name()) else { return };
+    let runs = IndexedRuns::new(RunsFolder::at(runs));
+    runs.add(&name.to_string_lossy());
+    tell_trouble(&runs, printer);
+}
+
+/// Tells why the index of runs was of no use.
+pub(super) fn tell_trouble(runs: &IndexedRuns, printer: &Printer) {
+    if let Some(trouble) = runs.take_trouble() {
+        printer.note(&format!("note: {}", trouble_words(&trouble)));
+    }
+}
+
+fn trouble_words(trouble: &IndexTrouble) -> String {
+    let again = if trouble.is_rebuilt() { "; eval-job reindex makes it again" } else { "" };
+    format!("{trouble}: the folders of the runs are read, and nothing is lost{again}")
+}
