@@ -205,7 +205,7 @@ async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
     let engine = Engine::new(plan, deps).map_err(|error| internal(error.to_string()))?;
     let provenance = engine.provenance(&loaded.file);
     let (lanes, engine) = (engine.plan.lanes(), Arc::new(engine));
-    let held_all = run::run(engine, provenance, lanes, CancellationToken::new()).await;
+    let held_all = run::run(engine, provenance, run::Rounds::one(lanes), CancellationToken::new()).await;
     held_all.map_err(|error| internal(error.to_string()))?;
     let mut trials = std::mem::take(&mut *held.lock().unwrap_or_else(PoisonError::into_inner));
     trials.sort_by_key(|it| it.trial.number);

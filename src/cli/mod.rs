@@ -56,6 +56,7 @@ mod show;
 mod signals;
 mod steps;
 mod stored;
+mod until;
 mod validate;
 mod whole_file;
 

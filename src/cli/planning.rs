@@ -170,6 +170,7 @@ fn plan(
     let wanted = Overrides {
         personas,
         repeat: args.repeat,
+        until: args.until.asked(),
         max_turns: args.max_turns,
         trial_seconds: args.timeout,
         models: args.model.clone(),

@@ -93,7 +93,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
             return Err(CliError::NotReady { file: file.clone(), failures: found.failures });
         }
         printer.note(&format!("You are the user: each line is a message. An empty line, {END} or Ctrl-D ends."));
-        let held = run::run(engine, provenance, lanes, signals.interrupt.clone()).await;
+        let held = run::run(engine, provenance, run::Rounds::one(lanes), signals.interrupt.clone()).await;
         held.map(drop).map_err(|source| CliError::Journal {
             folder: folder.clone(),
             source,

@@ -20,8 +20,9 @@ use super::reindex;
 use super::resume::{self, Resumed, resume_command};
 use super::signals::Signals;
 use super::stored::StoredPrompts;
+use super::until;
 use crate::limiter::{OnWait, WaitReason};
-use crate::plan::{Plan, Refusal};
+use crate::plan::{HeldTrials, Plan, Refusal};
 use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Engine, RunDeps};
@@ -169,15 +170,16 @@ impl Jobs<'_> {
                 return Err(CliError::NotReady { file, failures: found.failures });
             }
             Start::Resumed { held, .. } => {
-                let lanes = engine.plan.lanes_after(held);
-                run::resume(engine, lanes, interrupt).await.map(drop)
+                let rounds = until::rounds(&engine.plan, held, (&folder, &keeper), rng_seed);
+                run::resume(engine, rounds, interrupt).await.map(drop)
             }
             Start::New(Checks { steps, canaries, trivial_score }) => {
                 let provenance =
                     Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
                 if found.failures.is_empty() {
-                    let lanes = engine.plan.lanes();
-                    run::run(engine, provenance, lanes, interrupt).await.map(drop)
+                    let none = HeldTrials::default();
+                    let rounds = until::rounds(&engine.plan, none, (&folder, &keeper), rng_seed);
+                    run::run(engine, provenance, rounds, interrupt).await.map(drop)
                 } else {
                     // Told once, in full; the record says it of every conversation.
                     printer.error(&CliError::NotReady { file, failures: found.failures.clone() });

@@ -1,7 +1,7 @@
 //! Whether a score has dropped from a baseline's.
 
-use super::judged::{ALPHA, differences};
-use super::{Scores, Subject};
+use super::judged::differences;
+use super::{ALPHA, Scores, Subject};
 use crate::record::BaselineFigure;
 use crate::statistics::difference;
 

@@ -6,12 +6,9 @@ use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed};
 use super::scores::RowPair;
-use super::{Comparison, Rules, Scores};
+use super::{ALPHA, Comparison, Rules, Scores};
 use crate::evidence::Condition;
 use crate::statistics::{Cell, Difference, Interval, Over, Paired, Sums, difference, figure, holm};
-
-/// A difference is shown where chance alone makes one so far from 0 at most so often.
-pub(super) const ALPHA: f64 = 0.05;
 
 /// What is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +89,7 @@ pub struct ComparedScore {
     /// Over what the standard error is computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<Over>,
-    /// The 95 % interval of the difference.
+    /// The interval of the difference, at 95 % or what the rules say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The same by bootstrap-t, where the cases' differences are skewed.
@@ -182,15 +179,16 @@ pub(super) fn compared(
         standard_error: figure.error.map(|error| error.value),
         degrees: figure.error.map(|error| error.degrees),
         over: figure.error.map(|error| error.over),
-        interval: found.interval(),
-        skewed_interval: figure.skewed,
+        interval: found.interval_at(1.0 - rules.alpha),
+        // It is known at 95 % alone.
+        skewed_interval: figure.skewed.filter(|_| rules.alpha == ALPHA),
         p,
         adjusted_p: p,
         sign_flip_p,
         least_sign_flip_p,
         equivalence_p: found.equivalence_p(rules.min_effect),
         relation: Relation::Inconclusive,
-        needed: Some(needed(&apart.cells(), figure.mean, rules.min_effect)),
+        needed: Some(needed(&apart.cells(), figure.mean, rules)),
         no_pair_differs: found.is_none(),
     })
 }
@@ -215,9 +213,9 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
 }
 
 fn relation(score: &ComparedScore, rules: Rules) -> Relation {
-    if score.equivalence_p <= ALPHA {
+    if score.equivalence_p <= rules.alpha {
         Relation::Same
-    } else if score.adjusted_p > ALPHA || score.difference.abs() < rules.min_effect {
+    } else if score.adjusted_p > rules.alpha || score.difference.abs() < rules.min_effect {
         Relation::Inconclusive
     } else if score.difference > 0.0 {
         Relation::Better

@@ -16,6 +16,8 @@ mod tests;
 
 use serde::Serialize;
 
+use crate::score::UntilDecided;
+
 pub use baseline::beside_baseline;
 pub use held::{HeldBy, HeldDifference};
 pub use judged::{ComparedScore, Relation, Subject};
@@ -25,6 +27,9 @@ pub use scores::Scores;
 /// The least difference that matters to anyone, where nobody says otherwise.
 pub const MIN_EFFECT: f64 = 0.02;
 
+/// How often a difference is claimed at most where there is none.
+pub const ALPHA: f64 = 0.05;
+
 /// Under what rules sides are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
@@ -32,11 +37,22 @@ pub struct Rules {
     pub min_effect: f64,
     /// Draws flips of signs and bootstraps.
     pub rng_seed: u64,
+    /// How often a difference is claimed at most where there is none, above 0 and below 1: 0.05, or less for each of several
+    /// looks at a run that goes on. Intervals cover at 1 less this.
+    pub alpha: f64,
+}
+
+impl Rules {
+    /// The rules of a run that adds repetitions until its models are told apart, for each of its looks; the usual ones without.
+    pub fn of_run(until: Option<&UntilDecided>, rng_seed: u64) -> Rules {
+        let usual = Rules { rng_seed, ..Rules::default() };
+        until.map_or(usual, |until| Rules { min_effect: until.min_effect, alpha: until.alpha(), ..usual })
+    }
 }
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { min_effect: MIN_EFFECT, rng_seed: 0 }
+        Rules { min_effect: MIN_EFFECT, rng_seed: 0, alpha: ALPHA }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::judged::ALPHA;
+use super::Rules;
 use crate::statistics::{Cell, Sums, figure, t_half_width};
 
 /// Nobody holds more cases than this.
@@ -40,18 +40,18 @@ struct Spread {
 /// What would decide a difference of these pairs.
 ///
 /// Source: the sample size for Student's t with 80 % power, Cohen 1988; the share of repetitions by analysis of variance.
-pub(super) fn needed(cells: &[Cell], mean: f64, min_effect: f64) -> Needed {
+pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> Needed {
     let Some(spread) = spread(cells) else {
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
         let is_none = figure(cells, 0).is_some_and(|figure| figure.error.is_none()) && mean.abs() < 1e-12;
-        let cases = (ALPHA.ln() / (1.0 - min_effect).ln()).ceil() as u32;
+        let cases = (alpha.ln() / (1.0 - min_effect).ln()).ceil() as u32;
         return Needed { cases: is_none.then_some(cases), ..Needed::NOTHING };
     };
     let is_effect = mean.abs() >= min_effect;
     let decides = |error: f64, cases: u32| {
         let degrees = f64::from(cases.max(2) - 1);
         let (level, room) =
-            if is_effect { (1.0 - ALPHA, mean.abs()) } else { (1.0 - 2.0 * ALPHA, min_effect - mean.abs()) };
+            if is_effect { (1.0 - alpha, mean.abs()) } else { (1.0 - 2.0 * alpha, min_effect - mean.abs()) };
         // Four of five: 80 % of the estimates are on the near side; within a margin they may leave at either.
         let power = if is_effect { 0.6 } else { 0.8 };
         (t_half_width(degrees, level) + t_half_width(degrees, power)) * error <= room
@@ -119,7 +119,7 @@ mod tests {
         let ten: Vec<f64> =
             [-1.0, 1.0].into_iter().cycle().take(10).map(|sign| 0.05 + sign * deviation * 0.9_f64.sqrt()).collect();
         let singles: Vec<&[f64]> = ten.iter().map(std::slice::from_ref).collect();
-        let found = needed(&cells(&singles), 0.05, 0.02);
+        let found = needed(&cells(&singles), 0.05, Rules::default());
         assert!(matches!(found, Needed { cases: Some(33..=35), repeats: None }), "{found:?}");
     }
 
@@ -127,18 +127,18 @@ mod tests {
     fn repetitions_help_only_against_what_they_vary() {
         // Each case differs by itself: no repetition takes that away.
         let apart = cells(&[&[0.3, 0.3], &[-0.2, -0.2], &[0.1, 0.1], &[-0.1, -0.1]]);
-        assert_eq!(needed(&apart, 0.025, 0.02).repeats, None);
+        assert_eq!(needed(&apart, 0.025, Rules::default()).repeats, None);
         // Repetitions vary, the cases do not.
         let noisy = cells(&[&[0.3, -0.2], &[-0.2, 0.31], &[0.3, -0.19], &[-0.2, 0.3]]);
-        let found = needed(&noisy, 0.0525, 0.02);
+        let found = needed(&noisy, 0.0525, Rules::default());
         assert!(found.repeats.is_some_and(|repeats| repeats > 4), "{found:?}");
     }
 
     #[test]
     fn where_nothing_differs_so_many_cases_show_it() {
         let alike = cells(&[&[0.0], &[0.0], &[0.0]]);
-        assert_eq!(needed(&alike, 0.0, 0.02), Needed { cases: Some(149), repeats: None });
+        assert_eq!(needed(&alike, 0.0, Rules::default()), Needed { cases: Some(149), repeats: None });
         let shifted = cells(&[&[0.5], &[0.5]]);
-        assert_eq!(needed(&shifted, 0.5, 0.02), Needed { cases: None, repeats: None });
+        assert_eq!(needed(&shifted, 0.5, Rules::default()), Needed { cases: None, repeats: None });
     }
 }

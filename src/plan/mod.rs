@@ -15,6 +15,7 @@ mod personas;
 mod prices;
 mod refusal;
 mod resumed;
+mod until;
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ use crate::graph::neo4j::Neo4jConfig;
 use crate::job::{Case, Gate, Isolation, Job, Model, ModelName, Opening, Panel, RunLimits, User, UserPersona};
 use crate::metric::{MetricConfig, MetricEntry, MetricKind};
 use crate::money::PriceTable;
-use crate::score::Score;
+use crate::score::{Score, UntilDecided};
 use crate::secret::Variables;
 
 pub use features::refusal as missing_feature;
@@ -37,6 +38,7 @@ pub use models::{Access, REVIEW, access, model_variables, with_model_variables};
 pub use partition::{Partition, PartitionError, SuiteCase, parts};
 pub use refusal::Refusal;
 pub use resumed::{BegunTrial, HeldTrials};
+pub use until::Until;
 
 /// The settings of the command line that override the job's.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,6 +61,8 @@ pub struct Overrides {
     pub limits: RunLimits,
     /// Overrides `repeat`.
     pub repeat: Option<u32>,
+    /// Repetitions are added until the models are told apart.
+    pub until: Option<Until>,
     /// How many messages a conversation may have, instead of `maxTurns`.
     pub max_turns: Option<u32>,
     /// How many seconds a conversation may take, instead of `limits.trial`.
@@ -108,6 +112,8 @@ pub struct Plan {
     /// The isolation of the trials.
     pub isolation: Isolation,
     schedule: lanes::Schedule,
+    /// How repetitions are added until the models are told apart, where they are.
+    pub until: Option<UntilDecided>,
     /// Prices of models.
     pub prices: PriceTable,
     /// Whether agents that do nothing take the agent's place, and no model is asked.
@@ -171,6 +177,7 @@ impl Plan {
             isolation,
             schedule,
             prices,
+            until: None,
             is_audit: false,
             warnings: Vec::new(),
         })
@@ -202,6 +209,7 @@ impl Plan {
             isolation: Isolation::Database,
             schedule,
             prices: PriceTable::default(),
+            until: None,
             is_audit: true,
             warnings: Vec::new(),
         }
@@ -245,7 +253,7 @@ impl Plan {
         job.gate.baseline = overrides.baseline.or(job.gate.baseline);
         job.gate.max_drop = overrides.max_drop.or(job.gate.max_drop);
         job.limits.replace(overrides.limits);
-        job.repeat = overrides.repeat.unwrap_or(job.repeat);
+        job.repeat = overrides.until.map(|until| until.most).or(overrides.repeat).unwrap_or(job.repeat);
         job.limits.trial_seconds = overrides.trial_seconds.unwrap_or(job.limits.trial_seconds);
         if let Some(most) = overrides.max_turns {
             job.max_turns = most;
@@ -273,6 +281,7 @@ impl Plan {
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(gate::refusals(&job));
+        refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, job.cases.len() == 1)));
         refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
@@ -282,12 +291,13 @@ impl Plan {
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &environment.variables));
-        warnings.extend(gate::warnings(&job, &models));
+        let until = overrides.until.map(|it| UntilDecided::new(it.most, it.min_effect, job.cases.len()));
+        warnings.extend(gate::warnings(&job, &models).filter(|_| until.is_none()));
         warnings.extend(untold_model);
         warnings.extend(personas::warning(&job));
         warnings.extend(same_tasks(&job));
         warnings.extend(samples_alike(&job));
-        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, prices, is_audit: false, warnings })
+        Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, until, prices, is_audit: false, warnings })
     }
 }
 

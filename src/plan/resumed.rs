@@ -24,7 +24,7 @@ pub struct BegunTrial {
 
 impl HeldTrials {
     /// The trial as it is still to be held; `None` for one that is over.
-    fn left(&self, trial: Trial) -> Option<Trial> {
+    pub(super) fn left(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
             Some(BegunTrial { attempt, restart }) => {

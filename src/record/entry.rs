@@ -13,7 +13,7 @@ use crate::evidence::{
 };
 use crate::limiter::Refusals;
 use crate::money::Dollars;
-use crate::score::{Outcome, Scorecard};
+use crate::score::{Outcome, RepeatsEnded, Scorecard};
 
 /// Defines [`Entry`], which is written with its variant's name as the first field, `kind`, and is read as it comes.
 macro_rules! entry {
@@ -247,6 +247,14 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit: Option<f64>,
     },
+    /// No more repetitions are held of a run that adds them until its models are told apart: those that are planned beyond
+    /// these are none of it any more.
+    RepeatsEnded {
+        /// When.
+        at: DateTime<Utc>,
+        /// How many there are, and why.
+        ended: RepeatsEnded,
+    },
     /// The run is compared with the baseline of its gate.
     BaselineCompared {
         /// When.
@@ -272,6 +280,7 @@ macro_rules! of_trial {
             | Entry::GradingStarted { .. }
             | Entry::LimitReached { .. }
             | Entry::RunResumed { .. }
+            | Entry::RepeatsEnded { .. }
             | Entry::BaselineCompared { .. }
             | Entry::RunFinished { .. } => None,
             Entry::TrialStarted { trial, .. }

@@ -34,6 +34,9 @@ impl Fold {
     /// that the run does not have is passed over.
     pub fn take(&mut self, entry: Entry) -> Option<(usize, TrialRecord)> {
         let Some(number) = entry.trial() else {
+            if let Entry::RepeatsEnded { ended, .. } = &entry {
+                self.drop_beyond(ended.repeats);
+            }
             self.overview.apply(entry);
             return None;
         };
@@ -50,6 +53,18 @@ impl Fold {
         self.open.get_mut(&number)?.apply(entry);
         let over = if is_last { self.open.remove(&number) } else { None }?;
         Some((self.overview.add(&over), over))
+    }
+
+    /// The repetitions beyond these are none of the run any more; none of them has begun.
+    fn drop_beyond(&mut self, repeats: u32) {
+        let overview = &mut self.overview;
+        self.to_come.retain(|_, trial| {
+            let is_kept = trial.repeat <= repeats;
+            if !is_kept {
+                overview.drop_planned(trial);
+            }
+            is_kept
+        });
     }
 
     /// All that is known of the run so far.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ModelFigure, Overview};
-use crate::score::{AssertionGate, GateRules};
+use crate::score::{AssertionGate, Decision, GateRules, RepeatsEnded};
 use crate::statistics::{Estimate, Interval};
 
 /// A run beside the baseline of its gate.
@@ -77,6 +77,8 @@ pub enum GateRule<'a> {
     MaxFlake(f64, u32, u32),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
+    /// How many repetitions may be held until the models are told apart, and how they ended; `None` where they have not.
+    Until(u32, Option<RepeatsEnded>),
     /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
     Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
 }
@@ -106,6 +108,13 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
             let (rule, state) = baseline(rules, name, run.summary.baseline.as_ref(), &figure.model);
             lines.push(GateLine { model, rule, state });
         }
+    }
+    if let Some(until) = &provenance.until {
+        let ended = run.summary.repeats_ended;
+        let is_decided = ended.is_some_and(|ended| ended.decision == Decision::Decided);
+        let most = until.looks.last().copied().unwrap_or_default();
+        let state = if is_decided { GateState::Kept } else { GateState::Open };
+        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended), state });
     }
     lines
 }

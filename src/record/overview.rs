@@ -60,6 +60,7 @@ impl Overview {
             provenance: *provenance,
             figures: Vec::new(),
             judge_checks: Vec::new(),
+            repeats_ended: None,
             baseline: None,
             verdict: Verdict::Incomplete,
         };
@@ -96,8 +97,12 @@ impl Overview {
 
     /// Takes over how the run ended from another overview of it.
     pub fn ended_like(&mut self, other: &Overview) {
-        let RunSummary { finished_at, interrupted, limit_reached, .. } = &other.summary;
+        let RunSummary { finished_at, interrupted, limit_reached, repeats_ended, .. } = &other.summary;
         (self.summary.finished_at, self.summary.interrupted) = (*finished_at, *interrupted);
+        self.summary.repeats_ended = *repeats_ended;
+        for (group, theirs) in self.groups.iter_mut().zip(&other.groups) {
+            group.planned = theirs.planned;
+        }
         self.summary.limit_reached = self.summary.limit_reached.take().or_else(|| limit_reached.clone());
         self.is_damaged = other.is_damaged;
     }
@@ -134,6 +139,7 @@ impl Overview {
     pub(super) fn apply(&mut self, entry: Entry) {
         match entry {
             Entry::LimitReached { why, .. } => self.summary.limit_reached = Some(why),
+            Entry::RepeatsEnded { ended, .. } => self.summary.repeats_ended = Some(ended),
             Entry::BaselineCompared { check, .. } => self.summary.baseline = Some(*check),
             Entry::RunFinished { at, interrupted } => {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
@@ -176,6 +182,14 @@ impl Overview {
             group.add(trial, self.summary.provenance.min_score);
         }
         place
+    }
+
+    /// A trial that was planned is none of the run any more.
+    pub(super) fn drop_planned(&mut self, trial: &TrialId) {
+        let place = self.place_of(trial);
+        if let Some(group) = self.groups.get_mut(place) {
+            group.planned = group.planned.saturating_sub(1);
+        }
     }
 
     /// The place of a trial's group. Trials come mostly in the order of the plan: the group is the last one's, or the next.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CanaryCheck, MergedParts, RunPart, StepsWritten};
 use crate::money::{Dollars, Price};
-use crate::score::{GateRules, Score, VacuousGate};
+use crate::score::{GateRules, Score, UntilDecided, VacuousGate};
 
 /// The job, models, prompts and limits that a run was made with: enough to see whether two runs can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct Provenance {
     /// The model that reviewed its messages; `None` where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer_model: Option<String>,
+    /// How repetitions were added until the models were told apart, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilDecided>,
     /// The persona's temperature.
     pub persona_temperature: f64,
     /// The judge's model, or `scripted`.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{BaselineCheck, FORMAT_VERSION, JudgeCheck, ModelFigure, Provenance, Verdict};
-use crate::score::Component;
+use crate::score::{Component, RepeatsEnded};
 
 /// The summary of a run, without its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct RunSummary {
     /// The judge beside the facts, of each model of which assertions verify tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_checks: Vec<JudgeCheck>,
+    /// How the repetitions ended that were added until the models are told apart, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_ended: Option<RepeatsEnded>,
     /// The run beside the baseline of its gate, where that names one and the run has come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineCheck>,

@@ -202,6 +202,7 @@ impl TrialRecord {
                 | Entry::GradingStarted { .. }
                 | Entry::LimitReached { .. }
                 | Entry::RunResumed { .. }
+                | Entry::RepeatsEnded { .. }
                 | Entry::BaselineCompared { .. }
                 | Entry::RunFinished { .. },
                 _,

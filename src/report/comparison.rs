@@ -52,7 +52,8 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
     let rows: Vec<Row> = comparison.scores.iter().filter(shows).map(row).collect();
     let alike = comparison.scores.len() - rows.len();
     let column = |name: &str| vec![name.to_owned()];
-    let columns = ["first", "second", "difference", "95 % interval", "p", ""].map(column).to_vec();
+    let interval = format!("{} interval", level_words(rules));
+    let columns = ["first", "second", "difference", &interval, "p", ""].map(column).to_vec();
     page.table(&Table { title: String::new(), columns, rows });
     if alike > 0 {
         page.paragraph(0, Ink::dim, &format!("{alike} more in which no pair differs (-v shows them)"));
@@ -60,6 +61,21 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
     page.gap();
     reserves(score, rules).iter().for_each(|line| page.paragraph(0, Ink::unpainted, line));
     left_out(page, &comparison.left_out);
+}
+
+/// The level of the intervals: `95 %`, or more where each is one of several looks.
+pub(super) fn level_words(rules: Rules) -> String {
+    let percent = (1.0 - rules.alpha) * 100.0;
+    let digits = if percent.fract().abs() < 1e-9 { 0 } else { 1 };
+    format!("{} %", decimals(percent, digits))
+}
+
+/// What the level is for, where it is not the usual one.
+pub(super) fn looks_words(rules: Rules) -> Option<String> {
+    (rules.alpha < Rules::default().alpha).then(|| {
+        let (most, level) = (chance(rules.alpha), level_words(rules));
+        format!("Each look at the scores claims a difference where p is at most {most}, and its intervals cover at {level}: all looks together err in at most 5 of 100 runs.")
+    })
 }
 
 /// What tells the sides apart: their models, or their runs.
@@ -175,6 +191,7 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             interval_words(interval)
         ));
     }
+    lines.extend(looks_words(rules));
     let effect = rules.min_effect;
     match score.relation {
         Relation::Same => lines.push(format!(
@@ -182,7 +199,7 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             chance(score.equivalence_p)
         )),
         Relation::Inconclusive => {
-            if score.adjusted_p <= 0.05 {
+            if score.adjusted_p <= rules.alpha {
                 lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
             }
             lines.push(needed_words(score.needed));
@@ -242,6 +259,7 @@ pub fn comparisons_json(comparisons: &[Comparison], rules: Rules) -> Value {
     let relation = |comparison: &Comparison| comparison.relation();
     json!({
         "minEffect": rules.min_effect,
+        "alpha": rules.alpha,
         "relations": comparisons.iter().map(relation).collect::<Vec<_>>(),
         "comparisons": comparisons,
     })

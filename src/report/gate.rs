@@ -3,12 +3,14 @@
 use super::comparison::{interval_words, signed};
 use super::{Ink, Paint, beside_gate, count, duration, plain};
 use crate::record::{BaselineFigure, GateLine, GateRule, GateState, Overview, gate_lines};
-use crate::score::GateRules;
+use crate::score::{Decision, GateRules, RepeatsEnded};
 use crate::statistics::Estimate;
 
 /// The lines of a gate that has more rules than a least score.
 pub(super) fn shown_lines(run: &Overview) -> Vec<GateLine<'_>> {
-    if run.summary.provenance.gate == GateRules::default() { Vec::new() } else { gate_lines(run) }
+    let provenance = &run.summary.provenance;
+    let is_plain = provenance.gate == GateRules::default() && provenance.until.is_none();
+    if is_plain { Vec::new() } else { gate_lines(run) }
 }
 
 /// The mark of a line, and its colour.
@@ -47,6 +49,7 @@ fn rule_words(line: &GateLine<'_>) -> String {
             let found = found.map_or_else(|| "no reply was timed".to_owned(), latency_words);
             format!("latencyP95 {most}: {found}")
         }
+        GateRule::Until(most, ended) => until_words(*most, *ended),
         GateRule::Baseline(allowed, name, check, figure) => {
             let run = check.and_then(|check| check.run.as_deref());
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
@@ -57,6 +60,20 @@ fn rule_words(line: &GateLine<'_>) -> String {
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
                 (None, None) => format!("{rule}: not compared"),
             }
+        }
+    }
+}
+
+fn until_words(most: u32, ended: Option<RepeatsEnded>) -> String {
+    let Some(RepeatsEnded { repeats, decision }) = ended else {
+        return format!("until decided: no repetition of {most} was held to its end");
+    };
+    let held = count(repeats as usize, "repetition");
+    match decision {
+        Decision::Decided => format!("until decided: after {held} of {most} at most"),
+        Decision::MostHeld => format!("until decided: open after {held}, the most that may be held"),
+        Decision::MoreCasesNeeded => {
+            format!("until decided: open after {held}; no more of them would decide it, more cases would")
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{count, plain};
 use crate::compare::{Comparison, Rules, Scores, Side, compare};
 use crate::evidence::{Ending, Evidence, Observed};
-use crate::record::{Tally, TrialRecord};
+use crate::record::{Provenance, Tally, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
 
 /// How many different sentences of a kind are kept.
@@ -225,11 +225,11 @@ impl Gathered {
     }
 
     /// Each of several models beside the first.
-    pub(super) fn comparisons(&self, rng_seed: u64) -> Vec<Comparison> {
+    pub(super) fn comparisons(&self, provenance: &Provenance) -> Vec<Comparison> {
         let mut sides = self.sides.iter().map(|(side, scores)| (side, scores));
         let Some(first) = sides.next() else { return Vec::new() };
         let pairs: Vec<_> = sides.map(|other| [first, other]).collect();
-        compare(&pairs, Rules { rng_seed, ..Rules::default() })
+        compare(&pairs, Rules::of_run(provenance.until.as_ref(), provenance.rng_seed))
     }
 
     /// Takes in a trial; `group` is the place of its group.

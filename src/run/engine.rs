@@ -20,7 +20,7 @@ use crate::money::{Amount, Dollars, SpendLimits};
 use crate::plan::{Lane, Plan, Trial};
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
-use crate::score::Outcome;
+use crate::score::{Outcome, RepeatsEnded};
 
 /// Unpredictable numbers of 53 bits each.
 pub type RandomSource = dyn Fn() -> u64 + Send + Sync;
@@ -184,43 +184,71 @@ pub async fn refuse(engine: Arc<Engine>, provenance: Provenance, failures: &[Pre
     engine.finish(false).await
 }
 
-/// Runs the trials of these lanes: those of [`Plan::lanes`], or some of them. A lane is taken when it can begin, its trials one
-/// by one. Returns whether the run was interrupted.
+/// Runs the trials of these rounds: the lanes of [`Plan::lanes`], or those of [`Plan::rounds`]. A lane is taken when it can begin,
+/// its trials one by one. Returns whether the run was interrupted.
 ///
 /// # Errors
 /// Only those of the sink: everything else is an outcome.
 pub async fn run(
     engine: Arc<Engine>,
     provenance: Provenance,
-    lanes: impl Iterator<Item = Lane>,
+    rounds: Rounds<'_>,
     interrupt: CancellationToken,
 ) -> io::Result<bool> {
     engine.begin(provenance).await?;
-    carry_out(engine, lanes, interrupt).await
+    carry_out(engine, rounds, interrupt).await
 }
 
-/// Goes on with a run that was held before: with the trials of these lanes, those of [`Plan::lanes_after`]. Returns whether it was
+/// Goes on with a run that was held before: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
 /// interrupted.
 ///
 /// # Errors
 /// Those of [`run`].
-pub async fn resume(
-    engine: Arc<Engine>,
-    lanes: impl Iterator<Item = Lane>,
-    interrupt: CancellationToken,
-) -> io::Result<bool> {
+pub async fn resume(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: CancellationToken) -> io::Result<bool> {
     engine.begin_again().await?;
-    carry_out(engine, lanes, interrupt).await
+    carry_out(engine, rounds, interrupt).await
 }
 
-async fn carry_out(
-    engine: Arc<Engine>,
-    lanes: impl Iterator<Item = Lane>,
-    interrupt: CancellationToken,
+/// Lanes that are handed over one round after the other, and who decides after each but for the first few whether there is
+/// another one.
+pub struct Rounds<'a> {
+    /// The lanes of each round.
+    pub lanes: Box<dyn Iterator<Item = Box<dyn Iterator<Item = Lane> + Send>> + Send>,
+    /// Asked when a round has come to its end and everything of it is kept, with its place from 0: why there are no more
+    /// repetitions, or nothing where the next round begins.
+    pub ended: Box<dyn FnMut(usize) -> io::Result<Option<RepeatsEnded>> + Send + 'a>,
+}
+
+impl Rounds<'_> {
+    /// One round, and nothing is decided.
+    pub fn one(lanes: Box<dyn Iterator<Item = Lane> + Send>) -> Rounds<'static> {
+        Rounds { lanes: Box::new(std::iter::once(lanes)), ended: Box::new(|_| Ok(None)) }
+    }
+}
+
+/// Holds the rounds until one says that it was the last, or is not held to its end. Returns whether every trial was finished.
+async fn hold(
+    engine: &Arc<Engine>,
+    mut rounds: Rounds<'_>,
+    (interrupt, time): (&CancellationToken, &Arc<TimeLimit>),
 ) -> io::Result<bool> {
+    for (place, lanes) in rounds.lanes.enumerate() {
+        if !lanes::carry_out(engine, lanes, interrupt, time).await? || interrupt.is_cancelled() {
+            return Ok(false);
+        }
+        engine.sink.kept(Durability::Machine).await?;
+        if let Some(ended) = (rounds.ended)(place)? {
+            engine.sink.append(Entry::RepeatsEnded { at: engine.clock.wall(), ended })?;
+            break;
+        }
+    }
+    Ok(true)
+}
+
+async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: CancellationToken) -> io::Result<bool> {
     let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
     let time = Arc::new(TimeLimit::new(seconds, engine.since));
-    let carried_out = lanes::carry_out(&engine, lanes, &interrupt, &time).await;
+    let carried_out = hold(&engine, rounds, (&interrupt, &time)).await;
     engine.close().await;
     let whole = carried_out?;
     let interrupted = interrupt.is_cancelled();

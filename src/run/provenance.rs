@@ -39,6 +39,7 @@ impl Engine {
             personas: personas(job),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),
             persona_temperature: job.persona.temperature,
+            until: plan.until.clone(),
             reviewer_model: job.review_model().map(|model| model.name.to_string()),
             judge_model: judges(job),
             judge_temperature: job.judge.temperature,

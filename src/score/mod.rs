@@ -9,6 +9,7 @@ mod gate;
 mod outcome;
 mod repeats;
 mod scorecard;
+mod until_decided;
 mod vacuity;
 
 pub use component::{Component, OutOfRange, Score, Weight};
@@ -20,4 +21,5 @@ pub use repeats::{
     share,
 };
 pub use scorecard::{Beside, Dimension, Item, PassLine, Scorecard};
+pub use until_decided::{Decision, RepeatsEnded, UntilDecided};
 pub use vacuity::{Vacuity, VacuousGate};

@@ -76,7 +76,12 @@ fn student(degrees: f64) -> Option<StudentsT> {
 impl Figure {
     /// The 95 % interval, cut to what is possible.
     pub fn interval(&self, possible: Interval) -> Option<Interval> {
-        self.error.map(|error| Interval::around(self.mean, error.half_width(LEVEL), possible))
+        self.interval_at(LEVEL, possible)
+    }
+
+    /// The interval that covers at this level, above 0 and below 1, cut to what is possible.
+    pub fn interval_at(&self, level: f64, possible: Interval) -> Option<Interval> {
+        self.error.map(|error| Interval::around(self.mean, error.half_width(level), possible))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::figure::{Figure, case_means, figure};
-use super::interval::Interval;
+use super::interval::{Interval, LEVEL};
 use super::sums::{Cell, Sums};
 
 /// Up to so many units every flip of signs is tried; beyond, as many as these have are drawn.
@@ -69,9 +69,14 @@ impl Difference {
         self.figure.error.is_none() && self.figure.mean.abs() <= ROUNDING
     }
 
-    /// The interval of the difference, cut to what is possible.
+    /// The 95 % interval of the difference, cut to what is possible.
     pub fn interval(&self) -> Option<Interval> {
-        self.figure.interval(Interval { low: -self.range, high: self.range })
+        self.interval_at(LEVEL)
+    }
+
+    /// The interval that covers at this level, above 0 and below 1, cut to what is possible.
+    pub fn interval_at(&self, level: f64) -> Option<Interval> {
+        self.figure.interval_at(level, Interval { low: -self.range, high: self.range })
     }
 
     /// The chance of such pairs where the true difference is `bound` or less. Small: it is shown to be above.

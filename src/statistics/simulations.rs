@@ -187,6 +187,46 @@ fn a_planted_difference_is_found_as_often_as_planned() {
     assert!((power - 0.83).abs() < 0.03, "{power}");
 }
 
+/// How often agents are told apart that are looked at after each of these repetitions, where each look has its share of the chance
+/// of error; the second one is better by so much.
+fn told_apart(scores: Scores, icc: f64, cases: usize, better: f64) -> f64 {
+    const LOOKS: [u32; 8] = [1, 2, 3, 5, 7, 10, 14, 20];
+    let mut rng = fastrand::Rng::with_seed(21);
+    let tries = TRIES / 4;
+    let mut told = 0;
+    for _ in 0..tries {
+        let sides: Vec<[Vec<f64>; 2]> =
+            (0..cases).map(|_| [(); 2].map(|()| scores.repeats(icc, 20, &mut rng))).collect();
+        let is_told = |look: &u32| {
+            let values = |case: usize| (0..*look as usize).map(move |at| (case, at));
+            let difference = |(case, at): (usize, usize)| sides[case][1][at] + better - sides[case][0][at];
+            let cell = |case| Cell { case, values: values(case).map(difference).collect() };
+            let figure = figure(&(0..cases).map(cell).collect::<Vec<_>>(), 1).unwrap();
+            figure.error.is_some_and(|error| 2.0 * error.below(-figure.mean.abs()) <= 0.05 / LOOKS.len() as f64)
+        };
+        told += u32::from(LOOKS.iter().any(is_told));
+    }
+    f64::from(told) / f64::from(tries)
+}
+
+#[test]
+fn looking_again_and_again_tells_agents_apart_that_are_alike_as_rarely_as_looking_once() {
+    let mut all = Vec::new();
+    for cases in [1, 2, 5, 10, 30] {
+        for scores in Scores::ALL {
+            for icc in ALIKE {
+                let rate = told_apart(scores, icc, cases, 0.0);
+                assert!(rate <= 0.05 + 4.0 * 0.0098, "{scores:?}, {icc} alike, {cases} cases: {rate}");
+                all.push(rate);
+            }
+        }
+    }
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    assert!(mean <= 0.055, "{mean}: {all:?}");
+    // And those that differ are found.
+    assert!(told_apart(Scores::Ties, 0.2, 10, 0.2) > 0.8);
+}
+
 #[test]
 fn the_flip_of_signs_alarms_rarely_too() {
     for cases in [6, 10] {

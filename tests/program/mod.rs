@@ -56,6 +56,7 @@ mod signals;
 mod terminal;
 mod traps;
 mod twice;
+mod until;
 mod wire;
 mod worth;
 mod wrong_jobs;

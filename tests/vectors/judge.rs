@@ -227,7 +227,10 @@ fn labels(vector: &Vector) -> Value {
 /// The reply to one of trpc-agent-go's judges, told by its shape.
 fn reply(vector: &Vector) -> Result<Value, String> {
     let raw = vector.text("response").unwrap_or_default();
-    let of = |scorer: TemplateScorer| scorer.read(raw, true).map(|reading| json!({ "score": reading.score.get() }));
+    let of = |scorer: TemplateScorer| {
+        let read = scorer.read(raw, true).map(|reading| json!({ "score": reading.score.get() }));
+        read.map_err(|error| error.to_string())
+    };
     if vector.has(&["categories"]) {
         let categories = serde_json::from_value(vector.input["categories"].clone()).map_err(|it| it.to_string())?;
         return of(TemplateScorer::Categorical(categories));

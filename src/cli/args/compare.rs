@@ -28,7 +28,7 @@ pub(in crate::cli) struct CompareArgs {
     pub(in crate::cli) json: bool,
 }
 
-fn effect(text: &str) -> Result<f64, String> {
+pub(super) fn effect(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok();
     number
         .filter(|it| *it > 0.0 && *it <= 1.0)

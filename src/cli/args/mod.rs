@@ -18,6 +18,7 @@ mod parse;
 mod resume;
 mod retyped;
 mod selection;
+mod until;
 mod values;
 
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ pub(super) use merge::MergeArgs;
 pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
+pub(super) use until::UntilArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_seconds, whole_number};
 
@@ -235,6 +237,9 @@ pub(super) struct PlanArgs {
     /// Hold each conversation so often [default: the job's `repeat`, 1]
     #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]
     pub(super) repeat: Option<u32>,
+
+    #[command(flatten)]
+    pub(super) until: UntilArgs,
 
     /// Only this condition [default: both where there are facts]
     #[arg(long, env = "EVAL_JOB_CONDITION", value_name = "CONDITION")]

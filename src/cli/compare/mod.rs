@@ -12,7 +12,7 @@ use crate::record::Verdict;
 use crate::report;
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
-use read::ComparedRun;
+pub(super) use read::ComparedRun;
 
 pub(super) use baseline::{baseline_check, missing_baseline};
 
@@ -69,7 +69,7 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) 
             return Err(CompareError::Twice { run, other }.into());
         }
     }
-    let rules = Rules { min_effect: args.min_effect, ..Rules::default() };
+    let rules = rules(args, &runs);
     let comparisons = compared(&pairs(&runs)?, rules);
     match args.json {
         true => printer.data(&format!("{:#}\n", report::comparisons_json(&comparisons, rules)))?,
@@ -84,6 +84,14 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) 
         ));
     }
     Ok(status(&comparisons))
+}
+
+/// The rules: those of the run where its own models are compared, and repetitions were added until they are told apart.
+fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> Rules {
+    let until = runs.first().filter(|_| runs.len() == 1).and_then(|run| run.until.as_ref());
+    let usual = Rules::default();
+    let rules = Rules::of_run(until, usual.rng_seed);
+    if args.min_effect == usual.min_effect { rules } else { Rules { min_effect: args.min_effect, ..rules } }
 }
 
 /// The exit status: a side that is worse outweighs one of which nothing is shown.

@@ -2,11 +2,12 @@
 
 use crate::compare::{HeldBy, ScoredSide, Scores, Side};
 use crate::record::Verdict;
+use crate::score::UntilDecided;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
 
 /// A run that is compared.
-pub(super) struct ComparedRun {
+pub(in crate::cli) struct ComparedRun {
     pub(super) id: String,
     pub(super) job: String,
     pub(super) verdict: Verdict,
@@ -14,12 +15,14 @@ pub(super) struct ComparedRun {
     pub(super) has_ended: bool,
     pub(super) held: HeldBy,
     /// Its models in the order of the run, each with its scores.
-    pub(super) models: Vec<(Side, Scores)>,
+    pub(in crate::cli) models: Vec<(Side, Scores)>,
+    /// How repetitions were added until they are told apart, where they were.
+    pub(super) until: Option<UntilDecided>,
 }
 
 impl ComparedRun {
     /// Reads a run once.
-    pub(super) fn read(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
+    pub(in crate::cli) fn read(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
         let summary = file.planned()?.summary;
         let mut held = HeldBy::new(&summary.provenance, file.job.as_deref());
         let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
@@ -37,6 +40,7 @@ impl ComparedRun {
             id: summary.id,
             job: summary.provenance.job,
             verdict: summary.verdict,
+            until: summary.provenance.until,
             has_ended,
             held,
             models,

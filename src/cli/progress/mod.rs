@@ -175,6 +175,7 @@ impl Progress {
             | Entry::RunResumed { .. }
             | Entry::TrialRestarted { .. }
             | Entry::GradingStarted { .. }
+            | Entry::RepeatsEnded { .. }
             | Entry::BaselineCompared { .. }
             | Entry::RunFinished { .. }
             | Entry::SessionOpened { .. }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::comparison::{beside_words, relation_words};
+use super::super::comparison::{beside_words, looks_words, relation_words};
 use super::super::gate::{line_words, mark, shown_lines};
 use super::super::personas::persona_lines;
 use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
-use crate::compare::Relation;
+use crate::compare::{Relation, Rules};
 use crate::record::{GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 
@@ -240,7 +240,7 @@ fn difference(record: &RunSummary, figure: &ModelFigure, digits: usize) -> Optio
 
 /// What each model comes to beside the first one.
 fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
-    let comparisons = run.gathered.comparisons(run.overview.summary.provenance.rng_seed);
+    let comparisons = run.gathered.comparisons(&run.overview.summary.provenance);
     let scores =
         comparisons.iter().filter_map(|comparison| Some((&comparison.second.model, comparison.scores.first()?)));
     let shown: Vec<_> =
@@ -248,6 +248,10 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     for (model, score) in &shown {
         let (paint, words) = relation_words(model, first, score.relation);
         page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_words(score)));
+    }
+    let provenance = &run.overview.summary.provenance;
+    if let Some(words) = looks_words(Rules::of_run(provenance.until.as_ref(), provenance.rng_seed)) {
+        page.paragraph(0, Ink::dim, &words);
     }
     if shown.len() < comparisons.len() {
         page.paragraph(0, Ink::dim, &few(run.overview, first));

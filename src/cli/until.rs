@@ -1,0 +1,60 @@
+//! Whether a run that adds repetitions until its models are told apart has held enough of them.
+
+use std::io;
+use std::path::Path;
+
+use super::compare::ComparedRun;
+use super::keeper::Keeper;
+use crate::compare::{Comparison, Relation, Rules, compare};
+use crate::plan::{HeldTrials, Plan};
+use crate::run::Rounds;
+use crate::score::{Decision, RepeatsEnded, UntilDecided};
+use crate::store::folder::JournalFile;
+
+/// From so many repetitions on it can be told that no number of them would do.
+const TELLING: u32 = 3;
+
+/// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run's journal.
+pub(super) fn rounds<'a>(
+    plan: &Plan,
+    held: HeldTrials,
+    (folder, keeper): (&'a Path, &'a Keeper),
+    rng_seed: u64,
+) -> Rounds<'a> {
+    let lanes = Box::new(plan.rounds(held));
+    let Some(until) = plan.until.clone() else { return Rounds { lanes, ended: Box::new(|_| Ok(None)) } };
+    let ended = move |place: usize| -> io::Result<Option<RepeatsEnded>> {
+        let Some(repeats) = until.looks.get(place).copied() else { return Ok(None) };
+        let mut stored = JournalFile::from_journal(folder, &keeper.journal);
+        let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
+        let decision = decision(&comparisons(&run, Rules::of_run(Some(&until), rng_seed)), repeats, &until);
+        Ok(decision.map(|decision| RepeatsEnded { repeats, decision }))
+    };
+    Rounds { lanes, ended: Box::new(ended) }
+}
+
+/// Each model beside the first one.
+fn comparisons(run: &ComparedRun, rules: Rules) -> Vec<Comparison> {
+    let mut models = run.models.iter().map(|(side, scores)| (side, scores));
+    let Some(first) = models.next() else { return Vec::new() };
+    compare(&models.map(|other| [first, other]).collect::<Vec<_>>(), rules)
+}
+
+/// Why there are no more repetitions after these; `None` where there are.
+fn decision(comparisons: &[Comparison], repeats: u32, until: &UntilDecided) -> Option<Decision> {
+    let mut open = comparisons.iter().filter(|comparison| comparison.relation() == Relation::Inconclusive).peekable();
+    let is_last = until.looks.last() == Some(&repeats);
+    if open.peek().is_none() {
+        return Some(Decision::Decided);
+    }
+    // What is open only because nobody knows the spread yet may still be decided.
+    let is_hopeless = |comparison: &Comparison| {
+        let score = comparison.scores.first();
+        score.is_some_and(|it| it.cases > 1 && it.needed.is_some_and(|needed| needed.repeats.is_none()))
+    };
+    match (repeats >= TELLING && open.all(is_hopeless), is_last) {
+        (true, _) => Some(Decision::MoreCasesNeeded),
+        (false, true) => Some(Decision::MostHeld),
+        (false, false) => None,
+    }
+}
