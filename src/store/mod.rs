@@ -3,6 +3,7 @@
 //! A run comes in entry by entry and goes out as a summary, or trial by trial: nobody holds all of its conversations.
 
 pub mod folder;
+pub mod postgres;
 pub mod sqlite;
 
 use chrono::{DateTime, Utc};

@@ -22,6 +22,7 @@ mod generate_cases;
 mod geval_steps;
 mod graph_serve;
 mod hostile;
+mod index;
 mod init;
 mod jobs;
 mod judges;
