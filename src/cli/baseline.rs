@@ -6,6 +6,7 @@ use super::args::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, Baselin
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
+use super::team;
 use crate::record::{ListedRun, Verdict};
 use crate::report;
 use crate::store::folder::{Baseline, BaselineName, RunsFolder, StoreError};
@@ -15,11 +16,12 @@ pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &P
     match command {
         BaselineCommand::Set(args) => set(args, context, printer),
         BaselineCommand::List(args) => list(args, context, printer),
-        BaselineCommand::Rm(args) => remove(args, printer),
+        BaselineCommand::Rm(args) => remove(args, context, printer),
     }
 }
 
 fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
     let runs = RunsFolder::at(&args.runs.runs_dir);
     let run = runs.listed(args.run.as_deref())?;
     if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
@@ -27,11 +29,15 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
         printer.note(&format!("note: run {id} is {verdict}: where it has no figure, nothing can be compared with it"));
     }
     runs.set_baseline(&args.name, &run.id, context.clock.wall())?;
+    if let Some(store) = team::store(context)? {
+        store.set_baseline(&args.name, &runs.baseline(&args.name)?).map_err(CliError::Team)?;
+    }
     printer.note(&format!("baseline {} is run {} ({})", args.name, run.id, report::plain(&run.provenance.job)));
     Ok(0)
 }
 
 fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    team::bring_baselines(&args.runs.runs_dir, context, printer)?;
     let runs = RunsFolder::at(&args.runs.runs_dir);
     let mut rows = Vec::new();
     for name in runs.baseline_names()? {
@@ -94,8 +100,13 @@ fn json((name, baseline): &(BaselineName, Baseline), runs: &RunsFolder) -> Resul
     serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
 }
 
-fn remove(args: &BaselineRemoveArgs, printer: &Printer) -> Result<u8, CliError> {
-    RunsFolder::at(&args.runs.runs_dir).remove_baseline(&args.name)?;
+fn remove(args: &BaselineRemoveArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let store = team::store(context)?;
+    let was_theirs = store.map_or(Ok(false), |store| store.remove_baseline(&args.name)).map_err(CliError::Team)?;
+    match RunsFolder::at(&args.runs.runs_dir).remove_baseline(&args.name) {
+        Err(StoreError::NoSuchBaseline { .. }) if was_theirs => {}
+        removed => removed?,
+    }
     printer.note(&format!("baseline {} is removed; its run stays", args.name));
     Ok(0)
 }

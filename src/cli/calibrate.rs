@@ -11,6 +11,7 @@ use super::error::CliError;
 use super::grade::rejudge;
 use super::label::is_judged;
 use super::printer::Printer;
+use super::team;
 use crate::calibration::{Calibration, Flips, Rejudged};
 use crate::record::Verdict;
 use crate::report::{self, terminal_json};
@@ -23,6 +24,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
+    team::bring(&ids, &args.runs_dir.runs_dir, (context, printer))?;
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
     let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
     for (place, id) in ids.into_iter().enumerate() {

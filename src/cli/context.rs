@@ -8,12 +8,14 @@ use super::env_file::EnvFile;
 use crate::clock::Clock;
 use crate::report::{Ink, Screen};
 use crate::run::Credentials;
-use crate::secret::{Redactor, Secret, Variables};
+use crate::secret::{Redactor, Secret, Variables, secrets_of};
 
 /// The process's context.
 pub(super) struct Context {
     /// The command line.
     pub(super) typed: Vec<OsString>,
+    /// The address of the team's store, with its password.
+    pub(super) store: Option<Secret>,
     /// Keys, passwords and addresses.
     pub(super) credentials: Credentials,
     /// The clock.
@@ -32,15 +34,23 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the context of this process. The file sets the variables that the environment does not set.
-    pub(super) fn from_process(typed: Vec<OsString>, file: &EnvFile, color: ColorArg) -> Context {
+    pub(super) fn from_process(
+        typed: Vec<OsString>,
+        file: &EnvFile,
+        (color, store): (ColorArg, Option<&str>),
+    ) -> Context {
         let variables = variables(file);
         let env = |name: &str| variables.text(name).map(str::to_owned);
         let is_dumb = env("TERM").as_deref() == Some("dumb");
         let ink = |tty: bool| ink(color, &env, tty && !is_dumb);
         let width = width(env("COLUMNS"));
         let stderr_is_tty = std::io::stderr().is_terminal() && env("CI").is_none() && !is_dumb;
+        let redactor = redactor(&variables);
+        // It may have been typed.
+        redactor.learn_all(store.iter().flat_map(|url| secrets_of("EVAL_JOB_STORE", url)));
         Context {
             typed,
+            store: store.filter(|url| !url.is_empty()).map(Secret::new),
             credentials: Credentials {
                 variables: variables.clone(),
                 agent_api_key: env("EVAL_JOB_AGENT_API_KEY").map(Secret::new),
@@ -48,7 +58,7 @@ impl Context {
                 neo4j_uri: env("NEO_URI"),
                 neo4j_username: env("NEO_USERNAME"),
                 neo4j_password: env("NEO_PASSWORD").map(Secret::new),
-                redactor: redactor(&variables),
+                redactor,
             },
             clock: Clock::system(),
             stdout_ink: ink(std::io::stdout().is_terminal()),

@@ -8,6 +8,7 @@ use super::error::{CliError, FileArgument};
 use super::jobs;
 use super::printer::Printer;
 use super::stored::StoredCases;
+use super::team;
 use crate::coverage::{Coverage, Suite, difference};
 use crate::job::Job;
 use crate::record::Verdict;
@@ -69,7 +70,9 @@ fn gather(
     suite.knows_tools(tools.iter().cloned());
     let newest = [None];
     let named: Vec<_> = ids.iter().map(|id| Some(id.as_str())).collect();
-    for id in if named.is_empty() { &newest[..] } else { &named } {
+    let named = if named.is_empty() { &newest[..] } else { &named };
+    team::bring(named, &args.runs_dir.runs_dir, (context, printer))?;
+    for id in named {
         let mut run = store.open(*id)?.with_redactor(context.redactor().clone());
         run.planned()?;
         let unreadable = |why: String| StoreError::Unreadable { path: run.path().to_path_buf(), why };

@@ -12,6 +12,7 @@ use super::jobs;
 use super::outputs::{self, OutputRun, no_folder, output_at};
 use super::printer::Printer;
 use super::stored::StoredPrompts;
+use super::team;
 use super::whole_file;
 use crate::dataset::{self, Dataset, DiskFiles, OpenOptions, System, WrittenDataset};
 use crate::plan::Refusal;
@@ -44,6 +45,7 @@ fn export_run(args: &ExportArgs, context: &Context, printer: &Printer) -> Result
         _ if format.is_folder() => return Err(no_folder(format)),
         _ => None,
     };
+    team::bring(&[args.what.as_deref()], &args.runs.runs_dir, (context, printer))?;
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.what.as_deref())?.with_redactor(context.redactor().clone());
     let overview = run.read(|_, _| ())?;

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::stored::StoredCases;
+use super::team;
 use crate::calibration::{judged_card, judged_parts, part_key};
 use crate::job::{Case, Job};
 use crate::metric::MetricKind;
@@ -38,6 +39,7 @@ struct Asked {
 
 /// Asks a person about what the judge of a run decided, in an order that is drawn by lot.
 pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.run.as_deref())?.with_redactor(context.redactor().clone());
     if args.by.trim().is_empty() || args.by.chars().any(char::is_control) {

@@ -7,10 +7,11 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::reindex::tell_trouble;
+use super::team;
 use crate::record::ListedRun;
 use crate::report;
 use crate::store::Store;
-use crate::store::folder::RunsFolder;
+use crate::store::folder::{RunsFolder, StoreError};
 use crate::store::sqlite::IndexedRuns;
 
 /// How many lines are written at once.
@@ -19,8 +20,19 @@ const AT_ONCE: usize = 200;
 /// Shows the runs that are kept, oldest first.
 pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let runs = IndexedRuns::new(RunsFolder::at(&args.runs.runs_dir));
+    let mut elsewhere = team::elsewhere(&args.runs.runs_dir, context, printer)?.into_iter().peekable();
+    let here: Box<dyn Iterator<Item = Result<ListedRun, StoreError>>> = match runs.runs() {
+        Err(StoreError::NoRuns { .. }) if elsewhere.peek().is_some() => Box::new(std::iter::empty()),
+        here => Box::new(here?),
+    };
+    let mut here = here.peekable();
+    let both = std::iter::from_fn(|| match (here.peek(), elsewhere.peek()) {
+        (Some(Ok(run)), Some(other)) if other.started_at < run.started_at => elsewhere.next().map(Ok),
+        (None, _) => elsewhere.next().map(Ok),
+        _ => here.next(),
+    });
     let (mut lines, mut count) = (String::new(), 0_usize);
-    for run in runs.runs()? {
+    for run in both {
         let run = match run {
             Ok(run) => run,
             Err(error) => {

@@ -57,6 +57,7 @@ mod signals;
 mod steps;
 mod stored;
 mod until;
+mod team;
 mod validate;
 mod whole_file;
 
@@ -97,7 +98,8 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(_) => args,
     };
-    let context = Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), args.color);
+    let context =
+        Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), (args.color, args.store.as_deref()));
     let printer = std::sync::Arc::new(Printer::new(&context));
     panics::report_to(printer.clone());
     if let Err(error) = file {
@@ -107,6 +109,11 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ours = context.credentials.variables.of_names(|name| name.starts_with("EVAL_JOB_"));
     for unknown in Args::unknown_variables(ours.map(|(name, _)| name)) {
         printer.note(&format!("note: {unknown}"));
+    }
+    // Before anything is held that could not be sent.
+    if let Err(error) = team::store(&context) {
+        printer.error(&error);
+        return ExitCode::from(error.exit_status());
     }
     descriptors::raise();
     let noting = printer.clone();
@@ -125,7 +132,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Man(args) => shell::man(&args, &printer),
         Command::Baseline(command) => baseline::baseline(&command, &context, &printer),
         Command::List(args) => list::list(&args, &context, &printer),
-        Command::Reindex(args) => reindex::reindex(&args, &printer),
+        Command::Reindex(args) => reindex::reindex(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),
         Command::DemoAgent(args) => demo_agent::demo_agent(&args, &context, &printer),
         Command::Merge(args) => merge::merge(&args, &context, &printer),

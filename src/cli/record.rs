@@ -22,6 +22,7 @@ use super::printer::Printer;
 use super::reindex;
 use super::run::{runtime, waiting_line};
 use super::signals::{Kept, Signals};
+use super::team;
 use super::whole_file;
 use crate::cassette::Cassette;
 use crate::conversation::guard;
@@ -111,7 +112,8 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         turns += of_trial.filter(|turn| !turn.is_greeting() && turn.agent.is_some()).count();
     })?;
     stored.write_summary(&overview.summary)?;
-    reindex::index(&folder, printer);
+    reindex::index(&folder, context, printer);
+    team::send(&args.runs.runs_dir, context, printer);
     printer.note(&format!("kept in {}: {}", folder.display(), count(turns, "turn")));
     if turns == 0 {
         let what = "nothing that the agent replied to was said, so there is no case".to_owned();

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use super::args::ReindexArgs;
+use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
+use super::team;
 use crate::report::count;
 use crate::store::folder::RunsFolder;
 use crate::store::sqlite::{IndexTrouble, IndexedRuns};
 
-/// Makes the index of runs again from their folders.
-pub(super) fn reindex(args: &ReindexArgs, printer: &Printer) -> Result<u8, CliError> {
+/// Makes the index of runs again from their folders, and sends the store of the team whatever it does not have.
+pub(super) fn reindex(args: &ReindexArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let folder = RunsFolder::at(&args.runs.runs_dir);
     let mut indexed = 0;
     IndexedRuns::rebuild(folder, |run| match run {
@@ -18,11 +20,13 @@ pub(super) fn reindex(args: &ReindexArgs, printer: &Printer) -> Result<u8, CliEr
         Err(error) => printer.note(&format!("note: {error}")),
     })?;
     printer.note(&format!("{} indexed in {}", count(indexed, "run"), args.runs.runs_dir.display()));
+    team::send_all(&args.runs.runs_dir, context, printer)?;
     Ok(0)
 }
 
-/// Indexes a run that has just ended, or ended again.
-pub(super) fn index(folder: &Path, printer: &Printer) {
+/// Indexes a run that has just ended, or ended again, and marks it as one to be sent.
+pub(super) fn index(folder: &Path, context: &Context, printer: &Printer) {
+    team::mark(folder, context, printer);
     let (Some(runs), Some(name)) = (folder.parent(), folder.file_name()) else { return };
     let runs = IndexedRuns::new(RunsFolder::at(runs));
     runs.add(&name.to_string_lossy());

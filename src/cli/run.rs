@@ -21,6 +21,7 @@ use super::resume::{self, Resumed, resume_command};
 use super::signals::Signals;
 use super::stored::StoredPrompts;
 use super::until;
+use super::team;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{HeldTrials, Plan, Refusal};
 use crate::record::{Entry, Provenance, Verdict};
@@ -43,6 +44,8 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let resumed = asked.map(|asked| asked.choose(&mut plans, (args, context), &runtime)).transpose()?;
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
+    let baselines: Vec<_> = plans.jobs.iter().filter_map(|it| it.plan.job.gate.baseline.as_deref()).map(Some).collect();
+    team::bring(&baselines, &args.runs.runs_dir, (context, printer))?;
     let before = match resumed {
         Some(resumed) => vec![BeforeRun::Resumed(Box::new(resumed))],
         None => checks(&mut plans.jobs, (args, context, printer), &runtime, &signals)?,
@@ -98,6 +101,7 @@ impl Jobs<'_> {
             shown.all(&self.ended, self.planned)?;
         }
         ended::print(&self.outputs, &self.ended, self.printer)?;
+        team::send(&args.runs.runs_dir, self.context, self.printer);
         troubles.extend(written.err().map(|error| shown.with_command(error, &self.ended)));
         let worst = self.ended.iter().map(EndedRun::verdict).max_by_key(|verdict| verdict.exit_status());
         let worst = worst.unwrap_or(Verdict::Passed);
@@ -251,7 +255,7 @@ fn read_back(
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
     if summary_written.is_ok() {
-        reindex::index(folder, printer);
+        reindex::index(folder, context, printer);
     }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
     let path = folder.display().to_string();

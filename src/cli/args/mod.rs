@@ -64,6 +64,11 @@ pub(super) struct Args {
     /// Colours
     #[arg(long, global = true, env = "EVAL_JOB_COLOR", value_name = "WHEN", default_value = "auto")]
     pub(super) color: ColorArg,
+
+    /// The store of a team: runs are sent there when they have ended, and those that are named and not here are fetched;
+    /// postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full
+    #[arg(long, global = true, env = "EVAL_JOB_STORE", value_name = "URL", hide_env_values = true)]
+    pub(super) store: Option<String>,
 }
 
 const EXIT_STATUS: &str = "\

@@ -20,6 +20,9 @@ pub(in crate::cli) struct Instead<'a> {
     pub(in crate::cli) with: &'a [&'a str],
 }
 
+/// The argument that has a password in it: whoever goes on types it again.
+const WITH_PASSWORD: &str = "store";
+
 /// The command that was typed, for a shell: with a flag for each variable of the environment that counted.
 pub(in crate::cli) fn retyped(typed: &[OsString], instead: Instead<'_>) -> String {
     let mut words = vec!["eval-job".to_owned()];
@@ -32,7 +35,7 @@ pub(in crate::cli) fn retyped(typed: &[OsString], instead: Instead<'_>) -> Strin
         let id = arg.get_id().as_str();
         if let Some(runs) = instead.runs.filter(|_| id == "runs" && arg.is_positional()) {
             places.extend(runs.iter().map(|run| quoted(run)));
-        } else if !instead.without.contains(&id) {
+        } else if !instead.without.contains(&id) && id != WITH_PASSWORD {
             let given = given(arg, matches);
             if arg.is_positional() { places.extend(given) } else { words.extend(given) }
         }
@@ -106,6 +109,7 @@ mod tests {
             r"eval-job run --model a --model b --verbose 'it'\''s.yml'"
         );
         assert_eq!(again("x|check|--|-known", none), "eval-job check -- -known");
+        assert_eq!(again("x|list|--store|postgres://bob:pw@db/evals|--json", none), "eval-job list --json");
         let runs = Instead { runs: Some(&["b2"]), ..Instead::default() };
         assert_eq!(again("x|calibrate|a1|b2|--repeat|3", runs), "eval-job calibrate --repeat 3 b2");
         let resumed = Instead { without: &["resume"], with: &["--resume", "k3f9qz"], ..Instead::default() };

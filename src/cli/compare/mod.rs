@@ -7,6 +7,7 @@ use super::args::{CompareArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
+use super::team;
 use crate::compare::{Comparison, HeldDifference, Relation, Rules, ScoredSide, Scores, Side, compare as compared};
 use crate::record::Verdict;
 use crate::report;
@@ -62,6 +63,7 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) 
     let newest = [None];
     let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
     let named = if named.is_empty() { &newest[..] } else { &named };
+    team::bring(named, &args.runs_dir.runs_dir, (context, printer))?;
     let runs = named.iter().map(|id| open(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
     for (place, run) in runs.iter().enumerate() {
         if let Some(first) = runs[..place].iter().position(|known| known.id == run.id) {

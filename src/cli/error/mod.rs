@@ -15,6 +15,7 @@ use crate::plan::Refusal;
 use crate::report::plain;
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
+use crate::store::postgres::TeamError;
 use crate::tool_list::ToolsError;
 
 pub(super) use argument::{FileArgument, file_in_place_of};
@@ -120,6 +121,8 @@ pub(super) enum CliError {
     NoRunsFolder(StoreError),
     /// The runs folder.
     Store(StoreError),
+    /// The store of the team.
+    Team(TeamError),
     /// Runs can't be compared.
     Compare(CompareError),
     /// A subcommand lacks something that only the environment can say.
@@ -168,6 +171,7 @@ impl CliError {
             | CliError::UnknownWeight(..)
             | CliError::DataFile { .. }
             | CliError::Compare(_)
+            | CliError::Team(TeamError::Address(_) | TeamError::NotBuilt | TeamError::Ambiguous { .. })
             | CliError::Store(
                 StoreError::NoSuchRun { .. }
                 | StoreError::NoRuns { .. }
@@ -195,6 +199,7 @@ impl CliError {
                 CliError::USAGE
             }
             CliError::Store(_)
+            | CliError::Team(_)
             | CliError::NoRunsFolder(_)
             | CliError::Unservable { .. }
             | CliError::Unwritable { .. }

@@ -10,6 +10,7 @@ use crate::job::render_problems;
 use crate::report::{AMBIGUOUS_ENDING, Ink, beside_gate, one_line, plain};
 use crate::run::PreflightFailure;
 use crate::store::folder::StoreError;
+use crate::store::postgres::TeamError;
 use crate::store::sqlite::IndexTrouble;
 use crate::text::nearest;
 use crate::tool_list::ToolsError;
@@ -184,6 +185,9 @@ impl CliError {
                 format!("{error} {}\n  try: {}", words.join("\n"), problem.help())
             }
             CliError::Store(source) => of_store(&error.to_string(), source, "free some space there"),
+            CliError::Team(source) => {
+                format!("{error} {}\n  try: {}", plain(&source.to_string()), help_of_team(source))
+            }
             CliError::NoRunsFolder(source) => {
                 of_store(&error.to_string(), source, "free some space there, or another folder with --runs-dir DIR")
             }
@@ -250,6 +254,19 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
             format!("{error} {source}\n  try: make it writable; without it, the folders of the runs are read")
         }
         source => format!("{error} {source}"),
+    }
+}
+
+/// What to try with the store of a team.
+fn help_of_team(error: &TeamError) -> &'static str {
+    match error {
+        TeamError::Address(_) => "EVAL_JOB_STORE=postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full",
+        TeamError::NotBuilt => "a build with the feature `postgres`, or without --store",
+        TeamError::Away { .. } => "again, once it can be reached; nothing is lost meanwhile",
+        TeamError::Refused { .. } => "another user, password or database in EVAL_JOB_STORE",
+        TeamError::Newer(_) => "the eval-job that the team has",
+        TeamError::Ambiguous { .. } => "the whole id of one of them",
+        TeamError::Failed { .. } | TeamError::Io { .. } | TeamError::Run(_) => "again, or without --store",
     }
 }
 

@@ -20,6 +20,7 @@ use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
 use super::stored::StoredPrompts;
+use super::team;
 use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::metric::MetricEntry;
@@ -67,6 +68,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
+    team::bring(&ids, &args.runs_dir.runs_dir, (context, printer))?;
     let (mut worst, mut to_write) = (Verdict::Passed, Vec::new());
     for (place, id) in ids.into_iter().enumerate() {
         let run = store.open(id)?.with_redactor(context.redactor().clone());

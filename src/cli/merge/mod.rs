@@ -15,6 +15,7 @@ use super::outputs::{self, OutputFile, OutputRun, check_outputs};
 use super::printer::Printer;
 use super::reindex;
 use super::stored::StoredPrompts;
+use super::team;
 use crate::plan::Refusal;
 use crate::record::{Beginning, Merge, MergeError, Overview, RunSummary, Verdict};
 use crate::report::{self, Gathered, count};
@@ -45,11 +46,12 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> R
     let mut runs = Vec::new();
     for (parts, merge) in groups.iter().zip(merges) {
         notes(&merge, printer);
-        let merged = write((args, context), parts, merge)?;
-        reindex::index(&merged.folder, printer);
+        let merged = write((args, context, printer), parts, merge)?;
+        reindex::index(&merged.folder, context, printer);
         runs.push(merged);
     }
     show(&runs, (args, context, printer), &files)?;
+    team::send(&args.runs_dir.runs_dir, context, printer);
     let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(Merged::output).collect();
     outputs::write(&files, &written)?;
     if let Some(document) = outputs::document(&files, &written)? {

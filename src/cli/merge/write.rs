@@ -5,8 +5,10 @@ use super::{Merged, PartRun};
 use crate::cli::args::MergeArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::printer::Printer;
 use crate::cli::run::runtime;
 use crate::cli::stored::StoredPrompts;
+use crate::cli::team;
 use crate::record::{Entry, Merge, RunSummary};
 use crate::report::Gathered;
 use crate::store::folder::{Journal, JournalFile, NewRun, RunsFolder, StoreError};
@@ -17,7 +19,7 @@ const AT_ONCE: usize = 1000;
 
 /// Writes the merged run, and reads it back.
 pub(super) fn write(
-    (args, context): (&MergeArgs, &Context),
+    (args, context, printer): (&MergeArgs, &Context, &Printer),
     parts: &[PartRun],
     merge: Merge,
 ) -> Result<Merged, CliError> {
@@ -32,6 +34,9 @@ pub(super) fn write(
     })?;
     let failed = |source| CliError::Journal { folder: folder.clone(), source, next: None, resume: None };
     let mut run = JournalFile::from_journal(&folder, &journal).with_redactor(context.redactor().clone());
+    if let Some(name) = &run.planned()?.summary.provenance.gate.baseline {
+        team::bring(&[Some(name)], &args.runs_dir.runs_dir, (context, printer))?;
+    }
     if let Some(check) = baseline_check(&mut run, &args.runs_dir.runs_dir, context)? {
         journal
             .append(&Entry::BaselineCompared { at: context.clock.wall(), check: Box::new(check) })

@@ -23,7 +23,11 @@ impl TeamStore {
     ///
     /// # Errors
     /// None.
-    pub fn send(&self, _runs: &[PathBuf], _each: impl FnMut(&Path, Result<Sent, TeamError>) + Send) -> Result<(), TeamError> {
+    pub fn send(
+        &self,
+        _runs: &[PathBuf],
+        _each: impl FnMut(&Path, Result<Sent, TeamError>) + Send,
+    ) -> Result<(), TeamError> {
         match *self {}
     }
 

@@ -42,7 +42,8 @@ impl Address {
             return Err(wrong("it begins with postgres://"));
         }
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let parameters = reqwest::Url::parse(&format!("p://q?{query}")).map_err(|_| wrong("its parameters can't be read"))?;
+        let parameters =
+            reqwest::Url::parse(&format!("p://q?{query}")).map_err(|_| wrong("its parameters can't be read"))?;
         let value = |wanted: &str| {
             let found = parameters.query_pairs().filter(|(key, _)| key == wanted).last();
             found.map(|(_, value)| value.into_owned())
@@ -63,7 +64,9 @@ impl Address {
         let rest: Vec<&str> = query.split('&').filter(|it| !it.is_empty()).filter(is_ours).collect();
         let rest = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
         // Its words name a key and never a value.
-        let mut config: Config = rest.parse().map_err(|_| wrong("it can't be read; is a character of the password not encoded (%40 for @)?"))?;
+        let mut config: Config = rest
+            .parse()
+            .map_err(|_| wrong("it can't be read; is a character of the password not encoded (%40 for @)?"))?;
         if config.get_hosts().is_empty() {
             return Err(wrong("it names no host"));
         }

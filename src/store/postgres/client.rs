@@ -5,9 +5,9 @@ use std::fmt::Display;
 use std::future::Future;
 use std::time::Duration;
 
-use tokio_postgres::{Client, Error, NoTls};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error, NoTls};
 
 use super::TeamError;
 use super::address::Address;
@@ -66,9 +66,7 @@ impl Connected {
 
 async fn bounded<T>(server: &str, work: impl Future<Output = T>) -> Result<T, TeamError> {
     let why = || format!("it did not answer within {} s", STATEMENT.as_secs());
-    tokio::time::timeout(STATEMENT, work)
-        .await
-        .map_err(|_| TeamError::Away { server: server.to_owned(), why: why() })
+    tokio::time::timeout(STATEMENT, work).await.map_err(|_| TeamError::Away { server: server.to_owned(), why: why() })
 }
 
 /// An error of the database, by whose fault it is.

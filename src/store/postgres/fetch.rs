@@ -8,8 +8,8 @@ use std::pin::pin;
 use futures_util::TryStreamExt;
 use serde::de::DeserializeOwned;
 
-use super::client::Connected;
 use super::TeamError;
+use super::client::Connected;
 use super::files::{is_folder, is_of_run};
 use crate::store::folder::{JOURNAL, RunsFolder, private};
 

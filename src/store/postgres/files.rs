@@ -5,9 +5,9 @@ use crate::store::folder::{JOURNAL, SUMMARY};
 /// Whether a file of a run's folder goes with the run: its journal and its summary, people's labels and other gradings.
 pub(super) fn is_of_run(name: &str) -> bool {
     let is_grading = || {
-        let number = name.strip_prefix("grade-").and_then(|rest| {
-            rest.strip_suffix(".json").or_else(|| rest.strip_suffix(".ndjson"))
-        });
+        let number = name
+            .strip_prefix("grade-")
+            .and_then(|rest| rest.strip_suffix(".json").or_else(|| rest.strip_suffix(".ndjson")));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
     name == JOURNAL || name == SUMMARY || name == "labels.ndjson" || is_grading()
@@ -29,7 +29,9 @@ mod tests {
         for name in ["journal.ndjson", "summary.json", "labels.ndjson", "grade-1.json", "grade-12.ndjson"] {
             assert!(is_of_run(name), "{name}");
         }
-        for name in ["", "unsent", "grade-.json", "grade-1.txt", "../journal.ndjson", "summary.json.partial", "grade-/x.json"] {
+        for name in
+            ["", "unsent", "grade-.json", "grade-1.txt", "../journal.ndjson", "summary.json.partial", "grade-/x.json"]
+        {
             assert!(!is_of_run(name), "{name}");
         }
         assert!(is_folder("20261120-214512-agent-k3f9qz"));

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use chrono::SecondsFormat;
 use serde_json::Value;
+use tokio_postgres::types::ToSql;
 
 use super::client::Connected;
 use super::files::is_of_run;
@@ -17,13 +18,19 @@ use crate::store::folder::{JOURNAL, RunsFolder};
 const PIECE: u64 = 1 << 20;
 
 /// A run as its row has it.
-const RUN: &str = "INSERT INTO eval_job_runs (folder, id, job, job_file, started_at, finished_at, verdict, provenance_digest,
+const RUN: &str =
+    "INSERT INTO eval_job_runs (folder, id, job, job_file, started_at, finished_at, verdict, provenance_digest,
     journal_bytes, listed, figures) VALUES ($1, $2, $3, $4, $5::text::timestamptz, $6::text::timestamptz, $7, $8, $9,
     $10::text::json, $11::text::json)
     ON CONFLICT (folder) DO UPDATE SET id = excluded.id, job = excluded.job, job_file = excluded.job_file,
     started_at = excluded.started_at, finished_at = excluded.finished_at, verdict = excluded.verdict,
     provenance_digest = excluded.provenance_digest, journal_bytes = excluded.journal_bytes, listed = excluded.listed,
     figures = excluded.figures, sent_at = now()";
+
+/// How long the journal of a run is there, and all of its files.
+const THERE: &str =
+    "SELECT journal_bytes, (SELECT sum(length(bytes)) FROM eval_job_files f WHERE f.folder = r.folder)::bigint
+    FROM eval_job_runs r WHERE folder = $1 FOR UPDATE";
 
 /// Sends a run, with all files that go with it, in one transaction.
 pub(super) async fn run(store: &Connected, folder: &Path) -> Result<Sent, TeamError> {
@@ -43,20 +50,11 @@ pub(super) async fn run(store: &Connected, folder: &Path) -> Result<Sent, TeamEr
 }
 
 /// Sends it within a transaction.
-async fn within(
-    store: &Connected,
-    folder: &Path,
-    (name, figures): (&str, &RunFigures),
-) -> Result<Sent, TeamError> {
+async fn within(store: &Connected, folder: &Path, (name, figures): (&str, &RunFigures)) -> Result<Sent, TeamError> {
     let files = files(folder)?;
     let journal = bytes(folder, JOURNAL)?;
     let all = files.iter().map(|file| bytes(folder, file)).sum::<Result<i64, TeamError>>()?;
-    let there = store.client.query_opt(
-        "SELECT journal_bytes, (SELECT sum(length(bytes)) FROM eval_job_files f WHERE f.folder = r.folder)::bigint
-         FROM eval_job_runs r WHERE folder = $1 FOR UPDATE",
-        &[&name],
-    );
-    if let Some(row) = store.bounded(there).await? {
+    if let Some(row) = store.bounded(store.client.query_opt(THERE, &[&name])).await? {
         let (known, of_all): (i64, Option<i64>) = (row.get(0), row.get(1));
         if known > journal || (known == journal && of_all.unwrap_or_default() >= all) {
             return Ok(Sent::Before);
@@ -80,11 +78,9 @@ async fn insert(store: &Connected, (name, journal): (&str, i64), figures: &RunFi
     let verdict = verdict.as_ref().and_then(Value::as_str).unwrap_or_default();
     let (job, file) = (text(&run.provenance.job), text(&run.provenance.job_file));
     let digest = &figures.provenance_digest;
-    let inserted = store.client.execute(
-        RUN,
-        &[&name, &run.id, &job, &file, &started, &finished, &verdict, digest, &journal, &listed, &all],
-    );
-    store.bounded(inserted).await.map(drop)
+    let values: [&(dyn ToSql + Sync); 11] =
+        [&name, &run.id, &job, &file, &started, &finished, &verdict, digest, &journal, &listed, &all];
+    store.bounded(store.client.execute(RUN, &values)).await.map(drop)
 }
 
 /// A text without the one character that no PostgreSQL takes.

@@ -106,10 +106,11 @@ impl TeamStore {
     /// # Errors
     /// Those of the server.
     pub fn remove_baseline(&self, name: &BaselineName) -> Result<bool, TeamError> {
+        const REMOVE: &str = "DELETE FROM eval_job_baselines WHERE name = $1";
         let name = name.to_string();
         self.connected(async |store| {
-            let removed = store.client.execute("DELETE FROM eval_job_baselines WHERE name = $1", &[&name]);
-            store.bounded(removed).await.map(|rows| rows > 0)
+            let rows = store.bounded(store.client.execute(REMOVE, &[&name])).await?;
+            Ok(rows > 0)
         })
     }
 

@@ -37,9 +37,9 @@ impl Tls {
                 Arc::new(Lenient { authorities, provider: provider.clone() })
             }
             Checked::Host(Some(file)) => authorities(file, &provider)?,
-            Checked::Host(None) => Arc::new(
-                rustls_platform_verifier::Verifier::new(provider.clone()).map_err(|error| error.to_string())?,
-            ),
+            Checked::Host(None) => {
+                Arc::new(rustls_platform_verifier::Verifier::new(provider.clone()).map_err(|error| error.to_string())?)
+            }
         };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -14,6 +14,7 @@ use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
 use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
+use super::super::super::team;
 use super::keeper::{KeepError, Keeper, Large};
 use super::kept::Kept;
 use super::trials::Trials;
@@ -102,7 +103,10 @@ impl RecordedRun {
     /// Shows it, once others can find it, and returns its verdict.
     pub(super) fn show(&self, context: &Context, printer: &Printer) -> Result<Verdict, CliError> {
         let Some((overview, gathered, _)) = &self.read else { return Ok(Verdict::Incomplete) };
-        reindex::index(&self.folder, printer);
+        reindex::index(&self.folder, context, printer);
+        if let Some(runs) = self.folder.parent() {
+            team::send(runs, context, printer);
+        }
         printer.data(&report::terminal(overview, gathered, context.screen(false)))?;
         Ok(overview.summary.verdict)
     }
