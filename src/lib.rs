@@ -21,6 +21,8 @@
 //!
 //! - The journal is the truth: a [`record::RunRecord`] is nothing but the fold of its [`record::Entry`]s, so a run that
 //!   was killed reads like one that ended. The verdict is part of the record; the exit status comes from it.
+//! - Run folders are the truth (`store/folder`). `store/sqlite` indexes them, so that lists and trends open none of a thousand;
+//!   `store/postgres` is a team's store, to which they are sent when they have ended and from which they are fetched.
 //! - A run that was cut off goes on in its own journal (`cli/resume`): a trial that is held again replaces, in the fold, what was
 //!   held of it. The process that writes a journal has a lock on it.
 //! - A [`job::Job`] is configuration and cases; a trial is one conversation `{case, model, condition, repeat}`.

@@ -1,5 +1,7 @@
 //! Where runs are kept: one folder a kind of store.
 //!
+//! `folder` is the truth, `sqlite` its index, `postgres` where a team shares what is held on its machines.
+//!
 //! A run comes in entry by entry and goes out as a summary, or trial by trial: nobody holds all of its conversations.
 
 pub mod folder;

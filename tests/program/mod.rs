@@ -54,6 +54,7 @@ mod resume_kills;
 mod resume_limits;
 mod shell;
 mod signals;
+mod team;
 mod terminal;
 mod traps;
 mod twice;

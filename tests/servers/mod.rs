@@ -1,5 +1,5 @@
 //! Servers on loopback that speak other people's wire formats, well or badly: an agent, a language model,
-//! and a real Neo4j.
+//! a real Neo4j and a real PostgreSQL.
 
 pub mod agent;
 pub mod client;
@@ -7,6 +7,7 @@ pub mod enterprise;
 pub mod http;
 pub mod model;
 pub mod neo4j;
+pub mod postgres;
 pub mod tls;
 pub mod websocket;
 

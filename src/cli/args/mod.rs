@@ -66,7 +66,7 @@ pub(super) struct Args {
     pub(super) color: ColorArg,
 
     /// The store of a team: runs are sent there when they have ended, and those that are named and not here are fetched;
-    /// postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full
+    /// postgres://HOST/DATABASE?sslmode=verify-full, with USER:PASSWORD@ before the host
     #[arg(long, global = true, env = "EVAL_JOB_STORE", value_name = "URL", hide_env_values = true)]
     pub(super) store: Option<String>,
 }

@@ -260,7 +260,9 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
 /// What to try with the store of a team.
 fn help_of_team(error: &TeamError) -> &'static str {
     match error {
-        TeamError::Address(_) => "EVAL_JOB_STORE=postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full",
+        TeamError::Address(_) => {
+            "postgres://HOST:5432/DATABASE?sslmode=verify-full, with USER:PASSWORD@ before the host"
+        }
         TeamError::NotBuilt => "a build with the feature `postgres`, or without --store",
         TeamError::Away { .. } => "again, once it can be reached; nothing is lost meanwhile",
         TeamError::Refused { .. } => "another user, password or database in EVAL_JOB_STORE",

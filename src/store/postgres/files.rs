@@ -14,7 +14,6 @@ pub(super) fn is_of_run(name: &str) -> bool {
 }
 
 /// Whether a name is that of a run's folder, and nothing that leads elsewhere.
-#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only what comes from a database is checked"))]
 pub(super) fn is_folder(name: &str) -> bool {
     let is_known = |c: char| c.is_ascii_alphanumeric() || c == '-';
     !name.is_empty() && name.len() <= 120 && name.chars().all(is_known)

@@ -9,7 +9,6 @@
 //! password in it.
 
 mod error;
-mod files;
 mod unsent;
 
 #[cfg(feature = "postgres")]
@@ -18,6 +17,8 @@ mod address;
 mod client;
 #[cfg(feature = "postgres")]
 mod fetch;
+#[cfg(feature = "postgres")]
+mod files;
 #[cfg(feature = "postgres")]
 mod schema;
 #[cfg(feature = "postgres")]
