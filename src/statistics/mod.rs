@@ -6,6 +6,9 @@
 
 mod agreement;
 mod bootstrap;
+mod change;
+#[cfg(test)]
+mod change_simulations;
 mod correction;
 mod figure;
 mod interval;
@@ -18,6 +21,7 @@ mod simulations;
 mod sums;
 
 pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
+pub use change::{ChangePoint, Changes, Dated, FALSE_ALARMS, LEAST_VALUES, Shift, changes, shift};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
 pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
