@@ -68,8 +68,26 @@ impl HeldBy {
         }
     }
 
+    /// Takes in the cases of a run that was held alike, as far as they are not known.
+    pub fn extend(&mut self, other: &HeldBy) {
+        for (case, digest) in &other.cases {
+            self.cases.entry(case.clone()).or_insert(*digest);
+        }
+    }
+
     /// What differs, with the cases that both sides have; nothing where the runs can be compared.
     pub fn differences(&self, other: &HeldBy, first: &Scores, second: &Scores) -> Vec<HeldDifference> {
+        self.differences_in(other, first.cases().iter().filter(|case| second.has(case)))
+    }
+
+    /// What differs, with all cases that both know; nothing where the runs can be compared.
+    pub fn differences_from(&self, other: &HeldBy) -> Vec<HeldDifference> {
+        let mut cases: Vec<&String> = self.cases.keys().collect();
+        cases.sort();
+        self.differences_in(other, cases)
+    }
+
+    fn differences_in<'a>(&self, other: &HeldBy, shared: impl IntoIterator<Item = &'a String>) -> Vec<HeldDifference> {
         let mut found = Vec::new();
         if self.version != other.version {
             found.push(difference("the version of eval-job", &self.version, &other.version));
@@ -86,11 +104,9 @@ impl HeldBy {
                 found.push(difference(&format!("the text of {name}"), short(digest), short(theirs)));
             }
         }
-        let differs = |case: &&String| {
-            second.has(case)
-                && self.cases.get(*case).zip(other.cases.get(*case)).is_some_and(|(one, other)| one != other)
-        };
-        let cases: Vec<&String> = first.cases().iter().filter(differs).collect();
+        let differs =
+            |case: &&String| self.cases.get(*case).zip(other.cases.get(*case)).is_some_and(|(one, other)| one != other);
+        let cases: Vec<&String> = shared.into_iter().filter(differs).collect();
         for case in cases.iter().take(CASES) {
             found.push(difference(&format!("case {case}"), "one text", "another"));
         }

@@ -60,8 +60,18 @@ pub struct ConditionFigure {
     pub n: u32,
     /// How many have none.
     pub missing: u32,
+    /// How many pass or do not, each by itself; 0 where nothing is asked of them, and in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub decided: u32,
+    /// How many of those pass.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed: u32,
     /// The mean of those that have one; missing where none has.
     pub figure: Component,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A model's figure, of its groups.
@@ -112,7 +122,8 @@ fn of_persona(persona: &str, cases: &[CaseFigure]) -> Option<PersonaFigure> {
 fn of_group(group: &TrialGroup) -> ConditionFigure {
     let n = group.composite.scored;
     let figure = group.composite.component().unwrap_or_else(|| Component::missing("no trials"));
-    ConditionFigure { condition: group.condition, n: n as u32, missing: (group.planned - n) as u32, figure }
+    let TrialGroup { condition, planned, decided, passed, .. } = *group;
+    ConditionFigure { condition, n: n as u32, missing: (planned - n) as u32, decided, passed, figure }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use super::spending::Ledger;
+use super::spending::{Ledger, total};
 use super::{
     DimensionTally, Doubts, Entry, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict,
     figures, judge_check,
@@ -62,6 +62,7 @@ impl Overview {
             judge_checks: Vec::new(),
             repeats_ended: None,
             baseline: None,
+            cost: None,
             verdict: Verdict::Incomplete,
         };
         let mut groups = TrialGroup::planned(&trials);
@@ -219,6 +220,7 @@ impl Overview {
         self.summary.judge_checks =
             models.filter_map(|model| judge_check::of_model(model, self.groups_of(model))).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);
+        self.summary.cost = Some(total(self.spending.iter()).1.known()).filter(|cost| *cost > Dollars::ZERO);
         self.summary.verdict = Verdict::new(self);
     }
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{BaselineCheck, FORMAT_VERSION, JudgeCheck, ModelFigure, Provenance, Verdict};
+use crate::money::Dollars;
 use crate::score::{Component, RepeatsEnded};
 
 /// The summary of a run, without its conversations.
@@ -39,6 +40,10 @@ pub struct RunSummary {
     /// The run beside the baseline of its gate, where that names one and the run has come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineCheck>,
+    /// What is known of its cost in US dollars, by the prices of its record; `None` where nothing is, and in what an earlier
+    /// version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Dollars>,
     /// The verdict on the run.
     pub verdict: Verdict,
 }
@@ -47,6 +52,17 @@ impl RunSummary {
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION
+    }
+
+    /// Whether it says of each case how many conversations pass, where something is asked of them: an earlier version kept that
+    /// of all cases together.
+    pub fn tells_passes(&self) -> bool {
+        let tells = |figure: &ModelFigure| {
+            let decided = figure.cases.iter().flat_map(|case| &case.conditions).any(|it| it.decided > 0);
+            let has_passes = figure.estimates.as_ref().is_some_and(|estimates| estimates.passes.is_some());
+            decided || !has_passes
+        };
+        self.figures.iter().all(tells)
     }
 }
 

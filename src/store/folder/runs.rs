@@ -205,7 +205,7 @@ impl Store for RunsFolder {
 }
 
 /// The run in this folder, as a list shows it.
-fn listed(folder: &Path) -> Result<ListedRun, StoreError> {
+pub(super) fn listed(folder: &Path) -> Result<ListedRun, StoreError> {
     match summary::read(folder) {
         Some(run) => Ok(run),
         None => JournalFile::open(folder)?.listed(),

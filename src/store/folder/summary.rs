@@ -39,6 +39,12 @@ pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
     }
 }
 
+/// The whole summary, if there is one, and this version can read it.
+pub(super) fn read_whole(folder: &Path) -> Option<RunSummary> {
+    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
+    serde_json::from_slice(&bytes).ok().filter(|summary: &RunSummary| summary.is_readable() && summary.tells_passes())
+}
+
 /// How many lines the journal had when the run ended.
 pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
