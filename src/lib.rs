@@ -33,6 +33,7 @@
 //! - [`generate`] makes cases of what is known of an agent, its tools ([`tool_list`]) or stories, to be reviewed.
 //! - [`calibration`] shows how far a judge can be believed: beside people, and beside itself.
 //! - [`compare`] says of two runs or models, pair by pair, which one is better, or that nothing shows it.
+//! - [`trend`] puts the runs of a job in a row: since when the score has another level, and which cases flip.
 //! - [`coverage`] tells what the cases of runs touch of their agent, and what they do not.
 //! - [`statistics`] says what numbers can carry: intervals over cases, agreement beyond chance, means corrected by the truth.
 //! - A metric asks questions and never a model; `run` carries them to the judge and `grade` scores what came back.
@@ -77,6 +78,7 @@ pub mod score;
 pub mod statistics;
 pub mod record;
 pub mod compare;
+pub mod trend;
 pub mod coverage;
 pub mod calibration;
 pub mod report;

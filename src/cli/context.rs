@@ -26,6 +26,8 @@ pub(super) struct Context {
     pub(super) stderr_ink: Ink,
     /// Whether stderr is a terminal.
     pub(super) stderr_is_tty: bool,
+    /// Whether nothing but ASCII can be expected to be shown: the terminal is dumb, or the locale is not of UTF-8.
+    pub(super) is_ascii: bool,
     /// Columns of the terminal, or 100.
     pub(super) width: usize,
     /// The columns at which text of any length is broken on stdout; none in a file or a pipe, where lines stay whole.
@@ -64,6 +66,7 @@ impl Context {
             stdout_ink: ink(std::io::stdout().is_terminal()),
             stderr_ink: ink(std::io::stderr().is_terminal()),
             stderr_is_tty,
+            is_ascii: is_dumb || !is_utf8(&env),
             width,
             stdout_breaks_at: std::io::stdout().is_terminal().then_some(width),
         }
@@ -115,6 +118,12 @@ fn ink(color: ColorArg, env: &impl Fn(&str) -> Option<String>, is_capable: bool)
     if is_coloured { Ink::Colour } else { Ink::None }
 }
 
+/// Whether the locale is of UTF-8, as it is where none is set.
+fn is_utf8(env: &impl Fn(&str) -> Option<String>) -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env).find(|value| !value.is_empty());
+    set.is_none_or(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"))
+}
+
 fn redactor(variables: &Variables) -> Redactor {
     let redactor = Redactor::default();
     redactor.learn_variables(variables);
@@ -152,6 +161,21 @@ pub(super) fn is_empty(name: &std::ffi::OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_locale_that_is_not_of_utf8_has_ascii_only() {
+        for (variables, expected) in [
+            (vec![], true),
+            (vec![("LANG", "C.UTF-8")], true),
+            (vec![("LANG", "en_GB.utf8"), ("LC_ALL", "")], true),
+            (vec![("LANG", "C.UTF-8"), ("LC_ALL", "C")], false),
+            (vec![("LC_CTYPE", "de_DE@euro")], false),
+        ] {
+            let env =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            assert_eq!(is_utf8(&env), expected, "{variables:?}");
+        }
+    }
 
     #[test]
     fn what_was_typed_goes_before_the_environment_and_that_before_the_terminal() {

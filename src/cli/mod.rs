@@ -58,6 +58,7 @@ mod steps;
 mod stored;
 mod until;
 mod team;
+mod trend;
 mod validate;
 mod whole_file;
 
@@ -140,6 +141,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(args) => show::show(&args, &context, &printer),
         Command::Audit(args) => audit::audit(&args, &context, &printer),
         Command::Compare(args) => compare::compare(&args, &context, &printer),
+        Command::Trend(args) => trend::trend(&args, &context, &printer),
         Command::Coverage(args) => coverage::coverage(&args, &context, &printer),
         Command::Check(args) => grade::check(&args, &context, &printer),
         Command::Label(args) => label::label(&args, &context, &printer),

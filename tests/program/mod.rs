@@ -57,6 +57,7 @@ mod signals;
 mod team;
 mod terminal;
 mod traps;
+mod trend;
 mod twice;
 mod until;
 mod wire;

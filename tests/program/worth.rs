@@ -16,18 +16,21 @@ pub const CASES: u32 = 30;
 pub struct Desk {
     pub folder: tempfile::TempDir,
     agent: Server,
+    skills: Arc<Mutex<Vec<(&'static str, f64)>>>,
 }
 
 impl Desk {
     /// `skills`: what each model's replies are worth on average.
     pub fn new(skills: &[(&'static str, f64)]) -> Desk {
-        let skills = skills.to_vec();
+        let skills = Arc::new(Mutex::new(skills.to_vec()));
+        let known = skills.clone();
         // How often each model was asked in each case: what chance adds is the same, whoever is asked first.
         let asked_before = Arc::new(Mutex::new(BTreeMap::<(u32, u32), u32>::new()));
         let agent = Server::start(move |request| {
             let asked = request.json();
-            let model = skills.iter().position(|(model, _)| asked["model"] == *model);
-            let skill = model.map_or(0.5, |model| skills[model].1);
+            let known = known.lock().unwrap().clone();
+            let model = known.iter().position(|(model, _)| asked["model"] == *model);
+            let skill = model.map_or(0.5, |model| known[model].1);
             let case: u32 = asked["say"].as_str().unwrap().parse().unwrap();
             let model = model.map_or(9, |model| u32::try_from(model).unwrap());
             let nth = {
@@ -43,9 +46,15 @@ impl Desk {
             let worth = skill + (f64::from(case) / f64::from(CASES) - 0.5) * 0.4 + wobble;
             Reply::Json(200, json!({"reply": format!("{:.4}", worth.clamp(0.0, 1.0))}))
         });
-        let desk = Desk { folder: tempfile::tempdir().unwrap(), agent };
+        let desk = Desk { folder: tempfile::tempdir().unwrap(), agent, skills };
         desk.write("job.yml", &desk.job(CASES));
         desk
+    }
+
+    /// From now on a model's replies are worth this on average.
+    pub fn becomes(&self, model: &str, skill: f64) {
+        let mut skills = self.skills.lock().unwrap();
+        skills.iter_mut().filter(|(known, _)| *known == model).for_each(|(_, known)| *known = skill);
     }
 
     pub fn job(&self, cases: u32) -> String {

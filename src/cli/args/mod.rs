@@ -19,6 +19,7 @@ mod resume;
 mod retyped;
 mod selection;
 mod until;
+mod trend;
 mod values;
 
 use std::path::PathBuf;
@@ -50,6 +51,7 @@ pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use until::UntilArgs;
+pub(super) use trend::TrendArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_seconds, whole_number};
 
@@ -118,6 +120,8 @@ pub(super) enum Command {
     /// Compare runs, or the models of one, pair by pair: better, worse, the same or not decided (status 0, 100, 0, 101), and what
     /// would decide it
     Compare(CompareArgs),
+    /// Show the runs of a job night by night: since when its score has another level, and which cases flip
+    Trend(TrendArgs),
     /// Grade runs again from what was kept of them, without the agent: with a corrected job, other weights or another judge
     Grade(Box<GradeArgs>),
     /// Score jobs against four agents that do nothing (silent, echo, "Done!", listing all), without any model: what lets them pass

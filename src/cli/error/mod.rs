@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::compare::CompareError;
+use super::trend::TrendError;
 use crate::cassette::CassetteError;
 use crate::graph::GraphError;
 use crate::job::Problems;
@@ -125,6 +126,8 @@ pub(super) enum CliError {
     Team(TeamError),
     /// Runs can't be compared.
     Compare(CompareError),
+    /// There are no nights of a job.
+    Trend(TrendError),
     /// A subcommand lacks something that only the environment can say.
     Unprepared(Refusal),
     /// A recording can't be made or replayed.
@@ -172,6 +175,7 @@ impl CliError {
             | CliError::DataFile { .. }
             | CliError::Compare(_)
             | CliError::Team(TeamError::Address(_) | TeamError::NotBuilt | TeamError::Ambiguous { .. })
+            | CliError::Trend(_)
             | CliError::Store(
                 StoreError::NoSuchRun { .. }
                 | StoreError::NoRuns { .. }
@@ -224,6 +228,12 @@ impl CliError {
 impl From<CompareError> for CliError {
     fn from(error: CompareError) -> CliError {
         CliError::Compare(error)
+    }
+}
+
+impl From<TrendError> for CliError {
+    fn from(error: TrendError) -> CliError {
+        CliError::Trend(error)
     }
 }
 

@@ -184,6 +184,7 @@ impl CliError {
                 let words: Vec<String> = problem.to_string().lines().map(plain).collect();
                 format!("{error} {}\n  try: {}", words.join("\n"), problem.help())
             }
+            CliError::Trend(problem) => format!("{error} {}\n  try: {}", plain(&problem.to_string()), problem.help()),
             CliError::Store(source) => of_store(&error.to_string(), source, "free some space there"),
             CliError::Team(source) => {
                 format!("{error} {}\n  try: {}", plain(&source.to_string()), help_of_team(source))

@@ -1,0 +1,107 @@
+//! `eval-job trend [JOB]`
+
+mod read;
+
+use std::collections::BTreeSet;
+
+use super::args::TrendArgs;
+use super::context::Context;
+use super::error::CliError;
+use super::printer::Printer;
+use crate::report;
+use crate::store::StoreError;
+use crate::store::folder::{KeptRun, RunsFolder};
+use crate::trend::{FlakeKey, Nights, Scope, Sources};
+
+/// Of so many cases that flip conversations are read.
+const READ: usize = 50;
+
+/// Why there is no trend.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TrendError {
+    /// No run is of the job.
+    #[error("no run in {runs_dir} is of the job `{job}`")]
+    NoSuchJob { job: String, runs_dir: String, known: Vec<String> },
+    /// No run of the job is as new.
+    #[error("no run of {job} started on or after {since}")]
+    NothingSince { job: String, since: String },
+    /// No run of the job has the model, or the case.
+    #[error("no run of {job} has {what} `{named}`")]
+    Nothing { job: String, what: &'static str, named: String, known: Vec<String> },
+}
+
+impl TrendError {
+    /// What to try.
+    pub(super) fn help(&self) -> String {
+        let one_of = |known: &[String]| format!("one of {}", report::one_line(&known.join(", "), 300));
+        match self {
+            TrendError::NoSuchJob { known, .. } | TrendError::Nothing { known, .. } => one_of(known),
+            TrendError::NothingSince { .. } => "an earlier --since; eval-job list shows when runs started".to_owned(),
+        }
+    }
+}
+
+/// Shows the runs of a job, night by night.
+pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let runs = RunsFolder::at(&args.runs_dir.runs_dir);
+    let wanted = read::wanted(args, &runs)?;
+    let scope = Scope { models: args.model.clone(), case: args.case.clone() };
+    let mut nights = Nights::new(scope);
+    let mut kept: Vec<KeptRun> = Vec::new();
+    let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
+    for run in read::runs(&runs, &wanted)? {
+        let run = match run {
+            Ok(run) => run,
+            Err(error) => {
+                printer.note(&format!("note: {error}"));
+                continue;
+            }
+        };
+        known.add(&run.summary);
+        nights.add(&run.summary, jobs.held_by(&run, context));
+        kept.push(run);
+        if kept.len() > args.last {
+            kept.remove(0);
+        }
+    }
+    read::check(&nights, (args, &wanted, &known))?;
+    let sources = sources(&nights, &kept, (context, printer))?;
+    let trend = nights.trend(known.job.unwrap_or(wanted.job), args.last, &sources);
+    match args.json {
+        true => {
+            let json = serde_json::to_string_pretty(&trend).map_err(|error| CliError::Internal(error.to_string()))?;
+            printer.data(&format!("{json}\n"))?;
+        }
+        false => printer.data(&report::trend(&trend, context.screen(args.verbose), context.is_ascii))?,
+    }
+    Ok(0)
+}
+
+/// What the flips are suspected to come from: the conversations of the nights that are shown are read, as far as they tell.
+fn sources(
+    nights: &Nights,
+    shown: &[KeptRun],
+    (context, printer): (&Context, &Printer),
+) -> Result<Sources, StoreError> {
+    let flakes = nights.flakes();
+    let keys: BTreeSet<&FlakeKey> = flakes.iter().take(READ).map(|flake| &flake.key).collect();
+    let mut sources = Sources::of(keys.iter().copied());
+    let newest = nights.all().last().map(|night| night.rules);
+    for (run, night) in shown.iter().rev().zip(nights.all().iter().rev()).collect::<Vec<_>>().into_iter().rev() {
+        if Some(night.rules) != newest || !night.tells_of(&keys) {
+            continue;
+        }
+        let bar = run.summary.provenance.min_score;
+        let mut journal = run.open()?.with_redactor(context.redactor().clone());
+        let read = journal.read_with_texts(|trial| {
+            if nights.has(&trial.trial) {
+                sources.add(&trial, bar);
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            printer.note(&format!("note: {error}"));
+        }
+    }
+    Ok(sources)
+}

@@ -1,0 +1,139 @@
+//! The runs of a job, as they are kept: the one place where a trend meets the store.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::super::args::TrendArgs;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::TrendError;
+use crate::compare::HeldBy;
+use crate::record::{ListedRun, RunSummary};
+use crate::report::plain;
+use crate::store::folder::{KeptRun, RunsFolder};
+use crate::store::{Store, StoreError};
+use crate::trend::Nights;
+
+/// The runs that are wanted.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The job's name or file, as it was typed.
+    pub(super) job: String,
+    /// Where that file is, if it is there.
+    file: Option<PathBuf>,
+    since: Option<DateTime<Utc>>,
+}
+
+impl Wanted {
+    /// Whether a run is of the job.
+    fn has(&self, run: &ListedRun) -> bool {
+        let provenance = &run.provenance;
+        let bare = |path: &str| path.trim_start_matches("./").to_owned();
+        let is_file = || {
+            !provenance.job_file.is_empty()
+                && (bare(&provenance.job_file) == bare(&self.job)
+                    || self.file.is_some() && Path::new(&provenance.job_file).canonicalize().ok() == self.file)
+        };
+        provenance.job == self.job || is_file()
+    }
+
+    fn is_new_enough(&self, run: &ListedRun) -> bool {
+        self.since.is_none_or(|since| run.started_at >= since)
+    }
+}
+
+/// What the runs have.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The job's name in the newest of them.
+    pub(super) job: Option<String>,
+    models: Vec<String>,
+    cases: Vec<String>,
+}
+
+impl Known {
+    pub(super) fn add(&mut self, summary: &RunSummary) {
+        self.job = Some(summary.provenance.job.clone());
+        for figure in &summary.figures {
+            if !self.models.contains(&figure.model) {
+                self.models.push(figure.model.clone());
+            }
+        }
+        if let Some(figure) = summary.figures.first() {
+            self.cases = figure.cases.iter().map(|case| case.case.clone()).collect();
+        }
+    }
+}
+
+/// The runs that the command line means.
+pub(super) fn wanted(args: &TrendArgs, runs: &RunsFolder) -> Result<Wanted, CliError> {
+    let job = match &args.job {
+        Some(job) => job.clone(),
+        None => runs.listed(None)?.provenance.job,
+    };
+    let file = Path::new(&job).canonicalize().ok().filter(|path| path.is_file());
+    Ok(Wanted { job, file, since: args.since })
+}
+
+/// Those runs, oldest first; an error in place of one that can't be read.
+pub(super) fn runs(
+    runs: &RunsFolder,
+    wanted: &Wanted,
+) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>>, CliError> {
+    Ok(runs.history(|run| wanted.has(run) && wanted.is_new_enough(run))?)
+}
+
+/// The jobs of runs, without secrets. One night's is mostly that of the night before.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    last: Option<Value>,
+    cleared: Option<Value>,
+}
+
+impl Jobs {
+    /// What a run was held by.
+    pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> HeldBy {
+        let job = run.job();
+        if job != self.last {
+            self.last.clone_from(&job);
+            self.cleared = job;
+            self.cleared.iter_mut().for_each(|job| context.redactor().redact_json(job));
+        }
+        HeldBy::new(&run.summary.provenance, self.cleared.as_ref())
+    }
+}
+
+/// That there is something to show.
+pub(super) fn check(nights: &Nights, (args, wanted, known): (&TrendArgs, &Wanted, &Known)) -> Result<(), CliError> {
+    let job = plain(&wanted.job);
+    let Some(name) = &known.job else {
+        let runs = RunsFolder::at(&args.runs_dir.runs_dir);
+        let mut jobs: Vec<String> = Vec::new();
+        for run in runs.runs()?.filter_map(Result::ok) {
+            if wanted.has(&run) {
+                let since = wanted.since.map(|since| since.to_rfc3339()).unwrap_or_default();
+                return Err(TrendError::NothingSince { job, since }.into());
+            }
+            let name = plain(&run.provenance.job);
+            if !jobs.contains(&name) {
+                jobs.push(name);
+            }
+        }
+        let runs_dir = args.runs_dir.runs_dir.display().to_string();
+        return Err(TrendError::NoSuchJob { job, runs_dir, known: jobs }.into());
+    };
+    let models = || nights.all().iter().flat_map(|night| &night.models);
+    let nothing = |what, named: &str, known: &[String]| {
+        let known = known.iter().map(|known| plain(known)).collect();
+        Err(TrendError::Nothing { job: plain(name), what, named: plain(named), known }.into())
+    };
+    match &args.case {
+        _ if models().next().is_none() && !args.model.is_empty() && !known.models.is_empty() => {
+            nothing("the model", &args.model.join(","), &known.models)
+        }
+        Some(case) if models().all(|model| model.cases.is_empty()) => nothing("the case", case, &known.cases),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,169 @@
+//! The runs of one job, night by night: what each came to, since when its score has another level, and which cases flip.
+//!
+//! In: the summaries of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
+//! nights, series with their changes, a ledger of cases. Pure.
+//!
+//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::HeldBy`]), over the same cases;
+//! a night without all of its figures is shown and not used; a conversation that says nothing of the agent is no flip. What is
+//! kept of a run is a row a case, however many conversations it had.
+
+mod flakes;
+mod night;
+mod series;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::compare::HeldBy;
+use crate::evidence::TrialId;
+use crate::record::RunSummary;
+use crate::statistics::FALSE_ALARMS;
+
+pub use flakes::{Flake, FlakeKey, Pattern, flakes};
+pub use night::{Night, NightCase, NightModel, Passed};
+pub use series::{Change, LeftOutNight, Series, WhyLeftOut, series};
+pub use source::{Lost, Source, SourceCount, Sources};
+
+/// What of the runs is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Only these models of the agent; all where none is named.
+    pub models: Vec<String>,
+    /// Only cases whose ids hold this text.
+    pub case: Option<String>,
+}
+
+impl Scope {
+    /// Whether a model is meant.
+    pub fn has_model(&self, model: &str) -> bool {
+        self.models.is_empty() || self.models.iter().any(|only| only == model)
+    }
+
+    /// Whether a case is meant.
+    pub fn has_case(&self, case: &str) -> bool {
+        self.case.as_ref().is_none_or(|part| case.contains(part.as_str()))
+    }
+}
+
+/// What became of a job, night by night.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trend {
+    /// The job's name.
+    pub job: String,
+    /// Of series of an agent that stays as it is at most so many are ever said to have changed.
+    pub false_alarms: f64,
+    /// How many nights there are.
+    pub nights_in_all: usize,
+    /// The newest of them, oldest first.
+    pub nights: Vec<Night>,
+    /// The series of all nights, model by model.
+    pub series: Vec<Series>,
+    /// The cases that flip, in all nights that were held by the rules of the newest one.
+    pub flakes: Vec<SuspectedFlake>,
+    /// Conversations of `nights` that say nothing of the agent: they are no flips.
+    pub lost: Lost,
+}
+
+/// A case that flips, with what that is suspected to come from.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SuspectedFlake {
+    /// The case.
+    #[serde(flatten)]
+    pub flake: Flake,
+    /// The most frequent source first; none where no failing conversation was read beside one that passes.
+    pub suspected: Vec<SourceCount>,
+}
+
+/// The nights of one job, taken in from the oldest to the newest.
+#[derive(Debug, Clone, Default)]
+pub struct Nights {
+    /// What of them is looked at.
+    scope: Scope,
+    /// All of them.
+    all: Vec<Night>,
+    /// The rules by which they were held; a night's number is a place here, counted from 1.
+    rules: Vec<HeldBy>,
+}
+
+impl Nights {
+    /// None yet.
+    pub fn new(scope: Scope) -> Nights {
+        Nights { scope, ..Nights::default() }
+    }
+
+    /// Takes in the next run.
+    pub fn add(&mut self, summary: &RunSummary, held: HeldBy) {
+        let before = self.all.last().map(|night| night.rules);
+        let rules = self.rules_of(held);
+        let differs = match before.filter(|before| *before != rules) {
+            Some(before) => self.rules[before - 1].differences_from(&self.rules[rules - 1]),
+            None => Vec::new(),
+        };
+        self.all.push(Night::new(summary, (rules, differs), &self.scope));
+    }
+
+    /// The number of the rules by which a run was held. Those of the newest nights are looked at first.
+    fn rules_of(&mut self, held: HeldBy) -> usize {
+        let newest = self.all.last().map(|night| night.rules);
+        let others = (1..=self.rules.len()).rev().filter(|number| Some(*number) != newest);
+        let known = newest.into_iter().chain(others);
+        for number in known {
+            let rules = &mut self.rules[number - 1];
+            if rules.differences_from(&held).is_empty() {
+                rules.extend(&held);
+                return number;
+            }
+        }
+        self.rules.push(held);
+        self.rules.len()
+    }
+
+    /// Whether a conversation is looked at.
+    pub fn has(&self, trial: &TrialId) -> bool {
+        self.scope.has_model(&trial.model) && self.scope.has_case(&trial.case)
+    }
+
+    /// All of them, oldest first.
+    pub fn all(&self) -> &[Night] {
+        &self.all
+    }
+
+    /// What became of the job, with the newest `last` nights and what was read of their conversations.
+    pub fn trend(&self, job: String, last: usize, sources: &Sources) -> Trend {
+        let suspected = |flake: Flake| SuspectedFlake { suspected: sources.suspected(&flake.key), flake };
+        Trend {
+            job,
+            false_alarms: FALSE_ALARMS,
+            nights_in_all: self.all.len(),
+            nights: self.all[self.all.len().saturating_sub(last)..].to_vec(),
+            series: self.series(),
+            flakes: self.flakes().into_iter().map(suspected).collect(),
+            lost: sources.lost,
+        }
+    }
+
+    /// The models, in the order in which they come.
+    pub fn models(&self) -> Vec<&str> {
+        let mut models: Vec<&str> = Vec::new();
+        for model in self.all.iter().flat_map(|night| &night.models) {
+            if !models.contains(&model.model.as_str()) {
+                models.push(&model.model);
+            }
+        }
+        models
+    }
+
+    /// Their series, model by model, each from the oldest to the newest.
+    pub fn series(&self) -> Vec<Series> {
+        self.models().into_iter().flat_map(|model| series(&self.all, model)).collect()
+    }
+
+    /// The cases that flip, held by the rules of the newest night.
+    pub fn flakes(&self) -> Vec<Flake> {
+        self.all.last().map(|newest| flakes(&self.all, newest.rules)).unwrap_or_default()
+    }
+}

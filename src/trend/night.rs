@@ -1,0 +1,170 @@
+//! A run of the job, as far as a trend needs it.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use super::{FlakeKey, Scope};
+use crate::compare::HeldDifference;
+use crate::evidence::Condition;
+use crate::money::Dollars;
+use crate::record::{CaseFigure, ModelFigure, RunSummary, Verdict};
+use crate::statistics::{Interval, Sums};
+
+/// The percentile of the replies' times that is shown.
+const PERCENTILE: u32 = 95;
+
+/// A run of the job, as far as a trend needs it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Night {
+    /// The run's id.
+    pub run: String,
+    /// When it started.
+    pub started_at: DateTime<Utc>,
+    /// The verdict on it.
+    pub verdict: Verdict,
+    /// The number of the rules that it was held by, from 1: nights of one number can be compared.
+    pub rules: usize,
+    /// By what it was held otherwise than the night before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<HeldDifference>,
+    /// Which of the job's cases were held, where not all of them were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
+    /// What is known of its cost in US dollars, that of all its models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Dollars>,
+    /// Its models, in the order of the run.
+    pub models: Vec<NightModel>,
+}
+
+/// One model of the agent in a night.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NightModel {
+    /// The agent's model.
+    pub model: String,
+    /// Its score; `None` where a figure is missing.
+    pub score: Option<f64>,
+    /// The 95 % interval of the score, over cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// How many of its conversations pass by themselves; `None` where nothing is asked of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passed>,
+    /// How long the fastest 95 of 100 replies take, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p95: Option<f64>,
+    /// Its cases, by their ids.
+    #[serde(skip)]
+    pub cases: Vec<NightCase>,
+}
+
+/// How many conversations pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Passed {
+    /// How many pass.
+    pub passed: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// One case of one model in a night.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NightCase {
+    /// Its id.
+    pub case: String,
+    /// Its score; `None` where a condition has none.
+    pub score: Option<f64>,
+    /// Its conditions: how many conversations pass in each, of how many, and how many more say nothing of it.
+    pub conditions: Vec<(Condition, Passed, u32)>,
+}
+
+impl Night {
+    /// A run that was held by the rules of this number.
+    pub(super) fn new(summary: &RunSummary, (rules, differs): (usize, Vec<HeldDifference>), scope: &Scope) -> Night {
+        let provenance = &summary.provenance;
+        let part = provenance.part.as_ref().map(|_| "a part of the suite".to_owned());
+        let models = summary.figures.iter().filter(|figure| scope.has_model(&figure.model));
+        Night {
+            run: summary.id.clone(),
+            started_at: summary.started_at,
+            verdict: summary.verdict,
+            rules,
+            differs,
+            selection: provenance.selection.clone().or(part),
+            cost: summary.cost,
+            models: models.map(|figure| NightModel::new(figure, scope)).collect(),
+        }
+    }
+
+    /// Whether conversations of it tell more: some say nothing of the agent, or are of these cases.
+    pub fn tells_of(&self, keys: &BTreeSet<&FlakeKey>) -> bool {
+        let flips = |model: &NightModel, case: &NightCase| {
+            case.conditions.iter().any(|(condition, passes, missing)| {
+                let key = || FlakeKey { model: model.model.clone(), case: case.case.clone(), condition: *condition };
+                *missing > 0 || (passes.of > 0 && !keys.is_empty() && keys.contains(&key()))
+            })
+        };
+        self.models.iter().any(|model| model.cases.iter().any(|case| flips(model, case)))
+    }
+
+    /// A model of it.
+    pub fn model(&self, model: &str) -> Option<&NightModel> {
+        self.models.iter().find(|known| known.model == model)
+    }
+}
+
+impl NightModel {
+    fn new(figure: &ModelFigure, scope: &Scope) -> NightModel {
+        let meant = figure.cases.iter().filter(|case| scope.has_case(&case.case));
+        let mut cases: Vec<NightCase> = meant.map(NightCase::new).collect();
+        cases.sort_by(|one, other| one.case.cmp(&other.case));
+        let estimates = figure.estimates.as_deref().filter(|_| scope.case.is_none());
+        let of_all = figure.figure.score().map(|score| score.get());
+        let score = match (scope.case.is_some(), cases.is_empty()) {
+            (false, _) => of_all,
+            (true, true) => None,
+            (true, false) => cases.iter().map(|case| case.score).collect::<Option<Sums>>().and_then(|sums| sums.mean()),
+        };
+        let latency = estimates.and_then(|it| it.latency.iter().find(|it| it.of_hundred == PERCENTILE));
+        NightModel {
+            model: figure.model.clone(),
+            score,
+            interval: estimates.and_then(|it| it.score).and_then(|score| score.interval),
+            passes: passes(&cases),
+            latency_p95: latency.map(|it| it.ms.value),
+            cases,
+        }
+    }
+
+    /// A case of it.
+    pub fn case(&self, case: &str) -> Option<&NightCase> {
+        self.cases.binary_search_by(|known| known.case.as_str().cmp(case)).ok().map(|place| &self.cases[place])
+    }
+}
+
+fn passes(cases: &[NightCase]) -> Option<Passed> {
+    let each = cases.iter().flat_map(|case| &case.conditions);
+    let sum = each.fold(Passed { passed: 0, of: 0 }, |sum, (_, own, _)| Passed {
+        passed: sum.passed + own.passed,
+        of: sum.of + own.of,
+    });
+    (sum.of > 0).then_some(sum)
+}
+
+impl NightCase {
+    fn new(figure: &CaseFigure) -> NightCase {
+        let condition = |it: &crate::record::ConditionFigure| {
+            (it.condition, Passed { passed: it.passed, of: it.decided }, it.missing)
+        };
+        NightCase {
+            case: figure.case.clone(),
+            score: figure.figure.score().map(|score| score.get()),
+            conditions: figure.conditions.iter().map(condition).collect(),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What a flip is suspected to come from: a conversation that fails beside the nearest one that passes.
+//!
+//! The rule, in this order: the agent gave up; the judges, or the samples of one, disagree on what fails; the first thing that
+//! is said or called otherwise is the agent's, or the user's; all is the same word by word, and what fails was judged, or
+//! asserted. It is a suspicion: a reply that differs need not be why a case fails.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Serialize;
+
+use super::FlakeKey;
+use crate::evidence::{EventKind, Turn};
+use crate::record::TrialRecord;
+use crate::score::{Dimension, Outcome, Score, Scorecard, Weight};
+
+/// What a flip is suspected to come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// The agent replied otherwise, called other tools, took longer or gave up.
+    Agent,
+    /// The simulated user said something else first.
+    Persona,
+    /// The judge came to another verdict on the same words, or its verdict is not stable.
+    Judge,
+    /// An assertion came out otherwise after the same words and calls.
+    Assertion,
+    /// Nothing of this can be told.
+    Unknown,
+}
+
+impl Source {
+    /// The word for it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Source::Agent => "agent",
+            Source::Persona => "persona",
+            Source::Judge => "judge",
+            Source::Assertion => "graph or assertion",
+            Source::Unknown => "unknown",
+        }
+    }
+}
+
+/// How many failing conversations speak for a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceCount {
+    /// The source.
+    pub source: Source,
+    /// How many.
+    pub count: u32,
+}
+
+/// Conversations that say nothing of the agent, and so are no flips.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lost {
+    /// Broken: no session, the graph, a model's endpoint.
+    pub broken: u32,
+    /// The persona did not play its part.
+    pub persona_invalid: u32,
+    /// The judge gave no usable verdict.
+    pub judge_failed: u32,
+    /// Cut off, or without a score.
+    pub without_score: u32,
+}
+
+impl Lost {
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.broken + self.persona_invalid + self.judge_failed + self.without_score
+    }
+}
+
+/// What is remembered of a conversation: numbers that stand for its words, and what it was worth.
+#[derive(Debug, Clone)]
+struct Trace {
+    /// Of each turn what the user said, and what the agent replied and called.
+    turns: Vec<(u64, u64)>,
+    has_passed: bool,
+    has_given_up: bool,
+    parts: Vec<Part>,
+}
+
+/// A dimension of a conversation.
+#[derive(Debug, Clone)]
+struct Part {
+    name: String,
+    kind: PartKind,
+    weight: Weight,
+    score: Option<Score>,
+    has_failed: bool,
+    is_unstable: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Judged,
+    Assertions,
+    Timing,
+    Other,
+}
+
+/// The conversations of cases that flip, as they are read night by night.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    traces: BTreeMap<FlakeKey, Vec<Trace>>,
+    /// Conversations that say nothing of the agent.
+    pub lost: Lost,
+}
+
+impl Sources {
+    /// Those of these cases.
+    pub fn of<'a>(keys: impl IntoIterator<Item = &'a FlakeKey>) -> Sources {
+        let traces = keys.into_iter().map(|key| (key.clone(), Vec::new())).collect();
+        Sources { traces, lost: Lost::default() }
+    }
+
+    /// Whether no case flips.
+    pub fn is_empty(&self) -> bool {
+        self.traces.is_empty()
+    }
+
+    /// Takes in the next conversation, which passes at this score, where there is one. Only what flips is kept.
+    pub fn add(&mut self, trial: &TrialRecord, bar: Option<Score>) {
+        self.count(trial);
+        let id = &trial.trial;
+        let key = FlakeKey { model: id.model.clone(), case: id.case.clone(), condition: id.condition };
+        if let Some(traces) = self.traces.get_mut(&key)
+            && let Some((has_passed, card)) = trial.has_passed(bar).zip(trial.scorecard.as_ref())
+        {
+            traces.push(Trace::new(trial, card, has_passed));
+        }
+    }
+
+    fn count(&mut self, trial: &TrialRecord) {
+        match &trial.outcome {
+            Some(Outcome::Broken { .. }) => self.lost.broken += 1,
+            Some(Outcome::PersonaInvalid { .. }) => self.lost.persona_invalid += 1,
+            Some(Outcome::JudgeFailed { .. }) => self.lost.judge_failed += 1,
+            _ if trial.score().is_none() => self.lost.without_score += 1,
+            Some(Outcome::Graded | Outcome::AgentFailed { .. }) | None => {}
+        }
+    }
+
+    /// What the flips of a case are suspected to come from, the most frequent first; none where no conversation that passes was
+    /// read beside one that fails.
+    pub fn suspected(&self, key: &FlakeKey) -> Vec<SourceCount> {
+        let traces = self.traces.get(key).map(Vec::as_slice).unwrap_or_default();
+        let mut counts: BTreeMap<Source, u32> = BTreeMap::new();
+        for (place, failed) in traces.iter().enumerate().filter(|(_, trace)| !trace.has_passed) {
+            let passing = traces.iter().enumerate().filter(|(_, trace)| trace.has_passed);
+            if let Some((_, passed)) = passing.min_by_key(|(other, _)| other.abs_diff(place)) {
+                *counts.entry(failed.source_beside(passed)).or_default() += 1;
+            }
+        }
+        let mut counts: Vec<SourceCount> =
+            counts.into_iter().map(|(source, count)| SourceCount { source, count }).collect();
+        counts.sort_by_key(|it| std::cmp::Reverse(it.count));
+        counts
+    }
+}
+
+impl Trace {
+    fn new(trial: &TrialRecord, card: &Scorecard, has_passed: bool) -> Trace {
+        let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        let is_judged = |dimension: &Dimension| {
+            let is_its = |metric: &str| metric == dimension.metric() || metric == dimension.name;
+            trial.questions.iter().any(|question| is_its(&question.metric))
+        };
+        Trace {
+            turns: turns.map(words).collect(),
+            has_passed,
+            has_given_up: matches!(trial.outcome, Some(Outcome::AgentFailed { .. })),
+            parts: card.dimensions.iter().map(|it| Part::new(it, is_judged(it))).collect(),
+        }
+    }
+
+    /// What it is suspected to come from that this one fails and that one passes.
+    fn source_beside(&self, passed: &Trace) -> Source {
+        let part = self.failing_part(passed);
+        if self.has_given_up {
+            return Source::Agent;
+        }
+        let is_unstable = |part: &Part| {
+            let there = passed.parts.iter().find(|other| other.name == part.name);
+            part.is_unstable || there.is_some_and(|there| there.is_unstable)
+        };
+        if part.is_some_and(|part| part.kind == PartKind::Judged && is_unstable(part)) {
+            return Source::Judge;
+        }
+        if let Some(speaker) = self.first_difference(passed) {
+            return speaker;
+        }
+        match part.map(|part| part.kind) {
+            Some(PartKind::Judged) => Source::Judge,
+            Some(PartKind::Assertions) => Source::Assertion,
+            Some(PartKind::Timing) => Source::Agent,
+            Some(PartKind::Other) | None => Source::Unknown,
+        }
+    }
+
+    /// Whose words, or calls, are the first that differ; `None` where all are the same.
+    fn first_difference(&self, other: &Trace) -> Option<Source> {
+        for ((user, agent), (their_user, their_agent)) in self.turns.iter().zip(&other.turns) {
+            if user != their_user {
+                return Some(Source::Persona);
+            }
+            if agent != their_agent {
+                return Some(Source::Agent);
+            }
+        }
+        // After the same words one user had more to say.
+        (self.turns.len() != other.turns.len()).then_some(Source::Persona)
+    }
+
+    /// The part because of which it fails: an assertion or a threshold, else what cost it most beside the other one.
+    fn failing_part(&self, passed: &Trace) -> Option<&Part> {
+        let there = |part: &Part| passed.parts.iter().find(|other| other.name == part.name);
+        let fails_here = |part: &&Part| part.has_failed && !there(part).is_some_and(|there| there.has_failed);
+        let cost = |part: &Part| {
+            let scores = part.score.zip(there(part).and_then(|there| there.score));
+            scores.map_or(0.0, |(here, there)| (there.get() - here.get()) * part.weight.get())
+        };
+        let costly = || {
+            let parts = self.parts.iter().filter(|part| cost(part) > Score::HAIR);
+            parts.max_by(|one, other| cost(one).total_cmp(&cost(other)))
+        };
+        self.parts.iter().find(fails_here).or_else(costly)
+    }
+}
+
+impl Part {
+    fn new(dimension: &Dimension, is_judged: bool) -> Part {
+        let score = dimension.component.score();
+        let kind = match dimension.metric() {
+            _ if is_judged => PartKind::Judged,
+            "assertions" => PartKind::Assertions,
+            "timing" => PartKind::Timing,
+            _ => PartKind::Other,
+        };
+        let fails = |item: &crate::score::Item| item.component.score().is_some_and(|score| score < Score::ONE);
+        let is_below = dimension.threshold.zip(score).is_some_and(|(threshold, score)| score.is_below(threshold));
+        Part {
+            name: dimension.name.clone(),
+            kind,
+            weight: dimension.weight,
+            score,
+            has_failed: is_below || (kind == PartKind::Assertions && dimension.items.iter().any(fails)),
+            is_unstable: dimension.component.is_unstable()
+                || dimension.items.iter().any(|item| item.component.is_unstable()),
+        }
+    }
+}
+
+/// Numbers that stand for what the user said, and for what the agent replied and called.
+fn words(turn: &Turn) -> (u64, u64) {
+    let (mut user, mut agent) = (DefaultHasher::new(), DefaultHasher::new());
+    turn.user.hash(&mut user);
+    turn.agent.hash(&mut agent);
+    for event in &turn.events {
+        if let EventKind::FunctionCall(call) = &event.kind {
+            call.function.hash(&mut agent);
+            call.args.to_string().hash(&mut agent);
+        }
+    }
+    (user.finish(), agent.finish())
+}
