@@ -132,6 +132,7 @@ impl TargetArg {
             reference: None,
             tells_difference: false,
             is_recorded: false,
+            is_part: false,
         }
     }
 }
@@ -244,7 +245,8 @@ pub(super) fn load(
     for Imported { name: _, text, warnings: of_file } in import_all(&file, (target, true), args)? {
         redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(typed, prompts);
-        let job = job::load(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        let job =
+            job::load_lowered(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
         let named = |warning: String| if warning.contains(&*file) { warning } else { format!("{file}: {warning}") };
         warnings.extend(of_file.into_iter().map(named));
         loaded.push(Loaded { file: file.clone(), text, job, templates: templates.into_templates(), selection: None });

@@ -7,19 +7,35 @@ use super::problem::{Problems, Report};
 use super::source::{self, SourceLines, YamlNode};
 use super::template_check::TemplateCheck;
 use super::user_persona_names::UserPersonaNames;
-use super::{Job, check, schema, semantics};
+use super::{Job, check, judged_check, schema, semantics};
 
 /// Reads a job. `file_name` names it in problems and, without a `name`, in reports; nothing is opened.
 ///
 /// # Errors
 /// Everything that is wrong with the text, each with its place.
 pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
+    read(file_name, text, (templates, judged_check::check))
+}
+
+/// Reads the job that another system's file became: what its metrics lack in the cases is for that system's rules to say.
+///
+/// # Errors
+/// As of [`load`].
+pub fn load_lowered(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
+    read(file_name, text, (templates, |_, _| {}))
+}
+
+/// A further check of a job's tree.
+type TreeCheck = fn(&mut Report<'_>, &YamlNode);
+
+fn read(file_name: &str, text: &str, (templates, more): (&dyn TemplateCheck, TreeCheck)) -> Result<Job, Problems> {
     let lines = SourceLines::new(text);
     let mut report = Report::new(file_name, &lines);
     let root = source::parse(&mut report);
     let Some(root) = root else { return Err(report.failed()) };
     check::check(&mut report, schema::shared(), &root);
     semantics::check(&mut report, templates, &root);
+    more(&mut report, &root);
     let context = ContextFiles::read(&mut report, templates, &root);
     let personas = UserPersonaNames::read(&mut report, templates, &root);
     report.finish()?;

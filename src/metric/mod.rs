@@ -47,7 +47,7 @@ pub use config::Weights;
 pub use entry::MetricEntry;
 pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput, UserInput};
 pub use reply_error::{EntryError, RatingError, ReplyError};
-pub use rubric::{Rubric, RubricConfig};
+pub use rubric::{Rubric, RubricConfig, SameId};
 pub use table::{MetricConfig, MetricKind};
 pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;

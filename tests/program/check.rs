@@ -115,6 +115,45 @@ fn a_judge_that_cannot_be_used_proves_nothing() {
     assert!(words.contains("? declines · known bad") && words.contains("recognised, 2"), "{words}");
 }
 
+/// A judge that tells them apart, after so many answers that it is busy.
+fn busy_judge(busy: usize) -> Server {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        if asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < busy {
+            return Reply::Json(429, json!({"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}));
+        }
+        let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
+        let score = if conversation.contains("is booked") { 0.9 } else { 0.1 };
+        says(
+            &json!({"tasks": [{"index": 1, "reason": "so", "turnsRead": all_turns(), "score": score}], "tone": {"reason": "so", "turnsRead": all_turns(), "score": 1}})
+                .to_string(),
+        )
+    })
+}
+
+#[test]
+fn a_busy_judge_is_waited_for_and_one_that_stays_busy_proves_nothing() {
+    let judge = busy_judge(1);
+    let desk_of_busy = desk(&judge, &json!({}));
+    let (status, words) = typed(desk_of_busy.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(questions(&judge) >= 3, "two conversations, and one question again");
+    let judge = busy_judge(usize::MAX);
+    let desk_of_busy = desk(&judge, &json!({}));
+    let job = desk_of_busy.path().join("job.yml");
+    let mut limited: Value = serde_json::from_str(&fs::read_to_string(&job).unwrap()).unwrap();
+    limited["limits"] = json!({"trial": 2});
+    fs::write(&job, limited.to_string()).unwrap();
+    let (status, words) = typed(desk_of_busy.path(), &["check", "known", "--job", "job.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("? declines · known bad") && words.contains("? fine · known good"), "{words}");
+    assert!(!words.contains('✓') && !words.contains("slipped"), "{words}");
+    assert!(words.contains("429") || words.contains("rate limit"), "{words}");
+}
+
 #[test]
 fn canaries_go_before_the_job() {
     let lenient = judge(0.9, 0.9);

@@ -3,34 +3,37 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, System};
-use crate::metric::Rubric;
+use super::LowerOptions;
+use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, ScenarioDriver, System, UserLine};
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
-use crate::metric::trajectory::{TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
+use crate::metric::trajectory::{ASSERTIONS, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure, adk, trpc};
 use crate::metric::wording::trpc::text_criterion;
+use crate::metric::{Rubric, RubricConfig};
+
+/// A metric's key in a job, and its options.
+type Lowered = (&'static str, Value);
 
 /// The entries of `metrics`; what has none gets a warning.
 ///
 /// With `tells_difference`, each is also measured as in the other mode, strict or not, where that differs.
-pub(super) fn lower(
-    dataset: &Dataset,
-    (strict, tells_difference): (bool, bool),
-    warnings: &mut super::Warnings,
-) -> Vec<Value> {
+pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut super::Warnings) -> Vec<Value> {
+    let (strict, tells_difference) = (options.strict, options.tells_difference);
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
         if metric.kind == MeasureKind::Judge {
             super::judges::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
         }
-        match options(system, metric, strict).and_then(|found| with_rubrics(dataset, found)) {
+        match metric_options(system, metric, strict)
+            .and_then(|found| with_subject(dataset, &metric.name, (options, found)))
+        {
             // What is shown anyway is no metric here.
             Ok(None) => {}
             Ok(Some((key, lowered))) => {
                 // A judge would have to be asked again, and its next verdict may be another one anyway.
                 let compares = tells_difference && metric.kind != MeasureKind::Judge;
-                let other = options(system, metric, !strict).ok().flatten().filter(|_| compares);
+                let other = metric_options(system, metric, !strict).ok().flatten().filter(|_| compares);
                 let other = other.filter(|(its_key, other)| *its_key == key && *other != lowered);
                 let mut entry = entry(&metric.name, metric.threshold, key, lowered);
                 if let Some((key, options)) = other {
@@ -77,30 +80,53 @@ pub(super) fn lower(
     entries
 }
 
-/// A metric that judges by rubrics needs some: ADK and trpc-agent-go refuse one that has none, and without them it would measure
-/// nothing and say nothing.
-fn with_rubrics(
+/// A metric whose judge would be asked nothing in any case measures nothing and would say nothing: the originals refuse it or
+/// leave it out, and here it is missing.
+fn with_subject(
     dataset: &Dataset,
-    found: Option<(&'static str, Value)>,
-) -> Result<Option<(&'static str, Value)>, String> {
-    let Some(("rubric", options)) = &found else { return Ok(found) };
-    let is_wanting = options.get("rubrics").is_none();
-    let (own_type, strict) = (options["type"].as_str(), options["judging"]["strict"] == true);
-    let takes = |rubric: &Rubric| match (own_type, &rubric.rubric_type) {
-        (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
-        (Some(_), None) => !strict,
-        (None, _) => true,
-    };
-    let of_line = |case: &DatasetCase| match &case.user {
-        CaseUser::Lines(lines) => lines.iter().flat_map(|line| &line.expected.rubrics).any(takes),
+    name: &str,
+    (options, found): (&LowerOptions, Option<Lowered>),
+) -> Result<Option<Lowered>, String> {
+    let Some((key, lowered)) = &found else { return Ok(found) };
+    let is_wanting = match *key {
+        _ if options.is_part => false,
+        "rubric" => lowered.get("rubrics").is_none() && !has_rubrics(dataset, (name, lowered)),
+        "finalResponse" | "pairwise" => !has_replies(dataset, options),
         _ => false,
     };
-    let has_some = || dataset.cases.iter().any(|case| case.rubrics.iter().any(takes) || of_line(case));
-    let system = dataset.kind.system();
-    if is_wanting && [System::Adk, System::Trpc].contains(&system) && !has_some() {
-        return Err("it judges by rubrics, and neither the metric nor a case has any for it".to_owned());
+    match (is_wanting, *key) {
+        (false, _) => Ok(found),
+        (true, "rubric") => Err("it judges by rubrics, and neither the metric nor a case has any for it".to_owned()),
+        (true, _) => Err("it compares with expected replies, and no case has one".to_owned()),
     }
-    Ok(found)
+}
+
+/// Whether a case or a line has a rubric for the metric of this name.
+fn has_rubrics(dataset: &Dataset, (name, lowered): (&str, &Value)) -> bool {
+    let Ok(config) = serde_json::from_value::<RubricConfig>(lowered.clone()) else { return true };
+    let takes = |rubric: &Rubric| config.is_for(rubric, name);
+    dataset.cases.iter().any(|case| {
+        let of_checks = name == ASSERTIONS && !case.checks.is_empty();
+        let of_lines = lines(case).iter().flat_map(|line| &line.expected.rubrics).any(takes);
+        of_checks || of_lines || case.rubrics.iter().any(takes)
+    })
+}
+
+/// Whether a case expects a reply of one of its turns, or a second agent will tell what is expected.
+fn has_replies(dataset: &Dataset, options: &LowerOptions) -> bool {
+    let is_one = |line: &UserLine| line.expected.reply.as_ref().is_some_and(|it| options.strict || !it.is_empty());
+    let of_reference = |case: &DatasetCase| {
+        let leads = matches!(&case.user, CaseUser::Scenario(it) if it.driver == ScenarioDriver::Expected);
+        options.reference.is_some() && (case.expected_runner || leads)
+    };
+    dataset.cases.iter().any(|case| of_reference(case) || lines(case).iter().any(is_one))
+}
+
+fn lines(case: &DatasetCase) -> &[UserLine] {
+    match &case.user {
+        CaseUser::Lines(lines) => lines,
+        CaseUser::Scenario(_) => &[],
+    }
 }
 
 /// An entry with its name; what has no threshold informs and does not count.
@@ -122,7 +148,7 @@ fn entry(name: &str, threshold: Option<f64>, key: &str, options: Value) -> Value
 }
 
 /// The metric that one of another system means, with its options, or why there is none; `None` for figures.
-fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<(&'static str, Value)>, String> {
+fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<Lowered>, String> {
     let criterion = Value::Object(metric.options.clone());
     let trajectory = |config: TrajectoryConfig| Ok(Some(("trajectory", value(&config)?)));
     let of_watsonx = |score: TrajectoryFigure| {
@@ -171,7 +197,7 @@ fn options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Optio
 }
 
 /// trpc-agent-go's criteria of a final response: in each turn all parts must hold.
-fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<(&'static str, Value)>, String> {
+fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<Lowered>, String> {
     let part = |name: &str| options.get(name).filter(|part| !part.is_null());
     let mut parts = Vec::new();
     if let Some(criterion) = part("text") {

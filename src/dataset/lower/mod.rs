@@ -37,6 +37,8 @@ pub struct LowerOptions {
     pub takes_history: bool,
     /// Whether the conversations were held already: nobody asks the agent.
     pub is_recorded: bool,
+    /// Whether the cases are some of a larger file's: what the others have is not known.
+    pub is_part: bool,
     /// Whether calls of tools are answered for the agent behind this transport.
     pub mocks_tools: bool,
     /// The transport of a second agent, whose turns are expected where a case asks for one, with its settings.
@@ -85,7 +87,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
             lower_case(case, (id, of_all), options, &mut warnings)
         })
         .collect();
-    let metrics = measures::lower(dataset, (options.strict, options.tells_difference), &mut warnings);
+    let metrics = measures::lower(dataset, options, &mut warnings);
     let app = dataset.cases.iter().find_map(|case| case.session.app.as_deref());
     let user = dataset.cases.iter().find_map(|case| case.session.user.as_deref());
     let (transport, settings) = (options.target.0.as_str(), &options.target.1);

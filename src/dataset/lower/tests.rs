@@ -218,6 +218,65 @@ fn a_metric_of_rubrics_without_any_is_missing_and_never_left_out() {
     }
 }
 
+#[test]
+fn a_judge_with_no_expected_reply_to_compare_with_is_missing_and_never_left_out() {
+    let metrics = |reply: Value, options: &LowerOptions| {
+        let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,
+            "conversation": [{"userContent": {"role": "user", "content": "Hi"}, "finalResponse": reply}],
+            "sessionInput": {"appName": "a", "userId": "u"}}]});
+        let judge = json!({"llmJudge": {"judgeModel": {"providerName": "openai", "modelName": "m"}}});
+        let config = json!([
+            {"metricName": "llm_final_response", "threshold": 0.5, "criterion": judge},
+            {"metricName": "llm_verifier_pairwise", "threshold": 0.5, "criterion": judge},
+        ]);
+        let beside = crate::dataset::Beside {
+            config: Some(NamedText { name: "s.metrics.json".to_owned(), text: config.to_string() }),
+            ..Default::default()
+        };
+        let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &beside).unwrap();
+        let document = lower(&dataset, options).document;
+        let key = |at: usize, key: &str| document["metrics"][at].get(key).is_some();
+        (key(0, "finalResponse") && key(1, "pairwise"), key(0, "unavailable") && key(1, "unavailable"))
+    };
+    let (none, some) = (json!(null), json!({"role": "assistant", "content": "Hello"}));
+    assert_eq!(metrics(none.clone(), &options()), (false, true));
+    assert_eq!(metrics(some, &options()), (true, false));
+    let reference = Some(("demo".to_owned(), serde_json::Map::new()));
+    assert_eq!(metrics(none.clone(), &LowerOptions { reference, ..options() }), (true, false), "a second agent tells");
+    assert_eq!(
+        metrics(none, &LowerOptions { is_part: true, ..options() }),
+        (true, false),
+        "another case may expect one"
+    );
+}
+
+#[test]
+fn rubrics_with_one_id_are_refused_with_their_case() {
+    let rubric = |id: &str| json!({"rubric_id": id, "rubric_content": {"text_property": "It is kind."}});
+    let set = |of_turn: Value| {
+        json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "rubrics": [rubric("a")], "conversation": [
+            {"user_content": {"parts": [{"text": "Hi"}], "role": "user"}, "rubrics": of_turn}]}]})
+    };
+    let config = json!({"criteria": {"rubric_based_final_response_quality_v1": {
+        "threshold": 0.8, "judge_model_options": {"num_samples": 1}, "rubrics": [rubric("m")]}}});
+    let found = |of_turn: Value| {
+        let beside = crate::dataset::Beside {
+            config: Some(NamedText { name: "test_config.json".to_owned(), text: config.to_string() }),
+            ..Default::default()
+        };
+        let dataset = crate::dataset::load("s.evalset.json", &set(of_turn).to_string(), &beside).unwrap();
+        crate::dataset::check_expected("s.evalset.json", &dataset, &lower(&dataset, &options()))
+    };
+    assert!(found(json!([rubric("b")])).is_ok());
+    for id in ["a", "m"] {
+        let list = found(json!([rubric("b"), rubric(id)])).unwrap_err().list;
+        let message = format!(
+            "case c, message 1: the metric rubric_based_final_response_quality_v1 has another rubric with the id `{id}`"
+        );
+        assert_eq!(list.iter().map(|it| it.message.clone()).collect::<Vec<_>>(), [message]);
+    }
+}
+
 /// A metric of this file that asks a judge, as it is measured here, and the warnings.
 fn judged(text: &Value, config: &Value) -> (Value, Vec<String>) {
     let beside = crate::dataset::Beside {

@@ -206,3 +206,74 @@ fn only_a_hundred_problems_are_told() {
     assert_eq!(rendered.matches("expected a string").count(), 100);
     assert!(rendered.ends_with("\n\nand 104 more\n"), "{rendered}");
 }
+
+#[test]
+fn a_metric_that_could_ask_its_judge_nothing_is_refused() {
+    problems(
+        &least_and("metrics: [rubric, {finalResponse: {}, name: right}, pairwise]\n"),
+        "
+job.yml:6:11: the metric `rubric` has no rubrics to judge by: neither it nor a case has one for it
+  |
+6 | metrics: [rubric, {finalResponse: {}, name: right}, pairwise]
+  |           ^^^^^^
+  = help: give it `rubrics: [{id: …, text: …}]`, or a case or a line `expected: {rubrics: […]}`
+
+job.yml:6:20: the metric `right` has nothing to compare replies with: no case expects one
+  |
+6 | metrics: [rubric, {finalResponse: {}, name: right}, pairwise]
+  |                    ^^^^^^^^^^^^^
+  = help: say `expected: {reply: …}` of a case or of a line of its script
+
+job.yml:6:53: the metric `pairwise` has no other conversation to compare with: no line expects a reply, and no case has a `reference`
+  |
+6 | metrics: [rubric, {finalResponse: {}, name: right}, pairwise]
+  |                                                     ^^^^^^^^
+  = help: say `expected: {reply: …}` of the lines of a script, or name a second agent (`reference`)
+",
+    );
+}
+
+#[test]
+fn what_one_case_gives_its_judge_is_enough() {
+    let cases = "target: {user: u, chatbot: c}
+metrics: [rubric, finalResponse, pairwise]
+cases:
+  - {id: a, script: [Hi]}
+  - {id: b, script: [{say: Hi, expected: {reply: Hello, rubrics: [{id: r, text: It greets.}]}}]}
+";
+    load("job.yml", cases, &AllTemplates).unwrap_or_else(|it| panic!("{}", render_problems(&it)));
+    let of_other = cases.replace("text: It greets.", "text: It greets., metric: other");
+    let found = load("job.yml", &of_other, &AllTemplates).unwrap_err();
+    assert!(render_problems(&found).contains("the metric `rubric` has no rubrics"), "{}", render_problems(&found));
+    // Another system's file has rules of its own for what it leaves out.
+    load_lowered("job.yml", &of_other, &AllTemplates).unwrap_or_else(|it| panic!("{}", render_problems(&it)));
+}
+
+#[test]
+fn rubrics_that_one_metric_could_not_tell_apart_are_refused_where_they_stand() {
+    let job = |scope: &str| {
+        format!(
+            "target: {{user: u, chatbot: c}}
+evaluator: {{script: [Hi]}}
+facts: []
+metrics: [{{rubric: {{scope: {scope}, rubrics: [{{id: a, text: t}}]}}}}]
+cases:
+  - {{id: one, expected: {{rubrics: [{{id: b, text: t}}, {{id: a, text: t}}]}}}}
+  - id: two
+    script:
+      - {{say: Hi, expected: {{rubrics: [{{id: a, text: t}}]}}}}
+      - {{say: Bye, expected: {{rubrics: [{{id: c, text: t}}, {{id: c, text: t}}]}}}}
+"
+        )
+    };
+    let lines = |text: &str| {
+        let found = load("job.yml", text, &AllTemplates).unwrap_err();
+        found.list.iter().map(|it| (it.line, it.message.clone())).collect::<Vec<_>>()
+    };
+    let message = |id: &str| format!("the metric `rubric` has another rubric with the id `{id}`");
+    assert_eq!(lines(&job("conversation")), [(6, message("a")), (10, message("c"))]);
+    assert_eq!(lines(&job("turns")), [(6, message("a")), (9, message("a")), (10, message("c"))]);
+    assert_eq!(lines(&job("lastTurn")), [(6, message("a")), (10, message("c"))]);
+    let apart = job("conversation").replace("id: a, text: t}, {", "id: z, text: t}, {");
+    assert_eq!(lines(&apart).len(), 2);
+}

@@ -2,6 +2,8 @@
 
 mod criterion;
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,16 +56,61 @@ pub struct RubricConfig {
     pub judging: JudgeOptions,
 }
 
+/// A rubric with the id of another one of the same metric.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SameId {
+    /// The id.
+    pub id: String,
+    /// The place of the line that expects it, from 0; `None` for the whole case.
+    pub line: Option<usize>,
+    /// Its place in the list, from 0.
+    pub rubric: usize,
+}
+
 impl RubricConfig {
-    /// Whether a rubric of the case is for it.
-    fn takes(&self, rubric: &Rubric) -> bool {
+    /// Whether a rubric of a case or a line is for the metric of this name.
+    pub fn is_for(&self, rubric: &Rubric, label: &str) -> bool {
         let is_of_type = match (&self.rubric_type, &rubric.rubric_type) {
             (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
             // ADK has a rubric without a type judged by no metric.
             (Some(_), None) => !self.judging.strict,
             (None, _) => true,
         };
-        is_of_type && (rubric.metric.is_none() || rubric.metric.as_deref() == Some(&*self.label))
+        is_of_type && rubric.metric.as_deref().is_none_or(|metric| metric == label)
+    }
+
+    fn takes(&self, rubric: &Rubric) -> bool {
+        self.is_for(rubric, &self.label)
+    }
+
+    /// The rubrics of a case and of its lines with the id of another one that the metric of this name asks about in the same
+    /// place.
+    pub fn same_ids<'r>(&'r self, label: &str, whole: &'r [Rubric], lines: &[&'r [Rubric]]) -> Vec<SameId> {
+        let mut general: BTreeSet<&str> = self.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
+        let mut found = self.known_ids(label, (None, whole), &mut general);
+        for (rubrics, line) in lines.iter().zip(0..) {
+            let is_about_turn = match self.scope {
+                RubricScope::Conversation => false,
+                RubricScope::Turns => true,
+                RubricScope::LastTurn => line + 1 == lines.len(),
+            };
+            let mut of_turn = if is_about_turn { general.clone() } else { BTreeSet::new() };
+            found.extend(self.known_ids(label, (Some(line), rubrics), &mut of_turn));
+        }
+        found
+    }
+
+    /// Those of these rubrics of which the id is known; the others' becomes so.
+    fn known_ids<'r>(
+        &'r self,
+        label: &str,
+        (line, rubrics): (Option<usize>, &'r [Rubric]),
+        known: &mut BTreeSet<&'r str>,
+    ) -> Vec<SameId> {
+        let own = rubrics.iter().enumerate().filter(|(_, rubric)| self.is_for(rubric, label));
+        own.filter(|(_, rubric)| !known.insert(&rubric.id))
+            .map(|(at, rubric)| SameId { id: rubric.id.clone(), line, rubric: at })
+            .collect()
     }
 
     /// The rubrics of this scope as items, each with the turn that it is about.

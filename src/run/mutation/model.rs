@@ -185,6 +185,7 @@ impl Model {
 impl History {
     /// What recorded changes made of a graph. Whatever they name and setups did not make was there before.
     pub(super) fn new(mut before: Model, changes: &[Change]) -> History {
+        let changes = &told_apart(changes);
         let mut created = BTreeSet::new();
         // As it was first seen; ends of relationships come later, because they may have changed by then.
         for change in changes {
@@ -236,6 +237,55 @@ impl History {
     /// All changes.
     pub(super) fn changes(&self) -> Vec<Change> {
         self.seen.iter().filter_map(|seen| self.change(seen)).collect()
+    }
+}
+
+/// The changes with an id for each entity: databases give that of one which was deleted to another one that is created later.
+fn told_apart(changes: &[Change]) -> Vec<Change> {
+    let mut deleted = BTreeSet::new();
+    let mut lives: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut all = Vec::new();
+    for of_moment in changes.chunk_by(|one, next| one.when() == next.when()) {
+        for change in of_moment.iter().filter(|it| it.before().is_none()) {
+            let key = Key::of(change.entity());
+            if deleted.remove(&key) {
+                *lives.entry(key).or_insert(1) += 1;
+            }
+        }
+        all.extend(of_moment.iter().map(|change| match change.clone() {
+            Change::Created { when, entity } => Change::Created { when, entity: named(entity, &lives) },
+            Change::Deleted { when, entity } => Change::Deleted { when, entity: named(entity, &lives) },
+            Change::Changed { when, before, after } => {
+                let (before, after) = (Box::new(named(*before, &lives)), Box::new(named(*after, &lives)));
+                Change::Changed { when, before, after }
+            }
+        }));
+        let gone = of_moment.iter().filter(|it| matches!(it, Change::Deleted { .. }));
+        deleted.extend(gone.map(|change| Key::of(change.entity())));
+    }
+    all
+}
+
+/// An entity by the ids that tell it and its ends from those that had them before.
+fn named(entity: Entity, lives: &BTreeMap<Key, usize>) -> Entity {
+    let id = |key: Key| {
+        let life = lives.get(&key).copied();
+        let (Key::Node(id) | Key::Relationship(id)) = key;
+        life.map_or(id.clone(), |life| format!("{id}#{life}"))
+    };
+    let node = |node: Node| Node { id: id(Key::Node(node.id.clone())), ..node };
+    match entity {
+        Entity::Node(it) => Entity::Node(node(it)),
+        Entity::Relationship { relationship: it, from, to } => Entity::Relationship {
+            relationship: Relationship {
+                id: id(Key::Relationship(it.id.clone())),
+                start: id(Key::Node(it.start.clone())),
+                end: id(Key::Node(it.end.clone())),
+                ..it
+            },
+            from: node(from),
+            to: node(to),
+        },
     }
 }
 

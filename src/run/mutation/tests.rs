@@ -175,6 +175,34 @@ async fn what_was_deleted_and_changed_is_undone() {
 }
 
 #[tokio::test]
+async fn an_id_that_is_given_again_is_another_entity() {
+    let (first, second) = (ChangeTime { turn: 1, late: false }, ChangeTime { turn: 2, late: false });
+    let old = node("4:x:8", "Trip", &[("to", "Lisbon".into())]);
+    let new = node("4:x:8", "Trip", &[("to", "Bergen".into())]);
+    let relationship = Relationship {
+        id: "5:x:1".to_owned(),
+        kind: "TAKES".to_owned(),
+        start: user().id,
+        end: new.id.clone(),
+        properties: Default::default(),
+    };
+    let changes = vec![
+        Change::Deleted { when: first, entity: Entity::Node(old.clone()) },
+        Change::Created { when: second, entity: Entity::Node(new.clone()) },
+        Change::Created { when: second, entity: Entity::Relationship { relationship, from: user(), to: new } },
+    ];
+    let history = History::new(Model::default(), &changes);
+    assert!(history.before.nodes.values().any(|node| node.properties == old.properties));
+    assert_eq!(history.changes().len(), 3, "the new trip is no old one that was changed: {:?}", history.changes());
+    let setup = "{cypher: \"CREATE (:User {id: $user}), (:Trip {to: 'Lisbon'})\"}";
+    let strict = "  - {cypher: \"MATCH (t:Trip) OPTIONAL MATCH (u:User)-[r:TAKES]->(t) RETURN t.to, count(r)\", expected: [[Bergen, 1]]}";
+    let trial = tried(setup, strict, changes).await;
+    assert_eq!(trial.not_mutated, None);
+    // The old trip: not deleted; the new one: removed, doubled, its label and its town; the relationship: removed, doubled, its type.
+    assert_eq!((trial.mutants, missed(&trial)), (8, Vec::new()));
+}
+
+#[tokio::test]
 async fn what_can_not_be_made_again_is_not_mutated() {
     let any = "  - {cypher: \"MATCH (t:Trip) RETURN count(t)\", expected: 1}";
     let trial = tried(USER, any, Vec::new()).await;

@@ -34,11 +34,19 @@ pub(super) struct KnownConversation {
 pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<KnownConversation>, CliError> {
     let mut files = Vec::new();
     for path in paths {
-        collect(path, &mut files)?;
+        let mut found = Vec::new();
+        collect(path, &mut found)?;
+        // Of what stands above the path that was named, nothing is meant.
+        let named = if path.is_dir() { path.parent() } else { path.parent().and_then(Path::parent) };
+        files.extend(found.into_iter().map(|file| {
+            let below = named.and_then(|named| file.strip_prefix(named).ok()).unwrap_or(&file);
+            let known = of_folders(below);
+            (file, known)
+        }));
     }
     let (mut all, mut names) = (Vec::new(), BTreeSet::new());
-    for file in files {
-        for conversation in read_file(&file)? {
+    for (file, of) in files {
+        for conversation in read_file(&file, of)? {
             let mut name = conversation.name.clone();
             for number in 2.. {
                 if names.insert(name.clone()) {
@@ -85,10 +93,23 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     Ok(())
 }
 
-fn read_file(file: &Path) -> Result<Vec<KnownConversation>, CliError> {
+/// What the names of the folders of a file say of its conversations, where its format has no word for it: the nearest one that
+/// says something counts.
+fn of_folders(file: &Path) -> Known {
+    let says = |part: &str, word: &str| {
+        part.starts_with(&format!("known_{word}")) || part.starts_with(&format!("known-{word}")) || part == word
+    };
+    let folders = file.parent().into_iter().flat_map(Path::components);
+    let folders: Vec<String> = folders.map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
+    let nearest = folders.iter().rev().find(|part| says(part, "good") || says(part, "bad"));
+    if nearest.is_some_and(|part| says(part, "good")) { Known::Good } else { Known::Bad }
+}
+
+/// The conversations of a file, of which the names of its folders say this.
+fn read_file(file: &Path, of_folders: Known) -> Result<Vec<KnownConversation>, CliError> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if !file.extension().is_some_and(|it| it == "yml" || it == "yaml") {
-        return read_data(file, &stem);
+        return read_data(file, &stem, of_folders);
     }
     let help = "known: bad (or good), and conversation: a list of {user: …} and {agent: …}";
     let text = fs::read_to_string(file).map_err(|error| refused(file, &error.to_string(), help))?;
@@ -175,21 +196,12 @@ fn turns(said: &[Value]) -> Result<Vec<Turn>, String> {
 
 /// The conversations of another system's file. What its folder is called says what is known of them, and its own metadata goes
 /// before that: `known: good`, `fails: [metric]`.
-fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError> {
+fn read_data(file: &Path, stem: &str, of_folders: Known) -> Result<Vec<KnownConversation>, CliError> {
     let recordings = Recordings::open(file, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let metadata = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let metadata = metadata.map(|value| value["metadata"].clone()).unwrap_or_default();
-    // The nearest folder that says so counts.
-    let says = |part: &str, word: &str| {
-        part.starts_with(&format!("known_{word}")) || part.starts_with(&format!("known-{word}")) || part == word
-    };
-    let folders = file.parent().into_iter().flat_map(Path::components);
-    let folders = folders.map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect::<Vec<_>>();
-    let nearest = folders.iter().rev().find(|part| says(part, "good") || says(part, "bad"));
-    let is_in_good = nearest.is_some_and(|part| says(part, "good"));
     let about = |why: String| refused(file, &format!("in its metadata, {why}"), "known: bad or good; fails: [tasks]");
-    let of_folder = if is_in_good { Known::Good } else { Known::Bad };
-    let known = known(&metadata["known"]).map_err(about)?.unwrap_or(of_folder);
+    let known = known(&metadata["known"]).map_err(about)?.unwrap_or(of_folders);
     let must_fail = must_fail(&metadata["fails"]).map_err(about)?;
     let mut all = Vec::new();
     for recorded in recordings.conversations(&DiskFiles) {
@@ -206,4 +218,39 @@ fn read_data(file: &Path, stem: &str) -> Result<Vec<KnownConversation>, CliError
 
 fn refused(file: &Path, why: &str, help: &str) -> CliError {
     CliError::Unprepared(Refusal::new(format!("{}: {}", plain(&file.display().to_string()), plain(why)), help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_folder_below_what_was_named_says_what_is_known() {
+        for (file, known) in [
+            ("known_good_conversation_results/a.json", Known::Good),
+            ("known_bad_conversation_results/a.json", Known::Bad),
+            ("good/known-bad/a.json", Known::Bad),
+            ("bad/good/a.json", Known::Good),
+            ("goodies/a.json", Known::Bad),
+            ("a.json", Known::Bad),
+        ] {
+            assert_eq!(of_folders(Path::new(file)), known, "{file}");
+        }
+    }
+
+    #[test]
+    fn folders_above_the_named_one_say_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("good").join("project");
+        std::fs::create_dir_all(below.join("cases")).unwrap();
+        let written = r#"{"metadata": {"authoritative_user_id": "u"}, "conversation": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "No."}]}"#;
+        std::fs::write(below.join("cases/a.json"), written).unwrap();
+        for named in [below.clone(), below.join("cases"), below.join("cases/a.json")] {
+            let read = read(std::slice::from_ref(&named)).unwrap_or_else(|error| panic!("{error:?}"));
+            assert_eq!(read.len(), 1);
+            assert_eq!(read[0].known, Known::Bad, "{}", named.display());
+        }
+        let read = super::read(&[folder.path().join("good")]).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(read[0].known, Known::Good);
+    }
 }

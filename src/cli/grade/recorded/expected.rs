@@ -44,7 +44,7 @@ pub(super) fn load(
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
-        let (job, of_job) = of_dataset(typed, dataset, args, context)?;
+        let (job, of_job) = of_dataset(typed, (dataset, false), args, context)?;
         expected.push(job);
         warnings.extend(of_job.into_iter().map(|warning| format!("{typed}: {warning}")));
     }
@@ -56,7 +56,7 @@ pub(in super::super) fn of_data(path: &Path, args: &GradeArgs, context: &Context
     let typed = path.display().to_string();
     let dataset = datasets::open(&typed, &args.recorded.reading)?.into_iter().next();
     let dataset = dataset.ok_or_else(|| CliError::Internal("a file was lost".to_owned()))?;
-    Ok(of_dataset(&typed, dataset, args, context)?.0.loaded)
+    Ok(of_dataset(&typed, (dataset, false), args, context)?.0.loaded)
 }
 
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
@@ -86,9 +86,10 @@ fn readable_as_yaml(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
+/// The job of a dataset, which may be a part of a larger one.
 fn of_dataset(
     typed: &str,
-    dataset: Dataset,
+    (dataset, is_part): (Dataset, bool),
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
@@ -96,7 +97,8 @@ fn of_dataset(
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::of_reading).collect();
-    let options = LowerOptions { is_recorded: true, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
+    let options =
+        LowerOptions { is_recorded: true, is_part, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
     let dataset = without_talk(dataset);
     let lowered = dataset::lower(&dataset, &options);
     dataset::check_expected(typed, &dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
@@ -124,7 +126,7 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
-    let (ExpectedJob { mut loaded, .. }, of_first) = of_dataset(typed, first, args, context)?;
+    let (ExpectedJob { mut loaded, .. }, of_first) = of_dataset(typed, (first, true), args, context)?;
     let warnings = large.warnings.iter().map(datasets::of_reading).chain(of_first);
     let warnings = warnings.map(|warning| format!("{typed}: {warning}")).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
@@ -144,7 +146,7 @@ pub(super) fn cases_of(
 ) -> Result<(Vec<Arc<Case>>, Vec<String>), CliError> {
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let (ExpectedJob { loaded, .. }, warnings) = of_dataset(typed, dataset, args, context)?;
+    let (ExpectedJob { loaded, .. }, warnings) = of_dataset(typed, (dataset, true), args, context)?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();
@@ -159,7 +161,9 @@ const CHECKED: usize = 128 << 10;
 
 /// The job of a document. Of one with more cases than somebody would write down, all is checked but the most of them.
 fn load_job(typed: &str, (mut document, text): (Value, &str), templates: &PromptFiles) -> Result<Job, CliError> {
-    let load = |text: &str| job::load(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]));
+    let load = |text: &str| {
+        job::load_lowered(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))
+    };
     let is_short = document["cases"].as_array().is_none_or(|cases| cases.len() < 2);
     if is_short || text.len() <= CHECKED {
         return load(text);
