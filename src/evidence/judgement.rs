@@ -36,7 +36,7 @@ pub struct Token {
 pub struct ScoreAlternative {
     /// The score, 0 to 10.
     pub score: f64,
-    /// Its probability, 0.01 to 1.
+    /// Its probability, above 0 and at most 1.
     pub probability: f64,
 }
 

@@ -66,10 +66,19 @@ use template::TemplateMetric;
 use trajectory::{Expectation, ExpectationProblem, ExpectedCall};
 use unavailable::UnavailableMetric;
 
-use crate::evidence::{Judgement, Question};
+use crate::evidence::{Judgement, Question, ScoreAlternative, Token};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, weighted_mean};
 use crate::script::{ExpressionProblem, METRIC};
+
+/// What the judge could have scored instead of what its reply to a metric says, by the reply's tokens; none where its model does not
+/// tell.
+pub fn alternatives_of(metric: &str, tokens: &[Token]) -> Vec<ScoreAlternative> {
+    match metric {
+        "pairwise" => pairwise::letter_alternatives(tokens),
+        _ => judged::score_alternatives(tokens),
+    }
+}
 
 /// Something that can be measured of one conversation.
 pub trait Metric: Send + Sync {
@@ -217,8 +226,8 @@ pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
         MetricConfig::Pairwise(options) if options.criteria.trim().is_empty() => {
             needs("criteria", "pairwise needs `criteria`: by what one conversation is better than the other")
         }
-        MetricConfig::Pairwise(options) if options.judging.strict || options.judging.unknown.is_some() => {
-            needs("judging", "pairwise takes only `samples` here: no other system decides as it does")
+        MetricConfig::Pairwise(options) if options.judging.unknown.is_some() => {
+            needs("judging", "pairwise takes no `unknown`: whatever is no verdict is missing")
         }
         MetricConfig::RoleAdherence(options) if options.role.trim().is_empty() => {
             needs("role", "roleAdherence needs `role`: who the agent is and what it is there for")

@@ -27,6 +27,18 @@ impl Templates {
     /// # Errors
     /// When the template can't be rendered.
     pub fn pair(&self, view: &PairView<'_>) -> Result<RenderedQuestion, PromptError> {
+        self.beside("judge/pairwise", view)
+    }
+
+    /// The question how good each of two replies is, by a letter.
+    ///
+    /// # Errors
+    /// When the template can't be rendered.
+    pub fn verifier(&self, view: &PairView<'_>) -> Result<RenderedQuestion, PromptError> {
+        self.beside("judge/verifier", view)
+    }
+
+    fn beside(&self, template: &str, view: &PairView<'_>) -> Result<RenderedQuestion, PromptError> {
         let mut cut = Cut::default();
         let facts: Vec<String> =
             view.facts.iter().map(|fact| escape(&cut.text(fact, || "a fact".to_owned()))).collect();
@@ -44,7 +56,7 @@ impl Templates {
         };
         let (first, second) = (messages("first", view.first), messages("second", view.second));
         let criteria = escape(view.criteria);
-        let prompt = self.render("judge/pairwise", context! { criteria, facts, context, first, second })?;
+        let prompt = self.render(template, context! { criteria, facts, context, first, second })?;
         Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
     }
 }

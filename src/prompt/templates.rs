@@ -58,6 +58,7 @@ impl Templates {
             ("judge/geval", include_str!("../../prompts/judge/geval.jinja")),
             ("judge/hallucination", include_str!("../../prompts/judge/hallucination.jinja")),
             ("judge/pairwise", include_str!("../../prompts/judge/pairwise.jinja")),
+            ("judge/verifier", include_str!("../../prompts/judge/verifier.jinja")),
             ("judge/simulated_user", include_str!("../../prompts/judge/simulated_user.jinja")),
             ("judge/role_adherence", include_str!("../../prompts/judge/role_adherence.jinja")),
             ("judge/rubric", include_str!("../../prompts/judge/rubric.jinja")),

@@ -16,7 +16,7 @@ use crate::evidence::{
 };
 use crate::grade;
 use crate::llm::{Llm, LlmErrorKind, LlmRequest, LlmRole};
-use crate::metric::judged::score_alternatives;
+use crate::metric::alternatives_of;
 use crate::metric::{MetricInput, ReplyError};
 use crate::plan::Trial;
 use crate::record::Entry;
@@ -162,7 +162,7 @@ async fn answer(
                         judgement.notes.push(note);
                     }
                 }
-                judgement.alternatives = score_alternatives(&reply.tokens);
+                judgement.alternatives = alternatives_of(&question.metric, &reply.tokens);
                 reply.text
             }
             // Not the judge's failure.

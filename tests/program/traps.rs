@@ -1,4 +1,4 @@
-//! The rows of the table in docs/datasets.md in which trpc-agent-go is unsound: each in both modes.
+//! The rows of the table in docs/datasets.md that a recorded conversation can show: each in both modes.
 
 use std::fs;
 
@@ -141,4 +141,196 @@ fn what_trpc_agent_go_does_unsoundly_is_done_only_where_it_is_asked_for() {
         let statuses = (default.unwrap(), strict.unwrap());
         assert_eq!(statuses, trap.status, "{}\n{told}\n{told_strict}", trap.row);
     }
+}
+
+/// A case of another system's beside what the agent said and did, as files.
+struct TrapFiles {
+    row: &'static str,
+    /// Their names and texts; the first one holds the cases, `log.json` or `c.messages.json` is what was recorded.
+    files: Vec<(&'static str, String)>,
+    actual: &'static str,
+    /// The exit status by default, and with `--dialect-strict`.
+    status: (i32, i32),
+}
+
+impl TrapFiles {
+    fn graded(&self, mode: &[&str]) -> (Option<i32>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in &self.files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let arguments = ["grade", "--dataset", self.files[0].0, "--actual", self.actual];
+        let output = eval_job(folder.path()).args(arguments).args(mode).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    }
+}
+
+#[track_caller]
+fn hold(traps: Vec<TrapFiles>) {
+    let mut wrong = Vec::new();
+    for trap in traps {
+        let ((default, told), (strict, told_strict)) = (trap.graded(&[]), trap.graded(&["--dialect-strict"]));
+        let statuses = (default.unwrap(), strict.unwrap());
+        if statuses != trap.status {
+            wrong.push(format!("{}: {statuses:?}, not {:?}\n{told}\n{told_strict}", trap.row, trap.status));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// What a user and an agent said, with one call of `t` before the reply where there are arguments.
+fn talk(args: Option<&str>, reply: &str) -> Value {
+    let mut messages = vec![json!({"role": "user", "content": "Hi"})];
+    if let Some(args) = args {
+        let function = json!({"name": "t", "arguments": args});
+        messages
+            .push(json!({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}));
+        messages.push(json!({"role": "tool", "tool_call_id": "1", "content": "{}"}));
+    }
+    messages.push(json!({"role": "assistant", "content": reply}));
+    json!(messages)
+}
+
+fn adk_turn(reply: Option<&str>, args: Option<&Value>) -> Value {
+    let content = |role: &str, text: &str| json!({"role": role, "parts": [{"text": text}]});
+    let mut turn = json!({"user_content": content("user", "Hi")});
+    if let Some(reply) = reply {
+        turn["final_response"] = content("model", reply);
+    }
+    if let Some(args) = args {
+        turn["intermediate_data"] = json!({"tool_uses": [{"name": "t", "args": args}]});
+    }
+    turn
+}
+
+fn adk(row: &'static str, (set, criteria): (String, Value), actual: &Value, status: (i32, i32)) -> TrapFiles {
+    let files = vec![
+        ("s.evalset.json", set),
+        ("test_config.json", json!({"criteria": criteria}).to_string()),
+        ("log.json", json!({"id": "c", "messages": actual}).to_string()),
+    ];
+    TrapFiles { row, files, actual: "log.json", status }
+}
+
+fn adk_set(turns: &[Value]) -> String {
+    json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": turns}]}).to_string()
+}
+
+#[test]
+fn what_adk_does_unsoundly_is_done_only_where_it_is_asked_for() {
+    let replies = json!({"response_match_score": 0.8});
+    let calls = json!({"tool_trajectory_avg_score": 1.0});
+    let two = json!([talk(None, "Hello")[0], talk(None, "Hello")[1], talk(None, "x")[0], talk(None, "x")[1]]);
+    let half = adk_set(&[adk_turn(Some("Hello"), None), adk_turn(None, None)]);
+    let one = adk_set(&[adk_turn(Some("Hello"), None)]);
+    let called = |args: Value| adk_set(&[adk_turn(Some("Hello"), Some(&args))]);
+    let long = called(json!({"n": 0})).replace("\"n\":0", "\"n\":12345678901234567890123");
+    let long_call = talk(Some("{\"n\": 12345678901234567890124}"), "Hello");
+    let hello = talk(None, "Hello");
+    let camel = one.replace("eval_set_id", "evalSetId").replace("eval_cases", "evalCases").replace("eval_id", "evalId");
+    let commented = format!("// a set\n{}", one.replace("}]}]}", "}],}]}"));
+    hold(vec![
+        adk("a turn of which no reply is expected", (half, replies.clone()), &two, (0, 100)),
+        adk("true and 1", (called(json!({"n": true})), calls.clone()), &talk(Some("{\"n\": 1}"), "x"), (100, 0)),
+        adk("false and 0", (called(json!({"n": 0})), calls.clone()), &talk(Some("{\"n\": false}"), "x"), (100, 0)),
+        adk(
+            "a metric that can't be computed",
+            (one.clone(), json!({"response_match_score": 0.8, "safety_v1": 0.5})),
+            &hello,
+            (102, 102),
+        ),
+        adk("camelCase at the top", (camel, replies.clone()), &hello, (0, 0)),
+        adk("comments and commas", (commented, replies), &hello, (0, 0)),
+        adk(
+            "num_samples: 0",
+            (
+                one.clone(),
+                json!({"final_response_match_v2": {"threshold": 0.5, "judge_model_options": {"num_samples": 0}}}),
+            ),
+            &hello,
+            (2, 2),
+        ),
+        adk("a metric that it does not know", (one.clone(), json!({"no_such_metric": 0.5})), &hello, (2, 2)),
+        adk("a threshold above the highest score", (one, json!({"response_match_score": 80})), &hello, (2, 2)),
+        adk("whole numbers of any length", (long, calls), &long_call, (102, 102)),
+    ]);
+}
+
+fn trpc(row: &'static str, (turns, metric): (Value, Value), actual: &Value, status: (i32, i32)) -> TrapFiles {
+    let case = json!({"evalId": "c", "conversation": turns, "sessionInput": {"appName": "a", "userId": "u"}});
+    let files = vec![
+        ("s.evalset.json", json!({"evalSetId": "s", "evalCases": [case]}).to_string()),
+        ("s.metrics.json", json!([metric]).to_string()),
+        ("log.json", json!({"id": "c", "messages": actual}).to_string()),
+    ];
+    TrapFiles { row, files, actual: "log.json", status }
+}
+
+#[test]
+fn what_trpc_agent_go_leaves_open_is_refused_or_missing() {
+    let reply = |criterion: Value| json!({"metricName": "final_response_avg_score", "threshold": 1.0, "criterion": {"finalResponse": criterion}});
+    let of_calls = json!({"metricName": "tool_trajectory_avg_score", "threshold": 1.0,
+        "criterion": {"toolTrajectory": {"defaultStrategy": {"name": {}, "arguments": {}}}}});
+    let exact = || reply(json!({"text": {"matchStrategy": "exact"}}));
+    let hello = talk(None, "Hello");
+    let two_calls = json!([{"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [call("1", json!({"at": 2})), call("2", json!({"at": 1}))]},
+        {"role": "tool", "tool_call_id": "1", "content": "{}"}, {"role": "tool", "tool_call_id": "2", "content": "{}"},
+        {"role": "assistant", "content": "Done"}]);
+    let new_use = |at: u32| json!({"id": at.to_string(), "name": "t", "arguments": {"at": at}});
+    let old_use = |at: u32| json!({"id": at.to_string(), "name": "t", "args": {"at": at}});
+    let old_result = |at: u32| json!({"id": at.to_string(), "name": "t", "response": {}});
+    let newer = json!([{"userContent": {"role": "user", "content": "Hi"}, "tools": [new_use(1), new_use(2)]}]);
+    let older = json!([{"userContent": {"role": "user", "parts": [{"text": "Hi"}]}, "intermediateData": {
+        "toolUses": [old_use(1), old_use(2)], "toolResponses": [old_result(1), old_result(2)]}}]);
+    let left_out = json!([{"userContent": {"role": "user", "content": "Hi"}}]);
+    let no_threshold = json!({"metricName": "final_response_avg_score", "criterion": {"finalResponse": {"text": {"matchStrategy": "exact"}}}});
+    let unknown = json!({"metricName": "mine", "evaluatorName": "my_own", "threshold": 0.5, "criterion": {}});
+    let only = reply(json!({"json": {"onlyTree": {"gone": true}}}));
+    let pattern = reply(json!({"text": {"matchStrategy": "regex"}}));
+    hold(vec![
+        trpc("a threshold that is left out", (expected("Hello"), no_threshold), &hello, (2, 2)),
+        trpc("an evaluator that is not registered", (expected("Hello"), unknown), &hello, (102, 102)),
+        trpc("calls have no order in newer files", (newer, of_calls.clone()), &two_calls, (0, 0)),
+        trpc("calls have an order in older files", (older, of_calls), &two_calls, (100, 100)),
+        trpc("onlyTree that neither has", (expected("{\"a\": 1}"), only), &talk(None, "{\"a\": 1}"), (102, 100)),
+        trpc(
+            "a turn whose expected reply is left out",
+            (json!([expected("Hello")[0], left_out[0]]), exact()),
+            &json!([hello[0], hello[1], hello[0], hello[1]]),
+            (0, 100),
+        ),
+        trpc("an expected text that is no pattern", (expected("(a"), pattern), &hello, (2, 2)),
+    ]);
+}
+
+fn watsonx(row: &'static str, (expected, rule): (Value, Option<&str>), actual: Value, status: (i32, i32)) -> TrapFiles {
+    let mut goal = json!({"type": "tool_call", "name": "g", "tool_name": "t", "args": {"n": expected}});
+    if let Some(rule) = rule {
+        goal["arg_matching"] = json!({"n": rule});
+    }
+    let case =
+        json!({"agent": "a", "story": "s", "starting_sentence": "Hi", "goals": {"g": []}, "goal_details": [goal]});
+    let content = json!({"type": "tool_call", "name": "t", "args": {"n": actual}, "id": "1"}).to_string();
+    let messages = json!([
+        {"role": "user", "content": "Hi", "type": "text"},
+        {"role": "assistant", "content": content, "type": "tool_call"},
+        {"role": "assistant", "content": "Done", "type": "text"},
+    ]);
+    let files = vec![("c.json", case.to_string()), ("c.messages.json", messages.to_string())];
+    TrapFiles { row, files, actual: "c.messages.json", status }
+}
+
+#[test]
+fn what_watsonx_orchestrate_does_unsoundly_is_done_only_where_it_is_asked_for() {
+    hold(vec![
+        watsonx("007 is 7", (json!("007"), None), json!("7"), (100, 0)),
+        watsonx("nothing is None", (json!(null), None), json!("None"), (100, 0)),
+        watsonx("1_000 is 1000", (json!("1_000"), None), json!(1000), (100, 0)),
+        watsonx("an expected {} within the arguments", (json!({}), None), json!({"a": 1}), (100, 0)),
+        watsonx("true is not True", (json!(true), None), json!("True"), (0, 100)),
+        watsonx("optional compares type and case", (json!("Five"), Some("optional")), json!("five"), (0, 100)),
+        watsonx("fuzzy takes 0.8 of 100", (json!("Lisbon"), Some("fuzzy")), json!("Oslo airport"), (100, 0)),
+        watsonx("what is the same is so in both", (json!("Lisbon"), None), json!("lisbon"), (0, 0)),
+    ]);
 }

@@ -73,9 +73,6 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
             Ok(("hallucination", json!({ "meanOver": "replies", "judging": judging })))
         }
         (System::Trpc, "llm_judge_template") => template(metric, &judging),
-        (System::Trpc, "llm_verifier_pairwise") if strict => {
-            Err("its judge answers in letters, whose probabilities are not asked for; without --dialect-strict `pairwise` compares both".to_owned())
-        }
         (System::Trpc, "llm_verifier_pairwise") => {
             let rubrics = metric.rubrics.iter().map(|rubric| format!("\n- {}", rubric.text));
             let criteria = format!("{CRITERIA_OF_VERIFIER}{}", rubrics.collect::<String>());

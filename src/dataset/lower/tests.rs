@@ -241,6 +241,8 @@ fn a_judge_with_no_expected_reply_to_compare_with_is_missing_and_never_left_out(
     let (none, some) = (json!(null), json!({"role": "assistant", "content": "Hello"}));
     assert_eq!(metrics(none.clone(), &options()), (false, true));
     assert_eq!(metrics(some, &options()), (true, false));
+    let some = json!({"role": "assistant", "content": "Hello"});
+    assert_eq!(metrics(some, &LowerOptions { strict: true, ..options() }), (true, false), "with letters");
     let reference = Some(("demo".to_owned(), serde_json::Map::new()));
     assert_eq!(metrics(none.clone(), &LowerOptions { reference, ..options() }), (true, false), "a second agent tells");
     assert_eq!(

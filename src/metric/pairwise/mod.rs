@@ -1,5 +1,6 @@
 //! Which of two conversations serves the user better, asked in both orders: judges favour the one that they read first, or last.
 
+mod letters;
 mod verdict;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
+pub use letters::letter_alternatives;
 use verdict::Better;
 
 /// `pairwise`: whether the conversation is better than another one: that of the `reference` agent, or the one that
@@ -22,7 +24,8 @@ pub struct PairwiseConfig {
     /// By what one is better than the other.
     #[schemars(regex(pattern = r"\S"))]
     pub criteria: String,
-    /// How judges are asked.
+    /// How judges are asked. `strict` is trpc-agent-go's verifier: each turn is asked about once, the agent's reply first, and both
+    /// replies are graded with letters that are weighted by their probabilities.
     pub judging: JudgeOptions,
 }
 
@@ -51,6 +54,17 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", reasons(.0))]
 struct NoMajority(Vec<String>);
+
+/// What stands before the turn in the id of a question for letters.
+const LETTERS_OF: &str = "letters@";
+
+/// One turn beside another reply to the same message.
+struct Exchange<'a> {
+    turn: u32,
+    /// The agent's; `None` where it did not reply.
+    own: Option<Messages<'a>>,
+    other: Messages<'a>,
+}
 
 /// The metric.
 pub(super) struct PairwiseMetric {
@@ -104,6 +118,55 @@ impl PairwiseMetric {
         Ok((own, other))
     }
 
+    /// The turns of which another reply is known: the agent's exchange, and the one with that reply.
+    fn exchanges<'a>(&self, input: &'a MetricInput<'_>) -> Result<Vec<Exchange<'a>>, Component> {
+        let one = |line: &'a ExpectedTurn| {
+            let expected = line.expected.reply.as_deref()?;
+            let turn = input.transcript.turns.iter().find(|turn| turn.number == line.turn);
+            let own =
+                turn.and_then(|turn| Some(vec![("user", turn.user.as_str()), ("assistant", turn.agent.as_deref()?)]));
+            Some(Exchange { turn: line.turn, own, other: vec![("user", line.say), ("assistant", expected)] })
+        };
+        let all: Vec<Exchange<'_>> = input.lines.iter().filter_map(one).collect();
+        match (all.is_empty(), input.judge.is_there) {
+            (true, _) => Err(Component::not_applicable("no reply is expected of a turn")),
+            (false, false) => Err(Component::missing(NO_JUDGE)),
+            (false, true) => Ok(all),
+        }
+    }
+
+    fn letters_id(&self, turn: u32) -> String {
+        format!("{}{LETTERS_OF}{turn}", self.prefix())
+    }
+
+    /// The mean of the turns, each graded with letters.
+    fn by_letters(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Component {
+        let exchanges = match self.exchanges(input) {
+            Ok(exchanges) => exchanges,
+            Err(component) => return component,
+        };
+        let (mut scores, mut shown, mut is_unstable) = (Vec::new(), Vec::new(), false);
+        for Exchange { turn, own, .. } in &exchanges {
+            let id = self.letters_id(*turn);
+            let of_turn: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
+            let score = match own {
+                None => Ok((0.0, false)),
+                Some(_) => letters::of_samples(&of_turn, self.config.judging.sample_from),
+            };
+            match score {
+                Ok((score, differs)) => {
+                    is_unstable |= differs;
+                    shown.push(format!("{score:.2} for turn {turn}"));
+                    scores.push(score);
+                }
+                Err(why) => return Component::missing(format!("turn {turn}: {why}")),
+            }
+        }
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let note = if is_unstable { " (unstable: the samples differ)" } else { "" };
+        Component::scored(Score::clamped(mean), format!("{}{note}", shown.join(", "))).unstable_if(is_unstable)
+    }
+
     /// How often the agent's conversation is better by the usable replies of one order, 0 to 1, with the last reason.
     fn of_order(
         &self,
@@ -141,12 +204,43 @@ impl PairwiseMetric {
     }
 }
 
+impl PairwiseMetric {
+    fn questions_for_letters(
+        &self,
+        input: &MetricInput<'_>,
+        templates: &Templates,
+    ) -> Result<Vec<Question>, PromptError> {
+        let mut all = Vec::new();
+        for Exchange { turn, own, other } in self.exchanges(input).unwrap_or_default() {
+            let Some(own) = own else { continue };
+            let criteria = &self.config.criteria;
+            let view = PairView { criteria, first: &own, second: &other, facts: input.facts, context: &input.context };
+            let rendered = templates.verifier(&view)?;
+            all.extend((1..=self.config.judging.samples(input)).map(|sample| Question {
+                id: self.letters_id(turn),
+                metric: self.name().to_owned(),
+                judge: None,
+                sample,
+                prompt: rendered.prompt.clone(),
+                schema: letters::reply_schema(),
+                temperature: input.judge.temperature,
+                to: QuestionTo::Judge,
+                cuts: rendered.cuts.clone(),
+            }));
+        }
+        Ok(all)
+    }
+}
+
 impl Metric for PairwiseMetric {
     fn name(&self) -> &'static str {
         "pairwise"
     }
 
     fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
+        if self.config.judging.strict {
+            return self.questions_for_letters(input, templates);
+        }
         let Ok((own, other)) = self.pair(input) else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for order in Order::BOTH {
@@ -175,6 +269,9 @@ impl Metric for PairwiseMetric {
     }
 
     fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+        if self.config.judging.strict {
+            return letters::read(raw);
+        }
         let Ok((own, other)) = self.pair(input) else { return Ok(()) };
         if stood_before(&question.prompt, raw) {
             return Err(ReplyError::Quoted);
@@ -197,6 +294,7 @@ impl Metric for PairwiseMetric {
             Ok(Component::scored(score, format!("{reason}{note}")).unstable_if(is_unstable))
         };
         let component = match self.pair(input) {
+            _ if self.config.judging.strict => self.by_letters(input, judgements),
             Ok(pair) => of_pair(pair).unwrap_or_else(|why: NoMajority| Component::missing(why.to_string())),
             Err(component) => component,
         };

@@ -149,3 +149,65 @@ fn one_order_without_a_verdict_is_no_score() {
     let silent = MetricInput { transcript: &silent, ..input };
     assert_eq!(metric().score(&silent, &[]).component.score(), Some(Score::ZERO));
 }
+
+#[test]
+fn strict_grades_each_turn_with_letters_and_the_agents_reply_first() {
+    let (mut example, expected) = (example(), expected());
+    example.transcript.turns.push(Turn::answered(2, "And a menu", "Here is the menu"));
+    let mut two = input(&example, &expected, 3);
+    two.lines.push(ExpectedTurn { turn: 2, say: "And a menu", expected: std::borrow::Cow::Borrowed(&expected) });
+    let strict = |sample_from| {
+        let judging = JudgeOptions { strict: true, sample_from, ..JudgeOptions::default() };
+        PairwiseMetric { weight: Weight::ONE, config: PairwiseConfig { criteria: "Shorter".to_owned(), judging } }
+    };
+    let metric = strict(Some(Score::clamped(0.5)));
+    let questions = metric.questions(&two, &Templates::embedded()).unwrap();
+    assert_eq!(questions.len(), 6, "two turns, three samples of each, one order");
+    assert!(questions.iter().all(|question| metric.reads(question) && question.schema.wants_alternatives));
+    let at = |text: &str| questions[0].prompt.find(text).unwrap();
+    assert!(at("Your table is booked &amp; &lt;paid>") < at("We are closed on Mondays"));
+    assert!(!questions[0].prompt.contains("Here is the menu"), "a turn at a time");
+    let letters = r#"{"reason": "so", "score_A": "B", "score_B": "C"}"#;
+    assert!(metric.read(&two, &questions[0], letters).is_ok());
+    assert!(metric.read(&two, &questions[0], r#"{"verdict": "first"}"#).is_err());
+    let judged = |question: &Question, score: f64| Judgement {
+        question: question.id.clone(),
+        sample: question.sample,
+        alternatives: vec![crate::evidence::ScoreAlternative { score, probability: 0.7 }],
+        ..judgement(Order::AgentFirst, 1, &json!({}))
+    };
+    // The first turn has two samples for the agent, of which the first stands for them; the second one has none.
+    let scores = [6.0, 2.0, 9.0, 1.0, 2.0, 3.0];
+    let all: Vec<Judgement> = questions.iter().zip(scores).map(|(question, score)| judged(question, score)).collect();
+    let component = metric.score(&two, &all).component;
+    assert!((component.score().unwrap().get() - (0.6 + 0.1) / 2.0).abs() < 1e-9, "{component:?}");
+    assert!(component.why().contains("0.60 for turn 1, 0.10 for turn 2"), "{component:?}");
+    let mean = strict(None);
+    let all: Vec<Judgement> =
+        mean.questions(&two, &Templates::embedded()).unwrap().iter().map(|it| judged(it, 4.0)).collect();
+    assert_eq!(mean.score(&two, &all).component.score(), Some(Score::clamped(0.4)));
+}
+
+#[test]
+fn letters_without_probabilities_are_no_score() {
+    let (example, expected) = (example(), expected());
+    let input = input(&example, &expected, 1);
+    let judging = JudgeOptions { strict: true, ..JudgeOptions::default() };
+    let metric =
+        PairwiseMetric { weight: Weight::ONE, config: PairwiseConfig { judging, ..PairwiseConfig::default() } };
+    let question = metric.questions(&input, &Templates::embedded()).unwrap().remove(0);
+    let told = |reply| {
+        let judgement =
+            Judgement { question: question.id.clone(), reply, ..judgement(Order::AgentFirst, 1, &json!({})) };
+        metric.score(&input, &[judgement]).component
+    };
+    let letters = told(Observed::Seen(r#"{"reason": "", "score_A": "A", "score_B": "B"}"#.to_owned()));
+    assert!(letters.score().is_none() && letters.why().contains("does not tell the probabilities"), "{letters:?}");
+    let failed = told(Observed::Failed("out of order".to_owned()));
+    assert!(failed.score().is_none() && failed.why().contains("turn 1: out of order"), "{failed:?}");
+    assert!(metric.score(&input, &[]).component.why().contains("was not asked"));
+    let silent = Transcript { turns: vec![Turn::begun(1, "A table".to_owned())] };
+    let silent = MetricInput { transcript: &silent, ..input };
+    assert!(metric.questions(&silent, &Templates::embedded()).unwrap().is_empty());
+    assert_eq!(metric.score(&silent, &[]).component.score(), Some(Score::ZERO));
+}
