@@ -156,13 +156,13 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
         }
         other => return Err(format!("`{other}` is a scorer that is registered in a Go program: it can't be run here")),
     };
-    let mut variables = Map::new();
+    let (mut variables, mut paths) = (Map::new(), Map::new());
     for binding in template.get("variableBindings").and_then(Value::as_array).into_iter().flatten() {
         let name = binding.get("templateVariable").and_then(Value::as_str).unwrap_or_default();
         let source = binding.get("source").unwrap_or(&Value::Null);
         let part = |key: &str| source.get(key).and_then(Value::as_str).unwrap_or_default();
-        if !part("path").is_empty() {
-            return Err(format!("its variable `{name}` takes a part of a value (`path`), which is not built"));
+        if !part("path").trim().is_empty() {
+            paths.insert(name.to_owned(), part("path").into());
         }
         let field = match (part("scope"), part("field")) {
             ("actual", "userContent") => TemplateField::UserContent,
@@ -183,6 +183,9 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
         "variables": variables,
         "judging": judging,
     });
+    if !paths.is_empty() {
+        options["paths"] = paths.into();
+    }
     if let Some(threshold) = metric.threshold {
         options["positiveFrom"] = threshold.clamp(0.0, 1.0).into();
     }

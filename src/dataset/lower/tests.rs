@@ -253,6 +253,19 @@ fn a_judge_with_no_expected_reply_to_compare_with_is_missing_and_never_left_out(
 }
 
 #[test]
+fn a_part_of_a_value_is_shown_where_a_template_asks_for_it() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},
+        "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]}]});
+    let source = |path: &str| json!({"scope": "actual", "field": "finalResponse", "path": path});
+    let bindings = json!([{"templateVariable": "q", "source": source("$.items[0]")}, {"templateVariable": "all", "source": source("")}]);
+    let judge = json!({"llmJudge": {"template": {"prompt": "{{q}} {{all}}", "responseScorerName": "boolean", "variableBindings": bindings}}});
+    let config = json!([{"metricName": "llm_judge_template", "threshold": 0.5, "criterion": judge}]);
+    let (metric, _) = judged(&set, &config);
+    assert_eq!(metric["template"]["paths"], json!({"q": "$.items[0]"}), "{metric}");
+    assert_eq!(metric["template"]["variables"], json!({"q": "finalResponse", "all": "finalResponse"}));
+}
+
+#[test]
 fn rubrics_with_one_id_are_refused_with_their_case() {
     let rubric = |id: &str| json!({"rubric_id": id, "rubric_content": {"text_property": "It is kind."}});
     let set = |of_turn: Value| {

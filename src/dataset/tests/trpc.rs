@@ -153,6 +153,13 @@ fn what_is_wrong_with_a_metric_is_told() {
                 "responseScorerName": "single_score"}}}}]"#.to_owned(),
             "the placeholder `{{q}}` of the prompt is bound to nothing",
         ),
+        (
+            r#"[{"metricName": "llm_judge_template", "threshold": 1, "criterion": {"llmJudge": {"template": {"prompt": "{{q}}",
+                "responseScorerName": "single_score", "variableBindings": [{"templateVariable": "q",
+                "source": {"scope": "actual", "field": "finalResponse", "path": "$..a"}}]}}}}]"#
+                .replace('\n', ""),
+            "this is no path that trpc-agent-go reads",
+        ),
     ] {
         let refused = refused(&set, &with_config(&metrics));
         assert!(refused.contains(message) && refused.starts_with("config.json:1:"), "{metrics}: {refused}");

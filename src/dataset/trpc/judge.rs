@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::Cursor;
 use crate::dataset::model::Rubric;
+use crate::metric::template::is_path;
 
 /// Reads the options of a judge, and its rubrics.
 pub(super) fn read_judge(value: Cursor<'_>) -> (Map<String, Value>, Vec<Rubric>) {
@@ -136,6 +137,11 @@ fn check_source(value: Cursor<'_>) {
     };
     if !known.contains(&field) {
         value.error_with(format!("`{scope}` has no field `{field}`"), format!("one of {}", known.join(", ")));
+    }
+    if let Some(path) = fields.get("path")
+        && path.text().is_some_and(|path| !is_path(path))
+    {
+        path.error_with("this is no path that trpc-agent-go reads", "keys and places only, as in `$.items[0].name`");
     }
     let selector = fields.get("selector").and_then(|selector| selector.node.get("nodeID"));
     if field.starts_with("traceStep") && selector.is_none() {

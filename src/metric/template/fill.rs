@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TemplateConfig;
+use super::part::part_of;
 use crate::evidence::{CallsByTurn, Turn};
 use crate::metric::MetricInput;
 use crate::prompt::{Cut, escape};
@@ -77,6 +78,12 @@ pub(super) fn fill(
         let unknown = || FillError::UnknownVariable(name.trim().to_owned());
         let field = config.variables.get(name.trim()).ok_or_else(unknown)?;
         let value = value(config, *field, input, turn)?;
+        let value = match config.paths.get(name.trim()) {
+            Some(path) => {
+                part_of(&value, path).map_err(|why| format!("`{}` of turn {}: {why}", name.trim(), turn.number))?
+            }
+            None => value,
+        };
         let value = cut.text(&value, || format!("`{}` of turn {}", name.trim(), turn.number));
         filled.push_str(&if config.judging.strict { value } else { escape(&value) });
         rest = behind;

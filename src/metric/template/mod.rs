@@ -1,6 +1,7 @@
 //! A judge's question in the user's own words: a prompt with placeholders, asked of each turn.
 
 mod fill;
+mod part;
 mod scorer;
 
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majority, weighted_mean};
 
 pub use fill::{TemplateField, placeholders};
+pub use part::is_path;
 pub use scorer::{Category, ScorerReading, ScorerReplyError, TemplateScorer};
 
 /// `template`: a judge's question in the user's own words.
@@ -27,6 +29,9 @@ pub struct TemplateConfig {
     pub scorer: TemplateScorer,
     /// The variables of the prompt, each with what it stands for.
     pub variables: std::collections::BTreeMap<String, TemplateField>,
+    /// For a variable of which only a part is shown, the path to it, such as `$.items[0].name`: its value must be JSON then.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub paths: std::collections::BTreeMap<String, String>,
     /// The rubrics of every case, which the prompt may show beside those of the case.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<super::Rubric>,
@@ -47,6 +52,13 @@ impl TemplateConfig {
         let shown = placeholders(&self.prompt);
         if let Some(unbound) = shown.iter().find(|name| !self.variables.contains_key(**name)) {
             return Some(("prompt", format!("`{{{{{unbound}}}}}` is none of its `variables`")));
+        }
+        if let Some(unknown) = self.paths.keys().find(|name| !self.variables.contains_key(*name)) {
+            return Some(("paths", format!("`{unknown}` is none of its `variables`")));
+        }
+        if let Some(wrong) = self.paths.values().find(|path| !part::is_path(path)) {
+            let why = format!("`{wrong}` is no path: write keys and places only, as in `$.items[0].name`");
+            return Some(("paths", why));
         }
         let is_of_agent = |name: &&&str| self.variables.get(**name).is_some_and(|field| field.is_of_agent());
         if shown.iter().find(is_of_agent).is_none() {
@@ -193,5 +205,51 @@ impl Metric for TemplateMetric {
             [only] => only.component.clone(),
             items => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evidence::{Transcript, Turn};
+    use crate::metric::JudgeInput;
+    use crate::metric::input::Example;
+
+    fn metric(path: &str) -> TemplateMetric {
+        let config = json!({"prompt": "Is {{ name }} kind? {{all}}", "scorer": "boolean",
+            "variables": {"name": "finalResponse", "all": "userContent"}, "paths": {"name": path}});
+        TemplateMetric { weight: Weight::ONE, config: serde_json::from_value(config).unwrap() }
+    }
+
+    #[test]
+    fn of_a_variable_with_a_path_only_that_part_is_shown() {
+        let mut example = Example::new(0);
+        let replies = [r#"{"guests": [{"name": "Bill <b>"}]}"#, r#"{"guests": []}"#];
+        let turns = replies.iter().zip(1..).map(|(reply, turn)| Turn::answered(turn, "{\"guests\": 1}", reply));
+        example.transcript = Transcript { turns: turns.collect() };
+        let input = example.input();
+        let input = MetricInput { judge: JudgeInput { is_there: true, samples: 1, ..input.judge }, ..input };
+        let metric = metric("$.guests[0].name");
+        let questions = metric.questions(&input, &Templates::embedded()).unwrap();
+        assert_eq!(questions.len(), 1, "the second turn has no such part");
+        assert!(questions[0].prompt.contains("Is Bill &lt;b> kind?"), "{}", questions[0].prompt);
+        assert!(questions[0].prompt.contains("\"guests\": 1"), "the other one is whole: {}", questions[0].prompt);
+        let items = metric.score(&input, &[]).items;
+        assert!(
+            items[1].component.why().contains("`name` of turn 2: it has nothing at `$.guests[0].name`"),
+            "{items:?}"
+        );
+    }
+
+    #[test]
+    fn a_path_that_is_none_or_of_no_variable_is_told() {
+        assert_eq!(metric("$.a").config.problem(), None);
+        let (key, why) = metric("$..a").config.problem().unwrap();
+        assert!(key == "paths" && why.starts_with("`$..a` is no path"), "{why}");
+        let mut config = metric("$.a").config;
+        config.paths.insert("other".to_owned(), "$.a".to_owned());
+        assert_eq!(config.problem().unwrap().1, "`other` is none of its `variables`");
     }
 }

@@ -1,0 +1,98 @@
+//! The part of a JSON value that a path leads to: `$.items[0].name`, without wildcards, quotes or filters, as trpc-agent-go has it.
+
+use serde_json::Value;
+
+/// One step of a path.
+#[derive(Debug, PartialEq, Eq)]
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// Whether a path can be read.
+pub(super) fn is_path(path: &str) -> bool {
+    steps(path).is_some()
+}
+
+fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+    let path = path.trim();
+    let mut rest = path.strip_prefix('$').unwrap_or(path);
+    let mut steps = Vec::new();
+    let mut is_first = !path.starts_with('$');
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('[') {
+            let (index, behind) = inner.split_once(']')?;
+            let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+            steps.push(Step::Index(index.parse().ok().filter(|_| is_number)?));
+            rest = behind;
+        } else {
+            let after = match rest.strip_prefix('.') {
+                Some(after) => after,
+                None if is_first => rest,
+                None => return None,
+            };
+            let end = after.find(['.', '[']).unwrap_or(after.len());
+            let key = &after[..end];
+            if key.is_empty() || key.contains(['*', '"', '\'', ']', '?']) {
+                return None;
+            }
+            steps.push(Step::Key(key));
+            rest = &after[end..];
+        }
+        is_first = false;
+    }
+    Some(steps)
+}
+
+/// The part of a text that is one JSON value: a text as it is, everything else as JSON.
+///
+/// # Errors
+/// The text is no JSON, or has nothing there.
+pub(super) fn part_of(text: &str, path: &str) -> Result<String, String> {
+    let steps = steps(path).ok_or_else(|| format!("`{path}` is no path"))?;
+    let whole: Value = serde_json::from_str(text).map_err(|_| "it is not one JSON value".to_owned())?;
+    let part = steps.iter().try_fold(&whole, |value, step| match step {
+        Step::Key(key) => value.get(*key),
+        Step::Index(index) => value.get(*index),
+    });
+    match part {
+        None => Err(format!("it has nothing at `{path}`")),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Ok(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_a_part_and_texts_stay_as_they_are() {
+        let text = r#"{"items": [{"name": "Bill"}, {"n": 2, "is": null}], "ok": true, "a b": 1.50}"#;
+        for (path, part) in [
+            ("$.items[0].name", "Bill"),
+            ("items[1].n", "2"),
+            ("$.items[1].is", "null"),
+            (".ok", "true"),
+            ("$.items[0]", r#"{"name":"Bill"}"#),
+            ("$.a b", "1.5"),
+        ] {
+            assert_eq!(part_of(text, path).as_deref(), Ok(part), "{path}");
+        }
+        assert_eq!(part_of("[[1, 2]]", "$[0][1]").as_deref(), Ok("2"));
+        assert_eq!(part_of("\"x\"", "$").as_deref(), Ok("x"));
+        assert_eq!(part_of(text, "$.items[2]"), Err("it has nothing at `$.items[2]`".to_owned()));
+        assert_eq!(part_of(text, "$.ok.more"), Err("it has nothing at `$.ok.more`".to_owned()));
+        assert_eq!(part_of("Hello", "$.a"), Err("it is not one JSON value".to_owned()));
+    }
+
+    #[test]
+    fn what_no_path_can_say_is_none() {
+        for wrong in ["$x", "$..a", "$.", "$.*", "$['a']", "$[-1]", "$[+1]", "$[1", "$[]", "$.a[?(@.b)]", "$[0]a"] {
+            assert!(!is_path(wrong), "{wrong}");
+        }
+        for right in ["", "$", "$.a", "a.b[3]", "[0]"] {
+            assert!(is_path(right), "{right}");
+        }
+    }
+}
