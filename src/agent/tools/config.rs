@@ -30,7 +30,7 @@ pub struct ToolConfig {
 }
 
 /// The result of a tool's calls in one turn of a case: the tool itself is not called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "toolMock")]
 pub struct ToolMockConfig {
@@ -40,6 +40,18 @@ pub struct ToolMockConfig {
     /// The arguments of the calls that it answers; without them, all calls of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+    /// The only arguments that must be as in `args`, such as `address.city`, also within lists. Default: all of them
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub only_paths: Vec<String>,
+    /// Arguments that may be any, or absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(regex(pattern = r"\S")))]
+    pub ignore_paths: Vec<String>,
+    /// By how much a number may differ. Default: 0
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0))]
+    pub number_tolerance: Option<f64>,
     /// The result.
     pub result: Value,
 }

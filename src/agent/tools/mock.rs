@@ -9,7 +9,7 @@ use super::{ToolConfig, ToolMockConfig};
 pub(super) fn returned(tools: &[ToolConfig], mocks_of_turn: &[ToolMockConfig], name: &str, args: &Value) -> Value {
     let mut own = mocks_of_turn.iter().filter(|mock| mock.tool == name).peekable();
     if own.peek().is_some() {
-        let answer = own.find(|mock| mock.args.as_ref().is_none_or(|wanted| equal(wanted, args)));
+        let answer = own.find(|mock| mock.args.as_ref().is_none_or(|wanted| mock.answers("", wanted, args)));
         return answer.map_or_else(unknown, |mock| mock.result.clone());
     }
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
@@ -39,17 +39,43 @@ fn agrees(when: Option<&Value>, args: &Value) -> bool {
     when.iter().all(|(name, wanted)| args.get(name).is_some_and(|given| equal(wanted, given)))
 }
 
+/// Whether two values are the same, all of them; 1 equals 1.0.
 fn equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
+    ToolMockConfig::default().answers("", one, other)
+}
+
+impl ToolMockConfig {
+    /// Whether the arguments at this path are those that it answers, as far as it looks at them.
+    fn answers(&self, path: &str, wanted: &Value, given: &Value) -> bool {
+        match (wanted, given) {
+            (Value::Number(one), Value::Number(other)) => {
+                let tolerance = self.number_tolerance.unwrap_or_default();
+                let near = one.as_f64().zip(other.as_f64()).is_some_and(|(a, b)| a == b || (a - b).abs() <= tolerance);
+                one == other || near
+            }
+            (Value::Array(one), Value::Array(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| self.answers(path, one, other))
+            }
+            (Value::Object(one), Value::Object(other)) => {
+                let beyond = other.keys().filter(|key| !one.contains_key(*key));
+                one.keys().chain(beyond).all(|key| {
+                    let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    !self.looks_at(&below)
+                        || one.get(key).zip(other.get(key)).is_some_and(|(one, other)| self.answers(&below, one, other))
+                })
+            }
+            _ => wanted == given,
         }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| equal(value, other)))
-        }
-        _ => one == other,
+    }
+
+    /// Whether what stands at this path counts, or something below it.
+    fn looks_at(&self, path: &str) -> bool {
+        let is_within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let is_meant = |only: &String| is_within(path, only) || is_within(only, path);
+        let is_ignored = self.ignore_paths.iter().any(|ignored| is_within(path, ignored));
+        !is_ignored && (self.only_paths.is_empty() || self.only_paths.iter().any(is_meant))
     }
 }
 
@@ -90,13 +116,54 @@ mod tests {
 
     #[test]
     fn a_turns_own_mocks_come_first_and_a_call_that_none_answers_fails() {
-        let mock = |args: Option<Value>, result: Value| ToolMockConfig { tool: "price".to_owned(), args, result };
+        let mock = |args: Option<Value>, result: Value| ToolMockConfig {
+            tool: "price".to_owned(),
+            args,
+            result,
+            ..ToolMockConfig::default()
+        };
         let mocks = [mock(Some(json!({"item": "tea"})), json!(3)), mock(Some(json!({"item": "milk"})), Value::Null)];
         let answer = |args: Value| returned(&tool(json!(9)), &mocks, "price", &args);
         assert_eq!((answer(json!({"item": "tea"})), answer(json!({"item": "milk"}))), (json!(3), Value::Null));
         assert_eq!(answer(json!({"item": "tea", "more": 1})), unknown());
         assert_eq!(returned(&tool(json!(9)), &[mock(None, json!(1))], "price", &json!({"x": 1})), 1);
         assert_eq!(returned(&tool(json!(9)), &[], "price", &json!({"x": 1})), 9);
+    }
+
+    #[test]
+    fn a_mock_may_look_at_a_part_of_the_arguments_and_take_near_numbers() {
+        let args = json!({"item": "tea", "at": {"city": "Rome", "zip": 1}, "rows": [{"n": 1, "note": "a"}]});
+        let answers = |options: Value, given: Value| {
+            let mut mock = json!({"tool": "price", "args": args, "result": 3});
+            mock.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+            let mock: ToolMockConfig = serde_json::from_value(mock).unwrap();
+            returned(&tool(json!(9)), &[mock], "price", &given) == 3
+        };
+        let with = |change: fn(&mut Value)| {
+            let mut given = args.clone();
+            change(&mut given);
+            given
+        };
+        let other_zip = with(|it| it["at"]["zip"] = json!(2));
+        let more = with(|it| it["more"] = json!(true));
+        let other_note = with(|it| it["rows"][0]["note"] = json!("b"));
+        let no_city = with(|it| drop(it["at"].as_object_mut().unwrap().remove("city")));
+        let (only, ignore) =
+            (json!({"onlyPaths": ["item", "at.city", "rows.n"]}), json!({"ignorePaths": ["at.zip", "rows.note"]}));
+        for (given, all, by_only, by_ignore) in [
+            (args.clone(), true, true, true),
+            (other_zip.clone(), false, true, true),
+            (more, false, true, false),
+            (other_note, false, true, true),
+            (no_city, false, false, false),
+            (json!({"item": "milk"}), false, false, false),
+        ] {
+            let found = [json!({}), only.clone(), ignore.clone()].map(|options| answers(options, given.clone()));
+            assert_eq!(found, [all, by_only, by_ignore], "{given}");
+        }
+        assert!(!answers(json!({"numberTolerance": 0.5}), other_zip.clone()));
+        assert!(answers(json!({"numberTolerance": 1}), other_zip));
+        assert!(!answers(json!({"onlyPaths": ["it"]}), json!({"it": 1})), "a path is whole keys");
     }
 
     #[test]

@@ -176,25 +176,50 @@ fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), w
     if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(line.say.as_str()) } else { lowered }
 }
 
-/// The results of tools in a turn. Arguments are compared as a whole here.
+/// The results of tools in a turn.
 fn mocks(line: &UserLine, warn: &mut impl FnMut(&str)) -> Vec<Value> {
     let mut lowered = Vec::new();
     for mock in &line.mocks {
         let rule = |name: &str| mock.arguments.as_ref().and_then(|rules| rules.get(name)).filter(|it| !it.is_null());
         let tool = &mock.tool;
-        if ["onlyTree", "ignoreTree", "numberTolerance"].into_iter().any(|name| rule(name).is_some()) {
-            warn(&format!("the answer for `{tool}` by a part of its arguments is not given"));
+        let Some(result) = &mock.result else {
+            warn(&format!("the answer for `{tool}` that a model makes up is not given"));
             continue;
+        };
+        let mut own = json!({ "tool": tool, "result": result });
+        own.as_object_mut().into_iter().for_each(|own| {
+            own.extend(rule("expected").map(|args| ("args".to_owned(), args.clone())));
+            own.extend(rule("numberTolerance").map(|most| ("numberTolerance".to_owned(), most.clone())));
+        });
+        let trees = [("onlyTree", "onlyPaths"), ("ignoreTree", "ignorePaths")];
+        let trees = trees.into_iter().filter_map(|(tree, paths)| Some((rule(tree)?, paths)));
+        let mut can_be_said = true;
+        for (tree, key) in trees {
+            let mut paths = Vec::new();
+            can_be_said &= leaves(tree, "", &mut paths);
+            own[key] = paths.into();
         }
-        match &mock.result {
-            None => warn(&format!("the answer for `{tool}` that a model makes up is not given")),
-            Some(result) => lowered.push(match rule("expected") {
-                Some(args) => json!({ "tool": tool, "args": args, "result": result }),
-                None => json!({ "tool": tool, "result": result }),
-            }),
+        match can_be_said {
+            true => lowered.push(own),
+            false => warn(&format!("the answer for `{tool}` by arguments with a dot in their names is not given")),
         }
     }
     lowered
+}
+
+/// Collects the paths to what a tree selects; whether paths can say it.
+fn leaves(tree: &Value, path: &str, paths: &mut Vec<String>) -> bool {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let Some(keys) = tree.as_object() else { return true };
+    keys.iter().all(|(key, part)| match part {
+        Value::Bool(false) => true,
+        _ if key.contains('.') => false,
+        Value::Bool(true) => {
+            paths.push(below(key));
+            true
+        }
+        part => leaves(part, &below(key), paths),
+    })
 }
 
 /// The built-in persona that is meant, where a scenario's is one of them unchanged.

@@ -253,6 +253,29 @@ fn a_judge_with_no_expected_reply_to_compare_with_is_missing_and_never_left_out(
 }
 
 #[test]
+fn mocks_of_a_part_of_the_arguments_become_paths() {
+    let mock = |arguments: Value| json!({"name": "t", "arguments": arguments, "result": 1});
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},
+    "conversation": [{"userContent": {"role": "user", "content": "Hi"}, "toolMock": {"actual": [
+        mock(json!({"expected": {"a": 1}, "onlyTree": {"a": true, "b": {"c": true, "d": false}}})),
+        mock(json!({"expected": {"a": 1}, "ignoreTree": {"b": true}, "numberTolerance": 0.5})),
+        mock(json!({"expected": {"a": 1}, "ignoreTree": {"x.y": true}})),
+        mock(json!({"ignore": true})),
+    ]}}]}]});
+    let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &Default::default()).unwrap();
+    let LoweredJob { document, warnings } = lower(&dataset, &LowerOptions { mocks_tools: true, ..options() });
+    assert_eq!(
+        document["cases"][0]["script"][0]["mocks"],
+        json!([
+            {"tool": "t", "args": {"a": 1}, "onlyPaths": ["a", "b.c"], "result": 1},
+            {"tool": "t", "args": {"a": 1}, "ignorePaths": ["b"], "numberTolerance": 0.5, "result": 1},
+            {"tool": "t", "result": 1},
+        ])
+    );
+    assert_eq!(warnings.iter().filter(|it| it.contains("with a dot in their names")).count(), 1, "{warnings:?}");
+}
+
+#[test]
 fn a_part_of_a_value_is_shown_where_a_template_asks_for_it() {
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},
         "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]}]});
