@@ -52,6 +52,7 @@
 //! - Agents that do nothing (`agent/trivial`) take the road of any other: [`plan::Plan::for_audit`] changes what they need.
 //! - [`cassette`] stands where a run meets agent, models and graph, and records or replays what they say; what the clock decides
 //!   is noted beside it, so that a replay takes the same road.
+//! - [`cache`] keeps what judges said at temperature 0; `run/judge.rs` decides which questions may be answered from it.
 //! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
 //!   from it which ones may not be able to fail.
 //!
@@ -89,8 +90,9 @@ pub mod agent;
 pub mod graph;
 pub mod llm;
 
-// Where they are recorded and replayed:
+// Where they are recorded and replayed, and what judges said is kept:
 pub mod cassette;
+pub mod cache;
 
 // What the edges share:
 pub mod clock;

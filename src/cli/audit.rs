@@ -18,6 +18,7 @@ use super::planning::load_without_agent;
 use super::printer::Printer;
 use super::run::runtime;
 use crate::agent::trivial::TrivialKind;
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::plan::Plan;
@@ -200,6 +201,7 @@ async fn hold(loaded: Loaded, context: &Context) -> Result<Audit, CliError> {
             }
             Ok(())
         }),
+        cache: Cache::OFF,
     };
     let internal = |error: String| CliError::Internal(error);
     let engine = Engine::new(plan, deps).map_err(|error| internal(error.to_string()))?;

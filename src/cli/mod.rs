@@ -9,6 +9,7 @@ mod baseline;
 mod calibrate;
 mod audit;
 mod before_run;
+mod cache;
 mod cases;
 mod cassettes;
 mod certificates;
@@ -132,6 +133,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(args) => shell::completions(&args, &printer),
         Command::Man(args) => shell::man(&args, &printer),
         Command::Baseline(command) => baseline::baseline(&command, &context, &printer),
+        Command::Cache(command) => cache::cache(&command, &context, &printer),
         Command::List(args) => list::list(&args, &context, &printer),
         Command::Reindex(args) => reindex::reindex(&args, &context, &printer),
         Command::Graph(GraphCommand::Serve(args)) => graph::serve(&args, &context, &printer),

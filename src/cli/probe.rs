@@ -14,6 +14,7 @@ use super::printer::Printer;
 use super::run::{runtime, waiting_line};
 use super::signals::Signals;
 use crate::agent::{Ability, AgentError, AgentErrorKind, Hosting, Reply};
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::evidence::{Event, EventKind};
 use crate::job::{Model, ModelName, Target};
@@ -63,6 +64,7 @@ fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &
         sink: Arc::new(|_| Ok(())),
         person: None,
         cassette: Cassette::Off,
+        cache: Cache::OFF,
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let runtime = runtime()?;

@@ -24,6 +24,7 @@ use super::run::{runtime, waiting_line};
 use super::signals::{Kept, Signals};
 use super::team;
 use super::whole_file;
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::conversation::guard;
 use crate::dataset::{self, Dataset};
@@ -84,6 +85,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         sink: Arc::new(kept),
         person: Some(Arc::new(Person { printer: printer.clone() })),
         cassette: Cassette::Off,
+        cache: Cache::OFF,
     };
     let held = runtime.block_on(async {
         let engine = Arc::new(Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?);
@@ -235,6 +237,12 @@ impl Llm for Person {
             "" | END => json!({ "message": null, "done": true, "reason": "the person ended the conversation" }),
             message => json!({ "message": message, "done": false, "reason": "" }),
         };
-        Ok(LlmReply { text: reply.to_string(), usage: Usage::default(), notes: Vec::new(), tokens: Vec::new() })
+        Ok(LlmReply {
+            text: reply.to_string(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+            tokens: Vec::new(),
+            is_cached: false,
+        })
     }
 }

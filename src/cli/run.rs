@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::args::RunArgs;
 use super::before_run::{BeforeRun, Checks, Start, checks};
+use super::cache::{self, tell_troubles};
 use super::cassettes::CassetteRun;
 use super::certificates;
 use super::compare::baseline_check;
@@ -145,6 +146,7 @@ impl Jobs<'_> {
         let resume = resume_command(&id, start.mode(), context);
         signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
         let keeper = Arc::new(Keeper::new(journal.with_redactor(context.redactor().clone()), &live, printer));
+        let cache = cache::of(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
             id: id.clone(),
             templates,
@@ -157,6 +159,7 @@ impl Jobs<'_> {
             sink: keeper.clone(),
             person: None,
             cassette: cassette.clone(),
+            cache: cache.clone(),
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
@@ -193,6 +196,7 @@ impl Jobs<'_> {
             }
         };
         drop(drawing);
+        tell_troubles(&cache, printer);
         let cassette_written = job_cassette.close(&cassette, printer);
         finished.map_err(|source| match RunsFolder::delete_unbegun(&folder) {
             true => CliError::Journal {

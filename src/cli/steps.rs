@@ -11,6 +11,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::planning::Planned;
 use super::printer::Printer;
+use crate::cache::Cache;
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::Cost;
 use crate::record::StepsWritten;
@@ -46,6 +47,7 @@ pub(super) fn write(
         sink: Arc::new(|_| Ok(())),
         person: None,
         cassette,
+        cache: Cache::OFF,
     };
     let _inside = runtime.enter();
     let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| CliError::Internal(error.to_string()))?;

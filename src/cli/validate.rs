@@ -11,6 +11,7 @@ use super::planning::{Planned, plan_all};
 use super::printer::Printer;
 use super::run::runtime;
 use super::signals::Signals;
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::job::{Case, Job, User};
 use crate::record::Verdict;
@@ -82,6 +83,7 @@ async fn live(
         sink: Arc::new(|_| Ok(())),
         person: None,
         cassette: Cassette::Off,
+        cache: Cache::OFF,
     };
     let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
     let found = Box::pin(run::preflight(&engine, run::KeyCheck::Ask, interrupt)).await.unwrap_or_default();

@@ -70,6 +70,9 @@ pub struct Question {
     pub judge: Option<String>,
     /// Which of several samples of the same judge, from 1.
     pub sample: u32,
+    /// How many samples of the same judge are asked for, 1 or more.
+    #[serde(default = "first")]
+    pub samples: u32,
     /// The rendered prompt: all that the judge sees.
     pub prompt: String,
     /// The shape of the reply.
@@ -183,6 +186,9 @@ pub struct Judgement {
     pub alternatives: Vec<ScoreAlternative>,
     /// Tokens and calls of all tries.
     pub usage: Usage,
+    /// Whether the reply was kept of an earlier run: it took nothing now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cached: bool,
     /// Settings that the model refused (a temperature, a schema), a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use sha2::{Digest, Sha256};
 
 use super::failure::{ErrorContext, Failure, NextTry};
 use super::reply::usable;
@@ -19,6 +20,9 @@ use crate::secret::Secret;
 
 /// A reply is expected to cost so many tokens until the first came.
 const EXPECTED_REPLY: f64 = 150.0;
+
+/// The version of how replies are read: a later one reads another answer out of the same bytes.
+const WIRE_VERSION: &str = "1";
 
 /// The most tokens that a model may reason before it speaks, where the job does not say. No list of names tells which
 /// models reason: one that does is cut off within its thoughts, once.
@@ -67,7 +71,11 @@ impl Client {
 
     /// The options of this request: where the job gives no bound for its reply, what such a reply takes.
     fn options(&self, request: &LlmRequest) -> ModelOptions {
-        let allowance = if self.reasons.load(Ordering::Relaxed) { REASONING } else { 0 };
+        self.bounded(request, if self.reasons.load(Ordering::Relaxed) { REASONING } else { 0 })
+    }
+
+    /// The options of a request whose reply may be longer by this allowance, in tokens, where the job gives no bound.
+    fn bounded(&self, request: &LlmRequest, allowance: u32) -> ModelOptions {
         let expected = || Some(request.max_tokens()?.saturating_add(allowance));
         ModelOptions { max_tokens: self.settings.options.max_tokens.or_else(expected), ..self.settings.options }
     }
@@ -176,7 +184,8 @@ impl Client {
         match self.provider.text(&body).and_then(|text| usable(text, request.schema.is_some())) {
             Ok(text) => {
                 let tokens = if request.wants_alternatives() { self.provider.tokens(&body) } else { Vec::new() };
-                Ok(LlmReply { text, usage, notes: features.notes(request, &self.settings.options), tokens })
+                let notes = features.notes(request, &self.settings.options);
+                Ok(LlmReply { text, usage, notes, tokens, is_cached: false })
             }
             Err(why) => {
                 let failure = Failure::no_text(reply, (&why, usage), origin);
@@ -248,6 +257,21 @@ impl Llm for Client {
 
     fn address(&self) -> Option<String> {
         self.settings.base().ok().map(|base| base.to_string())
+    }
+
+    fn request_digest(&self, request: &LlmRequest) -> Option<String> {
+        // What the model refuses is learnt anew by each process: it may not decide.
+        let (options, features) = (self.bounded(request, 0), self.provider.first_features());
+        let ProviderRequest { url, headers, body } = self.provider.provider_request(request, &options, features);
+        let mut digest = Sha256::new();
+        for part in
+            [WIRE_VERSION, &self.name, url.as_str()].into_iter().chain(headers.iter().flat_map(|(k, v)| [*k, *v]))
+        {
+            digest.update(part);
+            digest.update([0]);
+        }
+        digest.update(&body);
+        Some(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     async fn check_key(&self) -> KeyAnswer {

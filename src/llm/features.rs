@@ -9,6 +9,9 @@ use super::structured::Structured;
 use super::{ApiError, LlmRequest, ModelOptions};
 use crate::evidence::ReplySchema;
 
+/// The note on a request whose temperature was left out.
+pub(super) const TEMPERATURE_REFUSED: &str = "the model refuses a temperature; it was left out";
+
 /// The features of a request. They only ever get fewer: a refused parameter is not sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestFeatures {
@@ -126,7 +129,7 @@ impl RequestFeatures {
             Structured::Prompt => Some("the model refuses a JSON Schema; JSON was asked for in words"),
         };
         [
-            (!self.temperature).then_some("the model refuses a temperature; it was left out"),
+            (!self.temperature).then_some(TEMPERATURE_REFUSED),
             (!self.effort && options.effort.is_some()).then_some("the model refuses reasoningEffort; it was left out"),
             (!self.rng_seed && request.seed_is_asked_for(options))
                 .then_some("the model refuses rngSeed; it was left out"),

@@ -59,6 +59,12 @@ pub trait Llm: Send + Sync {
         None
     }
 
+    /// SHA-256, in hex, of everything that decides about the answer to a request: provider, address, model, and the request with
+    /// its parameters as it is sent first. `None` for what is asked anew each time: a person, or what is in this process.
+    fn request_digest(&self, _request: &LlmRequest) -> Option<String> {
+        None
+    }
+
     /// Asks it once, with the transport's own retries.
     async fn complete(&self, request: &LlmRequest) -> Result<LlmReply, LlmError> {
         self.complete_metered(request, &UsageMeter::default()).await
@@ -163,6 +169,16 @@ pub struct LlmReply {
     /// Its tokens with their alternatives, where they were wanted and the model tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Token>,
+    /// Whether it was kept of an earlier run: nobody was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cached: bool,
+}
+
+impl LlmReply {
+    /// Whether the model answered at the temperature that it was asked with.
+    pub fn was_at_temperature(&self) -> bool {
+        !self.notes.iter().any(|note| note == features::TEMPERATURE_REFUSED)
+    }
 }
 
 /// Why a model gave no reply.

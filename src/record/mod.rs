@@ -6,6 +6,7 @@
 //! nothing in here is secret.
 
 mod audit;
+mod cached;
 mod call;
 mod canaries;
 mod steps;
@@ -34,6 +35,7 @@ mod validity;
 mod verdict;
 
 pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
+pub use cached::CachedVerdicts;
 pub use call::{Asker, ModelCall};
 pub use canaries::CanaryCheck;
 pub use difference::Difference;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::spending::{Ledger, total};
 use super::{
     DimensionTally, Doubts, Entry, Provenance, RunSummary, Spending, TrialGroup, TrialRecord, Validity, Verdict,
-    figures, judge_check,
+    cached::CachedVerdicts, figures, judge_check,
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
@@ -32,6 +32,8 @@ pub struct Overview {
     pub doubts: Doubts,
     /// In how many conversations the persona played its part.
     pub validity: Validity,
+    /// How many verdicts were kept of an earlier run.
+    pub verdicts: CachedVerdicts,
     /// How many trials did not come to their end.
     pub(super) unfinished: usize,
     /// How many are over only because a limit of money or tokens was reached.
@@ -82,6 +84,7 @@ impl Overview {
             spending: Vec::new(),
             doubts: Doubts::default(),
             validity: Validity::default(),
+            verdicts: CachedVerdicts::default(),
             ledger: Ledger::default(),
             last_place: 0,
             places: HashMap::new(),
@@ -176,6 +179,7 @@ impl Overview {
         self.ledger.add(trial, &self.summary.provenance);
         self.doubts.add(trial);
         self.validity.add(trial);
+        self.verdicts.add(trial);
         self.unfinished += usize::from(trial.finished_at.is_none());
         self.stopped_by_limit += usize::from(trial.was_stopped_by_limit());
         let place = self.place_of(&trial.trial);

@@ -127,7 +127,8 @@ pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
             Observed::Seen(raw) => indented(raw),
             Observed::Failed(error) => ink.unsure(&plain(error)),
         };
-        let _ = writeln!(page, "   {} {reply}", ink.bold(&format!("{}:", plain(&judgement.judge))));
+        let cached = if judgement.is_cached { " (from the cache)" } else { "" };
+        let _ = writeln!(page, "   {} {reply}", ink.bold(&format!("{}{cached}:", plain(&judgement.judge))));
     }
     if !page.is_empty() {
         page.push('\n');

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use super::cached::cached_words;
 use super::canaries::{canary_words, steps_words, trivial_words};
 use super::estimates::estimate_lines;
 use super::format::{DocumentResult, WrittenRun};
@@ -119,6 +120,7 @@ fn heading(run: &Overview) -> String {
     facts.extend(fault_words(run));
     facts.extend(persona_lines(run).iter().map(|line| words(line, REASON)));
     facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
+    facts.extend(cached_words(run));
     facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
     facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));
     facts.extend(provenance.trivial_score.map(|score| format!("audit: {}", trivial_words(score))));

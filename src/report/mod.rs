@@ -4,6 +4,7 @@
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.
 
 mod analysis;
+mod cached;
 mod calibration;
 mod audit;
 mod mutation;
@@ -52,7 +53,7 @@ pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};
 pub use listing::listing;
 pub use mutation::mutation;
-pub use numbers::{beside_gate, count, decimals, duration, telling_decimals, thousands, two_decimals};
+pub use numbers::{beside_gate, count, decimals, duration, size, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
 pub use screen::{Cell, Page, Row, Screen, Table};

@@ -39,6 +39,21 @@ pub fn beside_gate(value: f64, gate: Option<f64>) -> String {
     decimals(value, gate.map_or(2, |gate| telling_decimals(&[value, gate])))
 }
 
+/// `512 bytes`, `1.4 kB`, `12 MB`: a size as people say it, by thousands.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1000 => count(bytes as usize, "byte"),
+        _ => {
+            let units = ["kB", "MB", "GB", "TB"];
+            let (mut size, mut unit) = (bytes as f64 / 1000.0, 0);
+            while size >= 999.5 && unit + 1 < units.len() {
+                (size, unit) = (size / 1000.0, unit + 1);
+            }
+            if size < 9.95 { format!("{size:.1} {}", units[unit]) } else { format!("{size:.0} {}", units[unit]) }
+        }
+    }
+}
+
 /// `75 ms`, `1.2 s`, `12 s`, `3 min 20 s`, `2 h 5 min`: a length of time as people say it.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
@@ -73,6 +88,13 @@ pub fn count(number: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_has_two_digits_or_three_and_a_unit() {
+        let sizes = [0, 1, 999, 1000, 12_345, 999_499, 999_500, 1_500_000, 2_000_000_000].map(size);
+        let said = ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12 kB", "999 kB", "1.0 MB", "1.5 MB", "2.0 GB"];
+        assert_eq!(sizes, said.map(str::to_owned));
+    }
 
     #[test]
     fn thousands_are_parted() {

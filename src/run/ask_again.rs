@@ -140,6 +140,7 @@ fn no_reply(engine: &Engine, question: &Question, error: &str) -> (AskedQuestion
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: question.cuts.clone(),
     };
     (AskedQuestion::new(question), judgement)

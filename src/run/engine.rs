@@ -11,6 +11,7 @@ use super::lanes::{self, TimeLimit};
 use super::preflight::PreflightFailure;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::clock::{Clock, Stopwatch};
 use crate::evidence::Usage;
@@ -49,6 +50,8 @@ pub struct RunDeps {
     pub person: Option<Arc<dyn Llm>>,
     /// Whether its exchanges are recorded or replayed.
     pub cassette: Cassette,
+    /// What judges said before, where that may be used; nothing is taken from it in replay.
+    pub cache: Cache,
 }
 
 /// A plan with everything that carrying it out needs.
@@ -68,6 +71,7 @@ pub struct Engine {
     pub(super) max_concurrency: usize,
     pub(super) sink: Arc<dyn Sink>,
     pub(super) cassette: Cassette,
+    pub(super) cache: Cache,
 }
 
 impl Engine {
@@ -88,7 +92,9 @@ impl Engine {
             sink,
             person,
             cassette,
+            cache,
         } = deps;
+        let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
         let budget = Budget::new((&plan, spend), clock, rng_seed, on_wait.clone());
@@ -112,6 +118,7 @@ impl Engine {
             max_concurrency,
             sink,
             cassette,
+            cache,
         })
     }
 

@@ -10,6 +10,7 @@ use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::trial::Stop;
 use super::trial_limit::within;
+use crate::cache::{Cache, CachedJudge};
 use crate::clock::BusyTime;
 use crate::evidence::{
     AskedQuestion, Evidence, Judgement, Message, Observed, Question, QuestionTo, Role, TrialId, Usage,
@@ -94,6 +95,7 @@ async fn ask_one(
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: question.cuts.clone(),
     };
     let answering = answer(engine, id, (input, question), (&mut judgement, &last_failure));
@@ -133,6 +135,14 @@ fn service(to: QuestionTo, model: &dyn Llm) -> String {
     }
 }
 
+/// The cache, for a question that may be answered from it: to a judge at temperature 0 that is asked it once, about a conversation
+/// that is held for the first time. Several samples or repetitions are there to differ.
+fn cache_for<'a>(engine: &'a Engine, id: &TrialId, question: &Question) -> &'a Cache {
+    let is_alone = question.sample == 1 && question.samples == 1 && id.repeat == 1;
+    let may_be_kept = question.to == QuestionTo::Judge && question.temperature == 0.0 && is_alone;
+    if may_be_kept { &engine.cache } else { &Cache::OFF }
+}
+
 /// Asks the judge until its reply can be used. Whoever stops waiting finds what was paid so far in the judgement.
 async fn answer(
     engine: &Engine,
@@ -142,6 +152,7 @@ async fn answer(
 ) -> Result<(), Stop> {
     let judge = engine.clients.answerer(&question);
     let service = service(question.to, judge);
+    let mut cache = cache_for(engine, id, &question);
     let seed = conversation_seed(engine.rng_seed, id, LlmRole::Judge, 0);
     let mut request = LlmRequest {
         role: LlmRole::Judge,
@@ -153,18 +164,11 @@ async fn answer(
     };
     let (mut was_cut_off, mut was_without_evidence) = (false, false);
     loop {
-        let answer = ask(engine, id.number, (judge, &request), last_failure).await?;
+        let cached = CachedJudge::new(judge, cache);
+        let answer = ask(engine, id.number, (&cached, &request), last_failure).await?;
         judgement.usage = judgement.usage.plus(answer.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage));
-        let raw = match answer {
-            Ok(reply) => {
-                for note in reply.notes {
-                    if !judgement.notes.contains(&note) {
-                        judgement.notes.push(note);
-                    }
-                }
-                judgement.alternatives = alternatives_of(&question.metric, &reply.tokens);
-                reply.text
-            }
+        let reply = match answer {
+            Ok(reply) => reply,
             // Not the judge's failure.
             Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
                 return Err(Stop::broken(format!("{service}: {error}")));
@@ -186,11 +190,26 @@ async fn answer(
                 return Ok(());
             }
         };
-        let read = match raw.len() > LONGEST_REPLY {
+        let read = match reply.text.len() > LONGEST_REPLY {
             true => Err(ReplyError::TooLong(LONGEST_REPLY >> 10)),
-            false => grade::read_reply(&engine.plan.job, input, &question, &raw),
+            false => grade::read_reply(&engine.plan.job, input, &question, &reply.text),
         };
-        let raw = shortened(raw);
+        if reply.is_cached && read.is_err() {
+            // It could be used when it was kept, by other rules: that is no fault of the judge's.
+            cache = &Cache::OFF;
+            continue;
+        }
+        if read.is_ok() {
+            cache.keep(judge, &request, &reply).await;
+        }
+        for note in reply.notes {
+            if !judgement.notes.contains(&note) {
+                judgement.notes.push(note);
+            }
+        }
+        judgement.alternatives = alternatives_of(&question.metric, &reply.tokens);
+        judgement.is_cached = reply.is_cached;
+        let raw = shortened(reply.text);
         let Err(error) = read else {
             judgement.reply = Observed::Seen(raw);
             return Ok(());

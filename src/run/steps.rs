@@ -144,6 +144,7 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
         metric: "geval".to_owned(),
         judge: job.judge.model.seats().into_iter().next(),
         sample: 1,
+        samples: 1,
         prompt,
         schema: schema(),
         temperature: job.judge.temperature,

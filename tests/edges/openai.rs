@@ -68,7 +68,10 @@ async fn a_schema_is_sent_natively_and_the_cost_is_read() {
         reasoning_tokens: Some(64),
         ..Usage::from_counts(Some(1200), Some(90))
     };
-    assert_eq!(reply.unwrap(), LlmReply { text: SCORE.to_owned(), usage, notes: Vec::new(), tokens: Vec::new() });
+    assert_eq!(
+        reply.unwrap(),
+        LlmReply { text: SCORE.to_owned(), usage, notes: Vec::new(), tokens: Vec::new(), is_cached: false }
+    );
     assert_recorded(&sent[0], "request-schema");
 }
 

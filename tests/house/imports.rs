@@ -71,10 +71,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("agent", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "text"]),
     ("agent/demo", &["evidence", "clock", "secret", "retry", "http", "graph"]),
     ("llm", &["evidence", "clock", "secret", "retry", "http", "descriptors", "limiter", "money", "text"]),
+    ("cache", &["clock", "evidence", "llm", "secret"]),
     ("cassette", &["evidence", "secret", "agent", "graph", "llm", "text"]),
     (
         "run",
         &[
+            "cache",
             "cassette",
             "evidence",
             "score",

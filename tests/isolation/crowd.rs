@@ -74,6 +74,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
         sink,
         person: None,
         cassette: Cassette::Off,
+        cache: eval_job::cache::Cache::OFF,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("crowd.yml"));

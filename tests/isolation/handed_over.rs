@@ -91,6 +91,7 @@ async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) 
         sink: Arc::new(Remote { messages }),
         person: None,
         cassette: Cassette::Off,
+        cache: eval_job::cache::Cache::OFF,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let provenance = engine.provenance("job.yml");

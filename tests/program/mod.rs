@@ -8,6 +8,7 @@ mod compare;
 mod coverage;
 mod budget;
 mod calibrate;
+mod cache;
 mod cases;
 mod cassette;
 mod check;

@@ -132,6 +132,7 @@ fn score(entry: Value, turns: u32, replies: &[String]) -> Dimension {
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: Vec::new(),
     };
     let judgements: Vec<Judgement> = replies.iter().zip(1..).map(judgement).collect();

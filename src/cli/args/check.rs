@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 
 use super::values::{parse_dollars, whole_number};
-use super::{FileArgs, MetricSetArg, RunsArgs};
+use super::{CacheArgs, FileArgs, MetricSetArg, RunsArgs};
 use crate::job::Panel;
 use crate::money::Dollars;
 
@@ -46,6 +46,9 @@ pub(in crate::cli) struct CheckArgs {
     /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
     #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
     pub(in crate::cli) metric_set: MetricSetArg,
+
+    #[command(flatten)]
+    pub(in crate::cli) cache: CacheArgs,
 
     #[command(flatten)]
     pub(in crate::cli) files: FileArgs,

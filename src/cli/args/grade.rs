@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::values::{parse_dollars, parse_score, whole_number};
-use super::{FileArgs, ReadingArgs, RunsArgs, SelectionArgs};
+use super::{CacheArgs, FileArgs, ReadingArgs, RunsArgs, SelectionArgs};
 use crate::job::Panel;
 use crate::money::Dollars;
 use crate::score::{Score, Weight};
@@ -46,6 +46,9 @@ pub(in crate::cli) struct GradeArgs {
     /// Stop before the judge takes more than so many tokens
     #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
     pub(in crate::cli) token_limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(in crate::cli) cache: CacheArgs,
 
     #[command(flatten)]
     pub(in crate::cli) files: FileArgs,

@@ -2,6 +2,7 @@
 
 mod audit;
 mod baseline;
+mod cache;
 mod cases;
 mod cassette;
 mod check;
@@ -35,6 +36,7 @@ use crate::plan::Partition;
 
 pub(super) use audit::AuditArgs;
 pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
+pub(super) use cache::{CacheArgs, CacheCommand, CacheListArgs, CachePruneArgs};
 pub(super) use cases::{CasesAddArgs, CasesCommand, CasesListArgs, CasesRemoveArgs, CasesShowArgs};
 pub(super) use cassette::CassetteArgs;
 pub(super) use check::CheckArgs;
@@ -112,6 +114,9 @@ pub(super) enum Command {
     /// Name a run that later ones are compared with; wherever a run is named, its baseline's name will do
     #[command(subcommand)]
     Baseline(BaselineCommand),
+    /// Show or remove what judges said at temperature 0, which is kept so that it is not paid for twice
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
     /// Join the runs of the parts of a suite, which `run --partition` held on several machines, into one run for each job; the
@@ -193,6 +198,9 @@ pub(super) struct RunArgs {
     /// -o b.html. `-` prints the record as JSON, and the report to stderr
     #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
     pub(super) output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 
     #[command(flatten)]
     pub(super) runs: RunsArgs,

@@ -78,6 +78,20 @@ fn with_units(text: &str) -> Option<f64> {
     Some(seconds)
 }
 
+/// A size in bytes: `100 MB`, `2GB`, `512 kB`, by thousands.
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim().to_ascii_uppercase();
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let times = match unit.trim() {
+        "KB" => Some(1000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        _ => None,
+    };
+    let bytes = times.zip(number.parse::<u64>().ok()).and_then(|(times, number)| number.checked_mul(times));
+    bytes.ok_or_else(|| "a size is a whole number with its unit: 512 kB, 100 MB, 2 GB".to_owned())
+}
+
 /// The name of one of the agent's models, without the spaces around it.
 pub(super) fn parse_agent_model(text: &str) -> Result<String, String> {
     match text.trim() {
@@ -113,6 +127,14 @@ mod tests {
             ("1e9h", None),
         ] {
             assert_eq!(parse_seconds(text).ok(), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_has_a_unit() {
+        let sizes = [("100 MB", Some(100_000_000)), ("2gb", Some(2_000_000_000)), ("0 kB", Some(0)), ("7", None)];
+        for (text, bytes) in sizes.into_iter().chain([("MB", None), ("-1 MB", None), ("1e3 MB", None), ("", None)]) {
+            assert_eq!(parse_size(text).ok(), bytes, "{text}");
         }
     }
 

@@ -132,6 +132,8 @@ pub(super) enum CliError {
     Unprepared(Refusal),
     /// A recording can't be made or replayed.
     Cassette(CassetteError),
+    /// The cache of judges' replies can't be read, or not removed.
+    CacheFolder { path: PathBuf, source: io::Error },
     /// The database of the demo agent does not answer as it should.
     Database(GraphError),
     /// No server can listen at this address.
@@ -205,6 +207,7 @@ impl CliError {
             CliError::Store(_)
             | CliError::Team(_)
             | CliError::NoRunsFolder(_)
+            | CliError::CacheFolder { .. }
             | CliError::Unservable { .. }
             | CliError::Unwritable { .. }
             | CliError::Journal { .. }

@@ -196,6 +196,10 @@ impl CliError {
             CliError::Cassette(problem) => {
                 format!("{error} {}\n  try: {}", plain(&problem.to_string()), problem.help())
             }
+            CliError::CacheFolder { path, source } => format!(
+                "{error} the cache {} can't be read, or not removed: {source}\n  try: allow it, or another folder with --runs-dir DIR",
+                plain(&path.display().to_string())
+            ),
             CliError::Database(source) => format!("{error} {}", plain(&source.message)),
             CliError::Unservable { address, source } => {
                 format!(

@@ -319,6 +319,7 @@ pub(super) fn without_reply(question: &str, why: &str) -> Judgement {
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: Vec::new(),
     }
 }

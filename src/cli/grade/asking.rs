@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::super::args::GradeArgs;
+use super::super::cache::tell_troubles;
 use super::super::cassettes::credentials;
 use super::super::context::Context;
 use super::super::error::{CliError, RefusedJob};
@@ -21,6 +22,7 @@ use super::super::steps;
 use super::again::Again;
 use super::earlier::{Earlier, GoesOn, Left, Rest};
 use super::words;
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::evidence::{Observed, Usage};
 use crate::job::{Job, Panel, RunLimits};
@@ -66,6 +68,8 @@ pub(super) struct Asking<'a> {
     pub(super) signals: Signals,
     /// Whether its answers are recorded or replayed, and the seed that it is asked with.
     pub(super) cassette: (Cassette, u64),
+    /// What judges said before, where that may be used.
+    pub(super) cache: Cache,
 }
 
 /// The result of asking.
@@ -127,6 +131,7 @@ impl Asking<'_> {
             self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (&earlier, written)))
         });
         drop(inside);
+        tell_troubles(&self.cache, self.printer);
         let stopped = stopped.map_err(|error| {
             run.delete_empty_grading(&path);
             match error {
@@ -210,6 +215,7 @@ impl Asking<'_> {
             sink,
             person: None,
             cassette: self.cassette.0.clone(),
+            cache: self.cache.clone(),
         };
         Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))
     }

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::args::{GradeArgs, Instead, retyped};
+use super::cache;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::jobs::{self, Loaded};
@@ -107,6 +108,7 @@ fn asking<'a>(
             runtime: runtime()?,
             signals: listen(printer)?,
             cassette: (Cassette::Off, Context::random()),
+            cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
         }),
         None => None,
     })

@@ -12,6 +12,7 @@ use super::again::{self, Again};
 use super::asking::{AskArgs, Asking};
 use super::earlier::GoesOn;
 use super::{kept_templates, listen, unreadable};
+use crate::cache::Cache;
 use crate::calibration::Rejudged;
 use crate::cassette::Cassette;
 use crate::evidence::Judgement;
@@ -60,6 +61,8 @@ pub(in crate::cli) fn rejudge(
         runtime: runtime()?,
         signals: listen(printer)?,
         cassette: (Cassette::Off, Context::random()),
+        // What it said before shows nothing of how it varies.
+        cache: Cache::OFF,
     };
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();

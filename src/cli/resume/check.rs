@@ -7,6 +7,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::planning::Planned;
 use super::refused;
+use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::evidence::Usage;
 use crate::job::Job;
@@ -92,6 +93,7 @@ fn beginning_now(planned: &Planned, rng_seed: u64, context: &Context) -> Result<
         sink: Arc::new(|_| Ok(())),
         person: None,
         cassette: Cassette::Off,
+        cache: Cache::OFF,
     };
     let engine = Engine::new(planned.plan.clone(), deps).map_err(|error| internal(error.to_string()))?;
     let provenance = Provenance { part: planned.part.clone(), ..engine.provenance(&planned.file) };

@@ -56,6 +56,7 @@ impl Llm for LocalEmbeddings {
             usage: Usage::default(),
             notes: Vec::new(),
             tokens: Vec::new(),
+            is_cached: false,
         })
     }
 }

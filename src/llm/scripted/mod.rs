@@ -38,6 +38,6 @@ impl Llm for Scripted {
             LlmRole::Reviewer => return Err(LlmError::for_good("scripted rules review nothing".to_owned())),
         }
         .map_err(|missing| LlmError::for_good(missing.to_string()))?;
-        Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new(), tokens: Vec::new() })
+        Ok(LlmReply { text, usage: Usage::default(), notes: Vec::new(), tokens: Vec::new(), is_cached: false })
     }
 }

@@ -302,19 +302,21 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             wants_alternatives: self.measure.is_weighted() && items.len() == 1,
             ..reply::reply_schema(scale, &items)
         };
+        let least = if self.measure.second_below().is_some() { 2 } else { 1 };
+        let samples = self.measure.judging().samples(input).max(least);
         let question = |sample| Question {
             id: self.question_id(),
             metric: M::NAME.to_owned(),
             judge: None,
             sample,
+            samples,
             prompt: rendered.prompt.clone(),
             schema: schema.clone(),
             temperature: input.judge.temperature,
             to: QuestionTo::Judge,
             cuts: rendered.cuts.clone(),
         };
-        let least = if self.measure.second_below().is_some() { 2 } else { 1 };
-        Ok((1..=self.measure.judging().samples(input).max(least)).map(question).collect())
+        Ok((1..=samples).map(question).collect())
     }
 
     fn read_by(&self, input: &MetricInput<'_>, raw: &str) -> Result<(), ReplyError> {

@@ -33,6 +33,7 @@ fn score<M: JudgeMeasure>(measure: M, input: &MetricInput<'_>, samples: &[Value]
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: Vec::new(),
     };
     let judgements: Vec<Judgement> = samples.iter().zip(1..).map(judgement).collect();
@@ -240,6 +241,7 @@ fn a_score_that_must_be_whole_is_not_weighted() {
                 .map(|(score, probability)| ScoreAlternative { score, probability })
                 .to_vec(),
             usage: Usage::default(),
+            is_cached: false,
             notes: Vec::new(),
         };
         metric.score(&input(&example), &[judgement]).component.score()

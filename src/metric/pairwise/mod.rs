@@ -242,7 +242,7 @@ impl Metric for PairwiseMetric {
             return self.questions_for_letters(input, templates);
         }
         let Ok((own, other)) = self.pair(input) else { return Ok(Vec::new()) };
-        let mut all = Vec::new();
+        let (mut all, samples) = (Vec::new(), self.config.judging.samples(input));
         for order in Order::BOTH {
             let (first, second) = if order == Order::AgentFirst { (&own, &other) } else { (&other, &own) };
             let criteria = &self.config.criteria;
@@ -253,13 +253,14 @@ impl Metric for PairwiseMetric {
                 metric: self.name().to_owned(),
                 judge: None,
                 sample,
+                samples,
                 prompt: rendered.prompt.clone(),
                 schema: verdict::reply_schema(),
                 temperature: input.judge.temperature,
                 to: QuestionTo::Judge,
                 cuts: rendered.cuts.clone(),
             };
-            all.extend((1..=self.config.judging.samples(input)).map(question));
+            all.extend((1..=samples).map(question));
         }
         Ok(all)
     }

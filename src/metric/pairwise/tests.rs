@@ -43,6 +43,7 @@ fn judgement(order: Order, sample: u32, reply: &Value) -> Judgement {
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Usage::default(),
+        is_cached: false,
         notes: Vec::new(),
     }
 }

@@ -135,18 +135,20 @@ fn question(metric: &str, input: &MetricInput<'_>, templates: &Templates) -> Res
     };
     let rendered = templates.judge_prompt(input.judge.prompt, &view)?;
     let needs_evidence = input.judge.needs_evidence;
+    let samples = input.judge.samples.max(1);
     let question = |sample| Question {
         id: QUESTION.to_owned(),
         metric: metric.to_owned(),
         judge: None,
         sample,
+        samples,
         prompt: rendered.prompt.clone(),
         schema: verdict::reply_schema(input.tasks.len(), needs_evidence),
         temperature: input.judge.temperature,
         to: QuestionTo::Judge,
         cuts: rendered.cuts.clone(),
     };
-    Ok((1..=input.judge.samples.max(1)).map(question).collect())
+    Ok((1..=samples).map(question).collect())
 }
 
 /// A verdict whose evidence was looked at: each rating, or why it can't be used.
@@ -296,6 +298,7 @@ mod tests {
             rejected: Vec::new(),
             alternatives: Vec::new(),
             usage: Usage::default(),
+            is_cached: false,
             notes: Vec::new(),
         }
     }

@@ -139,18 +139,20 @@ impl Metric for TemplateMetric {
         for turn in exchanges(input.transcript, true) {
             // A value that is not there is an error of the turn, told by its score.
             let Ok((prompt, cuts)) = fill::fill(&self.config, input, turn) else { continue };
+            let samples = self.config.judging.samples(input);
             let question = |sample| Question {
                 id: self.id(turn.number),
                 metric: self.name().to_owned(),
                 judge: None,
                 sample,
+                samples,
                 prompt: prompt.clone(),
                 schema: self.config.scorer.schema(),
                 temperature: input.judge.temperature,
                 to: QuestionTo::Judge,
                 cuts: cuts.clone(),
             };
-            all.extend((1..=self.config.judging.samples(input)).map(question));
+            all.extend((1..=samples).map(question));
         }
         Ok(all)
     }

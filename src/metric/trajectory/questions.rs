@@ -33,6 +33,7 @@ pub(super) fn question(pair: &FuzzyPair, to: QuestionTo, judge: &JudgeInput<'_>)
         metric: "trajectory".to_owned(),
         judge: None,
         sample: 1,
+        samples: 1,
         prompt,
         schema: ReplySchema { name: "same_meaning".to_owned(), schema, max_tokens: 300, wants_alternatives: false },
         temperature: judge.temperature,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::cached::cached_words;
 use super::super::canaries::{canary_words, steps_words, trivial_words};
 use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_words, mark, shown_lines};
@@ -229,6 +230,7 @@ fn facts(run: &Overview) -> Vec<String> {
     facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
     facts.push(format!("{}, {}", count(run.begun, "conversation"), count(run.turns, "turn")));
     facts.extend(run.totals.calls());
+    facts.extend(cached_words(run));
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
     facts
 }

@@ -323,7 +323,10 @@ impl JudgementView {
         };
         let rejected = judgement.rejected.iter().map(|(raw, why)| (plain(why), Text::new(raw)));
         JudgementView {
-            name: format!("{} · {}", plain(&judgement.judge), plain(&judgement.question)),
+            name: {
+                let cached = if judgement.is_cached { " · from the cache" } else { "" };
+                format!("{} · {}{cached}", plain(&judgement.judge), plain(&judgement.question))
+            },
             prompt: asked.and_then(|asked| asked.prompt.as_deref()).map(Text::new),
             rejected: rejected.collect(),
             reply: Text::new(reply),

@@ -13,6 +13,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cached::cached_words;
 use super::canaries::{canary_words, steps_words, trivial_words};
 use super::estimates::estimate_lines;
 use super::gathered::Where;
@@ -153,7 +154,8 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         [] => String::new(),
         silent => format!(" · no verdict of {}", silent.join(", ")),
     };
-    line("judge", &format!("{}{unstable}{silent}", model_words(&provenance.judge_model)));
+    let cached = cached_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
+    line("judge", &format!("{}{cached}{unstable}{silent}", model_words(&provenance.judge_model)));
     if let Some(steps) = &provenance.steps {
         line("steps", &format!("the judge {}", steps_words(steps)));
     }

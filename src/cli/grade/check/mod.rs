@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{CheckArgs, FileArgs, Instead, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::args::{CacheArgs, CheckArgs, FileArgs, Instead, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::cache;
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -144,6 +145,8 @@ pub(in crate::cli) fn canaries(
         token_limit: loaded.job.limits.tokens,
         dialect_strict: false,
         metric_set: MetricSetArg::default(),
+        // They show whether the judge of today can be believed.
+        cache: CacheArgs { no_cache: true },
         files: FileArgs {
             prices: args.plan.files.prices.clone(),
             prompts: args.plan.files.prompts.clone(),
@@ -207,6 +210,7 @@ fn judged(
         runtime: runtime()?,
         signals,
         cassette,
+        cache: cache::of(args.cache, &args.runs.runs_dir, context),
     };
     asking.check(&loaded.job, loaded.file.clone())?;
     let (mut held, mut expected) = (Vec::new(), Vec::new());

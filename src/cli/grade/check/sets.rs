@@ -151,6 +151,7 @@ pub(super) fn grade_args(args: &CheckArgs) -> GradeArgs {
         max_concurrency: args.max_concurrency,
         cost_limit: args.cost_limit,
         token_limit: None,
+        cache: args.cache,
         files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
         output: Vec::new(),
     }

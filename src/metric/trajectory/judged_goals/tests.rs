@@ -43,6 +43,7 @@ fn of(score: &str, expected: &Value, strict: bool, says: Option<&dyn Fn(&str) ->
             rejected: Vec::new(),
             alternatives: Vec::new(),
             usage: Default::default(),
+            is_cached: false,
             notes: Vec::new(),
         }
     };

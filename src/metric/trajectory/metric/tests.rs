@@ -119,6 +119,7 @@ fn reply(question: &Question, raw: Value) -> Judgement {
         rejected: Vec::new(),
         alternatives: Vec::new(),
         usage: Default::default(),
+        is_cached: false,
         notes: Vec::new(),
     }
 }
