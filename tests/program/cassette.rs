@@ -102,7 +102,7 @@ impl World {
 }
 
 /// Two records are the same, byte by byte, but for the run's id and what is marked as time.
-fn assert_same(one: &Path, other: &Path) {
+pub fn assert_same(one: &Path, other: &Path) {
     let text = |path: &Path| {
         let record: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         format!("{:#}", without_time(record))

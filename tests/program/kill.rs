@@ -58,8 +58,7 @@ fn start(server: &Server) -> Running {
 
 impl Running {
     fn journal(&self) -> Option<PathBuf> {
-        let runs = std::fs::read_dir(self.folder.path().join("runs")).ok()?;
-        runs.flatten().next().map(|run| run.path().join("journal.ndjson"))
+        Some(super::kept_run(self.folder.path())?.join("journal.ndjson"))
     }
 
     fn journal_bytes(&self) -> usize {

@@ -10,7 +10,7 @@ mod budget;
 mod calibrate;
 mod cache;
 mod cases;
-mod cassette;
+pub mod cassette;
 mod check;
 mod datasets;
 mod descriptors;
@@ -123,6 +123,12 @@ pub fn path_with_driver(folder: &Path, driver: &Path) -> std::ffi::OsString {
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     std::env::join_paths(std::iter::once(places).chain(std::env::split_paths(&path))).unwrap()
+}
+
+/// The folder of the first run that is kept, beside whatever else is.
+pub fn kept_run(folder: &Path) -> Option<std::path::PathBuf> {
+    let kept = std::fs::read_dir(folder.join("runs")).ok()?.flatten().map(|kept| kept.path());
+    kept.into_iter().find(|path| path.join("journal.ndjson").exists())
 }
 
 /// Copies a folder with everything in it.

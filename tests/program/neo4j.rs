@@ -84,7 +84,7 @@ fn failed_queries(trial: &TrialRecord) -> Vec<String> {
 
 /// The journal has each trial's end before the next one's beginning.
 fn one_after_the_other(folder: &Path) -> bool {
-    let run = std::fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let run = super::kept_run(folder).unwrap();
     let journal = eval_job::store::folder::read_journal(&std::fs::read(run.join("journal.ndjson")).unwrap());
     let moments: Vec<(u32, bool)> = journal
         .entries

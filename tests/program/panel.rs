@@ -80,8 +80,7 @@ impl Desk {
     }
 
     fn journal(&self) -> PathBuf {
-        let run = std::fs::read_dir(self.path().join("runs")).unwrap().next().unwrap().unwrap();
-        run.path().join("journal.ndjson")
+        super::kept_run(self.path()).unwrap().join("journal.ndjson")
     }
 }
 

@@ -64,7 +64,7 @@ fn record(folder: &Path, name: &str) -> Value {
 }
 
 fn run_folder(folder: &Path) -> std::path::PathBuf {
-    std::fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path()
+    super::kept_run(folder).unwrap()
 }
 
 #[test]
@@ -308,8 +308,10 @@ fn a_judge_that_failed_in_part_is_asked_only_for_the_rest() {
     let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
     assert_eq!((status, judge.requests().len()), (Some(0), 3), "{words}");
     assert!(words.contains("about 1 of 2 conversations"), "{words}");
-    // Now it answered everything: asked again, it gives another opinion.
+    // Now it answered everything: what it said is kept, and without the cache it gives another opinion.
     let (status, words) = grade(folder.path(), &judge, &["-j", "1"]);
+    assert_eq!((status, judge.requests().len()), (Some(0), 3), "{words}");
+    let (status, words) = grade(folder.path(), &judge, &["-j", "1", "--no-cache"]);
     assert_eq!((status, judge.requests().len()), (Some(0), 5), "{words}");
 }
 

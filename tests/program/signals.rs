@@ -47,10 +47,7 @@ fn start_with(folder: &Path, target: &str, more: &str, args: &[&str]) -> Child {
 /// Waits until the journal of the only run holds this so often.
 fn await_entries(folder: &Path, what: &str, times: usize) {
     let since = Instant::now();
-    let journal = || {
-        let run = std::fs::read_dir(folder.join("runs")).ok()?.flatten().next()?;
-        std::fs::read_to_string(run.path().join("journal.ndjson")).ok()
-    };
+    let journal = || std::fs::read_to_string(super::kept_run(folder)?.join("journal.ndjson")).ok();
     while journal().is_none_or(|text| text.matches(what).count() < times) {
         assert!(since.elapsed().as_secs() < 120, "never came to {what}");
         std::thread::sleep(Duration::from_millis(5));
@@ -130,8 +127,7 @@ fn a_second_signal_ends_it_while_every_thread_computes() {
 
 /// The journal of the only run: it must be whole to its last line.
 fn last_entry(folder: &Path) -> serde_json::Value {
-    let run = std::fs::read_dir(folder.join("runs")).unwrap().flatten().next().unwrap();
-    let journal = std::fs::read_to_string(run.path().join("journal.ndjson")).unwrap();
+    let journal = std::fs::read_to_string(super::kept_run(folder).unwrap().join("journal.ndjson")).unwrap();
     assert!(journal.ends_with('\n'), "{journal}");
     let entries: Vec<serde_json::Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     entries.last().unwrap().clone()

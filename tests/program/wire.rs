@@ -120,7 +120,7 @@ fn kept_run() -> (tempfile::TempDir, PathBuf) {
     let (_model, base) = model::start("good");
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &job(&agent_address, FACTS), &base, &["-o", "record.json"]);
-    let run = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let run = super::kept_run(folder.path()).unwrap();
     (folder, run)
 }
 

@@ -9,6 +9,7 @@ mod differences;
 mod faults;
 mod latency;
 mod outcome;
+mod replayed;
 mod same_words;
 mod websocket;
 mod whose;

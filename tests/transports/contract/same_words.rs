@@ -15,7 +15,7 @@ use crate::transports::run;
 const LINES: [&str; 3] = [r#"Is "{{ user }}" & <b>größer</b> $HOME \n `id`?"#, "日本語 😀 it's", "Thanks, %s"];
 
 /// What every agent answers. It has no blank line: the protocol of `command` drops those.
-fn answer(heard: &str) -> String {
+pub fn answer(heard: &str) -> String {
     format!("You said: {heard}\n{{{{ model }}}} – ok?")
 }
 
@@ -48,7 +48,7 @@ async fn server(wire: &Wire, messages: usize, then: Answer) -> Server {
 }
 
 /// The user's words in a frame.
-fn heard(frame: &str) -> String {
+pub fn heard(frame: &str) -> String {
     serde_json::from_str::<Value>(frame).unwrap()["text"].as_str().unwrap().to_owned()
 }
 
@@ -80,7 +80,7 @@ fn words(record: &RunRecord) -> Vec<(u32, String, Option<String>)> {
     turns.iter().map(|turn| (turn.number, turn.user.clone(), turn.agent.clone())).collect()
 }
 
-const COMMAND: &str =
+pub const COMMAND: &str =
     r#"while read -r line; do printf 'noise\nagent: You said: %s\n{{ model }} – ok?\n:DONE\n' "$line"; done"#;
 
 #[tokio::test(flavor = "multi_thread")]
