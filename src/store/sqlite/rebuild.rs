@@ -24,13 +24,13 @@ impl IndexedRuns {
     ) -> Result<(), StoreError> {
         folder.names()?;
         let mut index = match RunIndex::open(folder.path()) {
-            Err(trouble) if trouble.is_rebuilt() => made_anew(folder.path())?,
+            Err(trouble) if trouble.is_rebuilt() => replaced(folder.path())?,
             index => index.map_err(StoreError::Index)?,
         };
         match index.clear() {
             Err(trouble) if trouble.is_rebuilt() => {
                 drop(index);
-                drop(made_anew(folder.path())?);
+                drop(replaced(folder.path())?);
             }
             cleared => cleared.map_err(StoreError::Index)?,
         }
@@ -43,7 +43,7 @@ impl IndexedRuns {
 }
 
 /// An empty index in place of one that can't be used.
-fn made_anew(runs: &Path) -> Result<RunIndex, StoreError> {
+fn replaced(runs: &Path) -> Result<RunIndex, StoreError> {
     let path = runs.join(INDEX);
     for ending in FILES {
         match fs::remove_file(runs.join(format!("{INDEX}{ending}"))) {
