@@ -91,7 +91,7 @@ fn its_screenful_is_what_the_first_command_prints() {
 fn the_summary_of_several_jobs_is_a_real_one() {
     let screens: Vec<_> =
         pages().iter().flat_map(|(path, text)| vec![path.clone(); blocks(text, "text").len()]).collect();
-    assert_eq!(screens, ["README.md", "docs/compare.md", "docs/runs.md", "docs/scores.md"]);
+    assert_eq!(screens, ["README.md", "docs/compare.md", "docs/nightly.md", "docs/runs.md", "docs/scores.md"]);
     let without_id = |text: &str| {
         let line =
             |line: &str| line.split_once("show ").map_or(line.to_owned(), |(before, _)| format!("{before}show ID"));
@@ -197,6 +197,7 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "grade",
         "audit",
         "coverage",
+        "trend",
         "import",
         "generate",
         "cases list",
