@@ -179,12 +179,15 @@ fn normalised_word(word: &str) -> String {
         let rest = port.trim_start_matches(|c: char| c.is_ascii_digit());
         return format!("{before}127.0.0.1:PORT{rest}");
     }
-    // runs/20261120-214512-job-k3f9qz
+    // runs/20261120-214512-job-k3f9qz, runs/checks/20261120-214512-job-k3f9qz
     let is_stamp = |part: &str| part.len() == 8 && part.chars().all(|c| c.is_ascii_digit());
-    let bare = word.trim_start_matches("runs/");
+    let (folder, bare) = match word.strip_prefix("runs/checks/") {
+        Some(bare) => ("runs/checks", bare),
+        None => ("runs", word.trim_start_matches("runs/")),
+    };
     if bare.split('-').next().is_some_and(is_stamp) && bare.matches('-').count() >= 3 {
         let job: Vec<&str> = bare.split('-').collect();
-        return format!("runs/TIME-{}-ID", job[2..job.len() - 1].join("-"));
+        return format!("{folder}/TIME-{}-ID", job[2..job.len() - 1].join("-"));
     }
     word.to_owned()
 }

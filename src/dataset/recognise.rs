@@ -163,7 +163,10 @@ fn is_adk_in_camel_case(root: &JsonNode) -> bool {
             |turn: &JsonNode| turn.get("intermediateData").is_some_and(|data| data.has("invocationEvents"));
         let turns = case.get("conversation").map(JsonNode::items).unwrap_or_default();
         let rubrics = case.get("rubrics").map(JsonNode::items).unwrap_or_default();
-        case.has("finalSessionState")
+        // trpc-agent-go's cases have no key with an underscore.
+        let is_snake = case.has("eval_id") || turns.iter().any(|turn| turn.has("user_content"));
+        is_snake
+            || case.has("finalSessionState")
             || case.get("conversationScenario").is_some_and(|scenario| scenario.has("userPersona"))
             || rubrics.iter().any(|rubric| rubric.has("rubricContent"))
             || turns.iter().any(|turn| is_model(turn) || has_events(turn) || turn.has("appDetails"))

@@ -1,12 +1,14 @@
 //! Metrics of a single reply: each turn's against what is expected there, and the last one's against what the case expects.
 
+use std::borrow::Cow;
+
 use super::document::{JsonConfig, JsonMeasure, XmlConfig, measure_xml};
 use super::measured::{MeasureProblem, Measured, Unusable};
 use super::pattern::PATTERN_HELP;
 use super::rouge::{self, RougeConfig};
 use super::trajectory::Expectation;
 use super::wording::{KeywordsConfig, TextConfig, TextMatch, TextMeasure, measure_keywords};
-use super::{Metric, MetricInput, per_turn};
+use super::{ExpectedTurn, Metric, MetricInput, per_turn};
 use crate::evidence::{Judgement, Turn};
 use crate::score::{Component, Dimension, Score, Weight};
 
@@ -17,6 +19,11 @@ pub(super) trait ReplyMeasure: Send + Sync {
 
     /// Whether an expectation, or an option of its own, says what a reply is compared with.
     fn applies(&self, expected: &Expectation) -> bool;
+
+    /// Whether a turn of which nothing is expected is measured, too.
+    fn takes_every_turn(&self) -> bool {
+        false
+    }
 
     /// Measures a reply.
     ///
@@ -42,6 +49,8 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
     }
 
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
+        let with_all = self.measure.takes_every_turn().then(|| with_every_turn(input));
+        let input = with_all.as_ref().unwrap_or(input);
         let nothing = Expectation::default();
         let of = |turn: Option<&Turn>, expected: &Expectation| {
             self.measure.applies(expected).then(|| self.component(turn, expected))
@@ -54,6 +63,21 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
         let whole = if is_own { None } else { of(last, whole) };
         per_turn::dimension((M::NAME, self.weight), input, |turn, expected| of(Some(turn), expected), whole)
     }
+}
+
+/// The same with a line for each turn.
+fn with_every_turn<'a>(input: &MetricInput<'a>) -> MetricInput<'a> {
+    let mut all = input.clone();
+    let turns = input.transcript.turns.iter().filter(|turn| !turn.is_greeting());
+    let other = turns.filter(|turn| !input.lines.iter().any(|line| line.turn == turn.number));
+    let line = |turn: &'a Turn| ExpectedTurn {
+        turn: turn.number,
+        say: &turn.user,
+        expected: Cow::Owned(Expectation::default()),
+    };
+    all.lines.extend(other.map(line));
+    all.lines.sort_by_key(|line| line.turn);
+    all
 }
 
 impl<M: ReplyMeasure> ReplyMetric<M> {
@@ -73,6 +97,10 @@ impl ReplyMeasure for RougeConfig {
 
     fn applies(&self, expected: &Expectation) -> bool {
         expected.reply.is_some() || !self.references.is_empty() || self.absent_is_zero
+    }
+
+    fn takes_every_turn(&self) -> bool {
+        self.absent_is_zero
     }
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
@@ -172,5 +200,22 @@ mod tests {
             assert_eq!(score(json!({"match": way, "length": {"max": 3}})).score(), Some(Score::ZERO), "{way}");
         }
         assert_eq!(score(json!({"match": "exact"})).score(), Some(Score::ZERO), "an empty reply is expected");
+    }
+
+    #[test]
+    fn a_turn_of_which_nothing_at_all_is_expected_scores_0_where_adk_has_it_so() {
+        let expected: Expectation = serde_json::from_value(json!({"reply": "Hello"})).unwrap();
+        let mut example = Example::new(0);
+        example.transcript.turns = (1..=2).map(|turn| Turn::answered(turn, "Hi", "Hello")).collect();
+        let line = ExpectedTurn { turn: 1, say: "Hi", expected: Cow::Borrowed(&expected) };
+        let input = MetricInput { lines: vec![line], ..example.input() };
+        let score = |options: Value| {
+            let measure: RougeConfig = serde_json::from_value(options).unwrap();
+            ReplyMetric { weight: Weight::ONE, measure }.score(&input, &[])
+        };
+        assert_eq!(score(json!({"type": "rouge1"})).component.score(), Some(Score::ONE));
+        let strict = score(json!({"type": "rouge1", "absentIsZero": true}));
+        assert_eq!(strict.component.score(), Some(Score::clamped(0.5)));
+        assert_eq!(strict.items.iter().map(|item| item.turn).collect::<Vec<_>>(), [Some(1), Some(2)]);
     }
 }

@@ -263,7 +263,7 @@ fn mocks_of_a_part_of_the_arguments_become_paths() {
         mock(json!({"ignore": true})),
     ]}}]}]});
     let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &Default::default()).unwrap();
-    let LoweredJob { document, warnings } = lower(&dataset, &LowerOptions { mocks_tools: true, ..options() });
+    let super::LoweredJob { document, warnings } = lower(&dataset, &LowerOptions { mocks_tools: true, ..options() });
     assert_eq!(
         document["cases"][0]["script"][0]["mocks"],
         json!([

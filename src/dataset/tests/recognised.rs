@@ -110,3 +110,15 @@ fn every_kind_has_a_name_of_its_own() {
     assert_eq!(names.len(), Kind::ALL.len());
     assert!(Kind::ALL.iter().any(|kind| kind.purpose() == Purpose::Summary));
 }
+
+#[test]
+fn an_eval_set_of_adk_may_be_camel_case_at_the_top_alone() {
+    let set = |case: &str| format!(r#"{{"evalSetId": "s", "evalCases": [{{{case}}}]}}"#);
+    for (case, kind) in [
+        (r#""eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]"#, AdkEvalSet),
+        (r#""evalId": "c", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]"#, AdkEvalSet),
+        (r#""evalId": "c", "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]"#, TrpcEvalSet),
+    ] {
+        assert_eq!(recognise("x", &set(case)).unwrap(), kind, "{case}");
+    }
+}

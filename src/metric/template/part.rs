@@ -10,7 +10,7 @@ enum Step<'a> {
 }
 
 /// Whether a path can be read.
-pub(super) fn is_path(path: &str) -> bool {
+pub fn is_path(path: &str) -> bool {
     steps(path).is_some()
 }
 
