@@ -325,7 +325,10 @@ mod tests {
             for width in [60, 80, 140] {
                 for last in [1, 5, 100] {
                     let page = page(&nights(model), last, width);
-                    assert!(page.lines().all(|line| line.width() <= width) && !page.contains('\u{1b}'), "{width}:\n{page}");
+                    assert!(
+                        page.lines().all(|line| line.width() <= width) && !page.contains('\u{1b}'),
+                        "{width}:\n{page}"
+                    );
                 }
             }
         }

@@ -52,8 +52,8 @@ pub(super) use merge::MergeArgs;
 pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
-pub(super) use until::UntilArgs;
 pub(super) use trend::TrendArgs;
+pub(super) use until::UntilArgs;
 pub(super) use values::{ColorArg, ConditionArg};
 use values::{parse_agent_model, parse_dollars, parse_seconds, whole_number};
 

@@ -221,6 +221,7 @@ impl PairwiseMetric {
                 metric: self.name().to_owned(),
                 judge: None,
                 sample,
+                samples: self.config.judging.samples(input),
                 prompt: rendered.prompt.clone(),
                 schema: letters::reply_schema(),
                 temperature: input.judge.temperature,

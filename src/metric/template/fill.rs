@@ -55,6 +55,16 @@ pub(super) enum FillError {
     /// No reply is expected of this turn.
     #[error("no reply is expected of turn {0}, which the prompt asks for")]
     NoExpectedReply(u32),
+    /// A variable's value has no such part.
+    #[error("`{variable}` of turn {turn}: {why}")]
+    NoPart {
+        /// The variable.
+        variable: String,
+        /// The turn.
+        turn: u32,
+        /// Why not.
+        why: String,
+    },
     /// Neither the metric nor the case nor the turn has a rubric.
     #[error("no rubrics are given, which the prompt asks for")]
     NoRubrics,
@@ -80,7 +90,8 @@ pub(super) fn fill(
         let value = value(config, *field, input, turn)?;
         let value = match config.paths.get(name.trim()) {
             Some(path) => {
-                part_of(&value, path).map_err(|why| format!("`{}` of turn {}: {why}", name.trim(), turn.number))?
+                let variable = name.trim().to_owned();
+                part_of(&value, path).map_err(|why| FillError::NoPart { variable, turn: turn.number, why })?
             }
             None => value,
         };
