@@ -134,7 +134,7 @@ impl NightModel {
         NightModel {
             model: figure.model.clone(),
             score,
-            interval: estimates.and_then(|it| it.score).and_then(|score| score.interval),
+            interval: estimates.filter(|_| score.is_some()).and_then(|it| it.score?.interval),
             passes: passes(&cases),
             latency_p95: latency.map(|it| it.ms.value),
             cases,

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::readme::{blocks, page as readme_page};
 use super::worth::{CASES, Desk};
 
 /// Holds the job once more; returns the status.
@@ -51,6 +52,20 @@ fn a_planted_regression_is_found_by_gate_and_trend_and_nights_without_one_are_no
     assert_eq!(status, 0);
     assert!(page.contains(&format!("({}): 0.6", change["since"].as_str().unwrap())), "{page}");
     assert!(page.contains("too few nights to say since then:"), "{page}");
+    // docs/nightly.md shows what is printed.
+    let shown = blocks(&readme_page("docs/nightly.md"), "text").remove(0);
+    let [shown, printed] =
+        [&shown, &page].map(|text| masked(text.lines().find(|line| line.starts_with("since ")).unwrap()));
+    assert_eq!(shown, printed);
+}
+
+/// A line with its digits and the id in it made alike.
+fn masked(line: &str) -> String {
+    let digits: String = line.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    match digits.split_once(" (").zip(digits.split_once("): ")) {
+        Some(((before, _), (_, after))) => format!("{before} (ID): {after}"),
+        None => digits,
+    }
 }
 
 #[test]
@@ -59,7 +74,9 @@ fn other_rules_are_a_break_and_flips_have_a_source() {
     // A reply is worth 0.5 to 0.7 or so: conversations fall on both sides of the bar.
     let job = desk.job(4).replace("greetings:", "gate: {minScore: 0.42}\ngreetings:");
     desk.write("job.yml", &job);
-    (0..3).for_each(|number| drop(night(&desk, number, "--repeat 3")));
+    for number in 0..3 {
+        night(&desk, number, "--repeat 3");
+    }
     let flipping = trend(&desk, "");
     let flakes = flipping["flakes"].as_array().unwrap();
     assert!(!flakes.is_empty(), "{flipping:#}");

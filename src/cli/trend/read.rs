@@ -88,7 +88,7 @@ pub(super) fn runs(
 /// The jobs of runs, without secrets. One night's is mostly that of the night before.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    last: Option<Value>,
+    last: Option<Vec<u8>>,
     cleared: Option<Value>,
 }
 
@@ -97,8 +97,8 @@ impl Jobs {
     pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> HeldBy {
         let job = run.job();
         if job != self.last {
-            self.last.clone_from(&job);
-            self.cleared = job;
+            self.cleared = job.as_deref().and_then(|job| serde_json::from_slice(job).ok());
+            self.last = job;
             self.cleared.iter_mut().for_each(|job| context.redactor().redact_json(job));
         }
         HeldBy::new(&run.summary.provenance, self.cleared.as_ref())

@@ -32,21 +32,48 @@ impl KeptRun {
         JournalFile::open(&self.folder)
     }
 
-    /// The job that it was held with, if that was kept. Of the journal's first line nothing else is held: the list of
-    /// conversations in it may be long.
-    pub fn job(&self) -> Option<Value> {
+    /// The text, in JSON, of the job that it was held with, if that was kept. Of the journal's first line nothing else is looked
+    /// at: the list of conversations in it may be long.
+    pub fn job(&self) -> Option<Vec<u8>> {
         #[derive(Deserialize)]
         struct Started {
             job: Option<Value>,
         }
         let mut journal = BufReader::with_capacity(BUFFER, File::open(self.folder.join(JOURNAL)).ok()?);
         let buffered = journal.fill_buf().ok()?;
-        let started = match memchr::memchr(b'\n', buffered) {
-            Some(end) => serde_json::from_slice(&buffered[..end]).ok(),
-            None => serde_json::Deserializer::from_reader(journal).into_iter::<Started>().next()?.ok(),
-        };
-        started.and_then(|started: Started| started.job)
+        if memchr::memchr(b'\n', buffered).is_some() {
+            return member(buffered, b"\"job\"").filter(|job| *job != b"null").map(<[u8]>::to_vec);
+        }
+        let mut entries = serde_json::Deserializer::from_reader(journal).into_iter::<Started>();
+        entries.next()?.ok()?.job.map(|job| job.to_string().into_bytes())
     }
+}
+
+/// The value that a JSON object has for this key, which is given with its quotes; `None` where the object is cut off before it
+/// ends. Nothing is parsed.
+fn member<'t>(text: &'t [u8], key: &[u8]) -> Option<&'t [u8]> {
+    let (mut depth, mut begins, mut at) = (0_usize, None, 0);
+    while at < text.len() {
+        let is_end = matches!(text[at], b',' | b'}') && depth == 1;
+        match (begins, text[at]) {
+            (Some(begins), _) if is_end => return Some(&text[begins..at]),
+            (_, b'"') => {
+                let start = at;
+                at += 1;
+                while *text.get(at)? != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+                if depth == 1 && text.get(at + 1) == Some(&b':') && &text[start..=at] == key {
+                    begins = Some(at + 2);
+                }
+            }
+            (_, b'{' | b'[') => depth += 1,
+            (_, b'}' | b']') => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 impl RunsFolder {
@@ -73,5 +100,26 @@ fn summary_of(folder: &Path) -> Result<RunSummary, StoreError> {
     match summary::read_whole(folder) {
         Some(summary) => Ok(summary),
         None => Ok(JournalFile::open(folder)?.read(|_, _| ())?.summary),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_members_value_is_found_at_the_objects_own_level() {
+        for (text, expected) in [
+            (r#"{"a":{"job":1},"job":{"x":[1,{"y":"}\"job\":"}]},"n":2}"#, Some(r#"{"x":[1,{"y":"}\"job\":"}]}"#)),
+            (r#"{"job":null}"#, Some("null")),
+            (r#"{"a":"job","job":"b,c"}"#, Some(r#""b,c""#)),
+            (r#"{"a":{"job":1}}"#, None),
+            (r#"{"job":{"x":1"#, None),
+            (r#"{"job":"x"#, None),
+            ("]]", None),
+            ("", None),
+        ] {
+            assert_eq!(member(text.as_bytes(), b"\"job\""), expected.map(str::as_bytes), "{text}");
+        }
     }
 }
