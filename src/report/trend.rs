@@ -166,7 +166,7 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
         ),
         Some(now) => {
             let since = if now.changes.is_empty() { "" } else { " since then" };
-            let over = format!("{}{since}, {}", count(now.nights_since, "night"), count(now.cases, "case"));
+            let over = format!("{}, {}", count(now.nights_since, "night"), count(now.cases, "case"));
             match now.too_few {
                 true => (
                     Ink::unsure,
