@@ -7,7 +7,7 @@ use super::compare::ComparedRun;
 use super::keeper::Keeper;
 use crate::compare::{Comparison, Relation, Rules, compare};
 use crate::plan::{HeldTrials, Plan};
-use crate::run::Rounds;
+use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
 use crate::store::folder::JournalFile;
 
@@ -21,7 +21,7 @@ pub(super) fn rounds<'a>(
     (folder, keeper): (&'a Path, &'a Keeper),
     rng_seed: u64,
 ) -> Rounds<'a> {
-    let lanes = Box::new(plan.rounds(held));
+    let lanes = Box::new(plan.rounds(held).map(|lanes| lanes as Lanes<'a>));
     let Some(until) = plan.until.clone() else { return Rounds { lanes, ended: Box::new(|_| Ok(None)) } };
     let ended = move |place: usize| -> io::Result<Option<RepeatsEnded>> {
         let Some(repeats) = until.looks.get(place).copied() else { return Ok(None) };

@@ -216,19 +216,22 @@ pub async fn resume(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: Cancella
     carry_out(engine, rounds, interrupt).await
 }
 
+/// The lanes of a round, each made when it can begin.
+pub type Lanes<'a> = Box<dyn Iterator<Item = Lane> + Send + 'a>;
+
 /// Lanes that are handed over one round after the other, and who decides after each but for the first few whether there is
 /// another one.
 pub struct Rounds<'a> {
     /// The lanes of each round.
-    pub lanes: Box<dyn Iterator<Item = Box<dyn Iterator<Item = Lane> + Send>> + Send>,
+    pub lanes: Box<dyn Iterator<Item = Lanes<'a>> + Send + 'a>,
     /// Asked when a round has come to its end and everything of it is kept, with its place from 0: why there are no more
     /// repetitions, or nothing where the next round begins.
     pub ended: Box<dyn FnMut(usize) -> io::Result<Option<RepeatsEnded>> + Send + 'a>,
 }
 
-impl Rounds<'_> {
+impl<'a> Rounds<'a> {
     /// One round, and nothing is decided.
-    pub fn one(lanes: Box<dyn Iterator<Item = Lane> + Send>) -> Rounds<'static> {
+    pub fn one(lanes: Lanes<'a>) -> Rounds<'a> {
         Rounds { lanes: Box::new(std::iter::once(lanes)), ended: Box::new(|_| Ok(None)) }
     }
 }

@@ -78,7 +78,7 @@ async fn crowd(more: &str, isolation: Isolation, credentials: Credentials) -> Ru
     };
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("crowd.yml"));
-    run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
+    run::run(Arc::new(engine), provenance, run::Rounds::one(lanes), Default::default()).await.unwrap();
     let entries = std::mem::take(&mut *entries.lock().unwrap());
     assert_eq!(most_at_once(&entries), CROWD, "they were to talk at the same time");
     RunRecord::from_entries(entries).unwrap()

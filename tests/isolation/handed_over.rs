@@ -59,7 +59,7 @@ impl Sink for Remote {
 
 /// Runs some lanes of a job with so many repeats, two at once. Returns the record and how many lanes were asked for at the
 /// most before their time.
-async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) -> (RunRecord, usize) {
+async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send + Sync) -> (RunRecord, usize) {
     let job = job::load("job.yml", &format!("{JOB}isolation: {isolation}\n"), &NoTemplates).unwrap();
     let plan =
         Plan::new(job, Overrides { repeat: Some(repeat), ..Overrides::default() }, Environment::default()).unwrap();
@@ -104,7 +104,7 @@ async fn run(repeat: u32, isolation: &str, pick: impl Fn(usize) -> bool + Send) 
             ahead.fetch_max(asked - finished.load(Ordering::SeqCst), Ordering::SeqCst);
         }))
     });
-    run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
+    run::run(Arc::new(engine), provenance, run::Rounds::one(Box::new(lanes)), Default::default()).await.unwrap();
     receiver.await.unwrap();
     let entries = std::mem::take(&mut *entries.lock().unwrap());
     (RunRecord::from_entries(entries).unwrap(), ahead.load(Ordering::SeqCst))

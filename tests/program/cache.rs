@@ -251,7 +251,7 @@ fn no_secret_of_a_conversation_is_in_the_cache() {
     let judge = Server::start(|request| match request.path.as_str() {
         "/v1/chat/completions" if request.body.contains("<transcript>") => {
             let verdict = format!(
-                r#"{{"tasks": [{{"index": 1, "reason": "{AGENT_KEY}", "turnsRead": {0}, "score": 0.8}}], "tone": {{"reason": "polite", "turnsRead": {0}, "score": 0.9}}}}"#,
+                r#"{{"tasks": [{{"index": 1, "reason": "{AGENT_KEY}", "turnsRead": {0:?}, "score": 0.8}}], "tone": {{"reason": "polite", "turnsRead": {0:?}, "score": 0.9}}}}"#,
                 crate::servers::all_turns()
             );
             let mut reply: Value = serde_json::from_str(include_str!("../fixtures/openai/reply-text.json")).unwrap();
