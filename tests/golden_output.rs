@@ -9,7 +9,10 @@ const TIMES: [&str; 6] =
 
 /// A file's text without ids, ports, dates and times; of a page the text alone, a line a part.
 pub fn normalised(name: &str, text: &str, folder: &Path) -> String {
-    let run = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().file_name();
+    let kept = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    // Beside the runs are the verdicts that are kept.
+    let run = kept.into_iter().find(|path| path.join("journal.ndjson").is_file()).unwrap();
+    let run = run.file_name().unwrap().to_owned();
     let run = run.to_string_lossy().into_owned();
     let text = text.replace(run.rsplit('-').next().unwrap(), "ID");
     let text = match Path::new(name).extension().unwrap().to_str().unwrap() {

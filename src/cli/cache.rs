@@ -78,7 +78,7 @@ fn prune(args: &CachePruneArgs, context: &Context, printer: &Printer) -> Result<
     let mut removed = vec![count(pruned.replies as usize, "verdict")];
     removed.extend((pruned.damaged > 0).then(|| count(pruned.damaged as usize, "damaged file")));
     let left = count(pruned.left as usize, "verdict");
-    printer.note(&format!("{} removed, {}; {left} left", removed.join(" and "), size(pruned.bytes)));
+    printer.data(&format!("{} removed, {}; {left} left\n", removed.join(" and "), size(pruned.bytes)))?;
     if rules == PruneRules::default() {
         printer.note("to remove more: --older-than 30d, --model MODEL, --max-size 100MB, or --all");
     }

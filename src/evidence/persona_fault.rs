@@ -77,7 +77,7 @@ impl Guard {
             Guard::FactLeak => "it gives away a fact that nobody asked for, or that the user does not know",
             Guard::InventedFact => "it states a detail that stands neither in the user's part nor in the conversation",
             Guard::RoleSwap => "it speaks as the assistant",
-            Guard::Restart => "it begins the conversation anew",
+            Guard::Restart => "it begins the conversation again from the start",
             Guard::GoodbyeLoop => "it says goodbye again and again",
             Guard::Repetition => "it says again what was said before, without need",
             Guard::EarlyEnd => "it ends the conversation while tasks are open or the assistant waits for an answer",

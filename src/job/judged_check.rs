@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::problem::{Report, quoted};
 use super::source::{YamlNode, as_json};
 use crate::metric::trajectory::Expectation;
-use crate::metric::{MetricConfig, MetricEntry, Rubric, RubricConfig};
+use crate::metric::{MetricConfig, MetricEntry, RubricConfig};
 
 /// What one case expects, with its places.
 struct CaseExpectations<'n> {
@@ -113,7 +113,7 @@ fn same_ids(report: &mut Report<'_>, (options, label): (&RubricConfig, &str), ca
     let mut told = BTreeSet::new();
     for case in cases {
         let whole = case.whole.as_ref().map(|it| it.read.rubrics.as_slice()).unwrap_or_default();
-        let lines: Vec<&[Rubric]> = case.lines.iter().map(|line| line.read.rubrics.as_slice()).collect();
+        let lines: Vec<_> = case.lines.iter().map(|line| line.read.rubrics.as_slice()).collect();
         for same in options.same_ids(label, whole, &lines) {
             let expected = same.line.map_or(case.whole.as_ref(), |line| case.lines.get(line));
             let node = expected.and_then(|it| it.node.get("rubrics")?.items().get(same.rubric));

@@ -66,8 +66,7 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
 /// The level of the intervals: `95 %`, or more where each is one of several looks.
 pub(super) fn level_words(rules: Rules) -> String {
     let percent = (1.0 - rules.alpha) * 100.0;
-    let digits = if percent.fract().abs() < 1e-9 { 0 } else { 1 };
-    format!("{} %", decimals(percent, digits))
+    if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// What the level is for, where it is not the usual one.

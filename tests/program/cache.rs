@@ -10,7 +10,7 @@ use crate::servers::http::{Reply, Server};
 use crate::servers::{agent, model};
 
 const JOB: &str = "name: Lockers\ntarget: {user: u, chatbot: c, embabel: {baseUrl: \"ADDRESS\"}}\n\
-    tasks:\n  - {task: Ask where the locker is, acceptanceCriteria: It is named}\n";
+    tasks:\n  - {task: Ask where the locker is, acceptanceCriteria: It is named}\nfacts: []\n";
 
 /// A job with its servers. The model tells what the judge is asked apart from what the persona is.
 struct World {

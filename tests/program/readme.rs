@@ -208,6 +208,8 @@ fn every_flag_and_variable_that_is_named_is_there() {
         "check",
         "compare",
         "calibrate",
+        "cache list",
+        "cache prune",
         "demo-agent",
         "graph serve",
     ]

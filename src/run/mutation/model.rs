@@ -243,20 +243,20 @@ impl History {
 /// The changes with an id for each entity: databases give that of one which was deleted to another one that is created later.
 fn told_apart(changes: &[Change]) -> Vec<Change> {
     let mut deleted = BTreeSet::new();
-    let mut lives: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut incarnations: BTreeMap<Key, usize> = BTreeMap::new();
     let mut all = Vec::new();
     for of_moment in changes.chunk_by(|one, next| one.when() == next.when()) {
         for change in of_moment.iter().filter(|it| it.before().is_none()) {
             let key = Key::of(change.entity());
             if deleted.remove(&key) {
-                *lives.entry(key).or_insert(1) += 1;
+                *incarnations.entry(key).or_insert(1) += 1;
             }
         }
         all.extend(of_moment.iter().map(|change| match change.clone() {
-            Change::Created { when, entity } => Change::Created { when, entity: named(entity, &lives) },
-            Change::Deleted { when, entity } => Change::Deleted { when, entity: named(entity, &lives) },
+            Change::Created { when, entity } => Change::Created { when, entity: named(entity, &incarnations) },
+            Change::Deleted { when, entity } => Change::Deleted { when, entity: named(entity, &incarnations) },
             Change::Changed { when, before, after } => {
-                let (before, after) = (Box::new(named(*before, &lives)), Box::new(named(*after, &lives)));
+                let (before, after) = (Box::new(named(*before, &incarnations)), Box::new(named(*after, &incarnations)));
                 Change::Changed { when, before, after }
             }
         }));
@@ -267,11 +267,11 @@ fn told_apart(changes: &[Change]) -> Vec<Change> {
 }
 
 /// An entity by the ids that tell it and its ends from those that had them before.
-fn named(entity: Entity, lives: &BTreeMap<Key, usize>) -> Entity {
+fn named(entity: Entity, incarnations: &BTreeMap<Key, usize>) -> Entity {
     let id = |key: Key| {
-        let life = lives.get(&key).copied();
+        let incarnation = incarnations.get(&key).copied();
         let (Key::Node(id) | Key::Relationship(id)) = key;
-        life.map_or(id.clone(), |life| format!("{id}#{life}"))
+        incarnation.map_or(id.clone(), |incarnation| format!("{id}#{incarnation}"))
     };
     let node = |node: Node| Node { id: id(Key::Node(node.id.clone())), ..node };
     match entity {

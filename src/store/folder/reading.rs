@@ -170,6 +170,10 @@ impl JournalFile {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
                     LineSpan::add(spans, entries.span);
                 }
+                if let Entry::RepeatsEnded { ended, .. } = &entry {
+                    // What was planned beyond is none of the run any more.
+                    self.trials.retain(|_, (id, spans)| id.repeat <= ended.repeats || !spans.is_empty());
+                }
                 let entry = if texts == Texts::Read { entry } else { entry.without_texts() };
                 if let Some((group, trial)) = fold.take(entry) {
                     each(group, trial)?;
