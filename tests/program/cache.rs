@@ -45,7 +45,7 @@ impl World {
     /// Runs the job; how often the judge was asked, and what was printed.
     fn run(&self, flags: &str) -> (usize, String) {
         let before = self.judged();
-        let (status, said) = self.typed(&format!("run job.yml --no-progress -o run.json {flags}"));
+        let (status, said) = self.typed(&format!("run job.yml --no-progress --rng-seed 5 -o run.json {flags}"));
         assert_eq!(status, 0, "{said}");
         (self.judged() - before, said)
     }
@@ -107,7 +107,7 @@ fn what_matters_asks_again() {
     for (what, more) in [
         ("a temperature", "scorer: {temperature: 0.3}\n"),
         ("a seed", "scorer: {model: {name: openai/gpt-4.1-mini, rngSeed: 7}}\n"),
-        ("a bound", "scorer: {model: {name: openai/gpt-4.1-mini, maxTokens: 900}}\n"),
+        ("a bound", "scorer: {model: {name: openai/gpt-4.1-mini, maxTokens: 700}}\n"),
     ] {
         fs::write(world.path("job.yml"), format!("{job}{more}")).unwrap();
         assert_eq!(world.run("").0, 1, "{what}");
@@ -115,7 +115,7 @@ fn what_matters_asks_again() {
     assert_eq!(world.run("").0, 0, "a bound, once more");
     fs::write(world.path("job.yml"), format!("{job}scorer: {{temperature: 0.3}}\n")).unwrap();
     assert_eq!(world.run("").0, 1, "a temperature, once more");
-    fs::write(world.path("job.yml"), job.replace("It is named", "It is named, with its floor")).unwrap();
+    fs::write(world.path("job.yml"), job.replace("It is named", "It is named with its floor")).unwrap();
     assert_eq!(world.run("").0, 1, "other criteria");
 }
 
@@ -189,12 +189,12 @@ fn grading_and_checking_use_it_and_calibration_does_not() {
     let before = world.judged();
     let (status, said) = world.typed("calibrate --repeat 2");
     assert_eq!((status, world.judged() - before), (0, 2), "{said}");
-    let known =
-        "known: bad\nconversation:\n  - {role: user, content: Where is it?}\n  - {role: assistant, content: Hm.}\n";
+    let known = "known: bad\nconversation:\n  - {user: Where is it?}\n  - {agent: Hm.}\n";
     fs::write(world.path("bad.yml"), known).unwrap();
     let asked = |flags: &str| {
         let before = world.judged();
-        world.typed(&format!("check bad.yml --job job.yml --runs-dir other {flags}"));
+        let (status, said) = world.typed(&format!("check bad.yml --job job.yml --runs-dir other {flags}"));
+        assert!(status == 0 || status == 100, "{said}");
         world.judged() - before
     };
     assert_eq!((asked(""), asked(""), asked("--no-cache")), (1, 0, 1));
