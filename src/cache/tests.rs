@@ -205,7 +205,7 @@ async fn pruning_removes_by_age_model_and_size_and_what_is_damaged() {
     // The clock of the test is that of 1970: the unfinished file is of the future, and may still be written.
     let pruned = store.prune(&of_another, day(5)).unwrap();
     assert_eq!((pruned.replies, pruned.damaged, pruned.left), (0, 1, 2));
-    let long_after = Utc::now() + TimeDelta::hours(2);
+    let long_after = crate::clock::Clock::system().wall() + TimeDelta::hours(2);
     assert_eq!(store.prune(&of_another, long_after).unwrap().damaged, 1);
     for model in ["openai/judge", "judge"] {
         let by_model = PruneRules { model: Some(model.to_owned()), ..PruneRules::default() };

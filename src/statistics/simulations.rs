@@ -214,7 +214,8 @@ fn looking_again_and_again_tells_agents_apart_that_are_alike_as_rarely_as_lookin
     let mut all = Vec::new();
     for cases in [1, 2, 5, 10, 30] {
         for scores in Scores::ALL {
-            for icc in ALIKE {
+            // What is alike within a single case is how that case is: there it is no chance.
+            for icc in ALIKE.into_iter().filter(|icc| cases > 1 || *icc == 0.0) {
                 let rate = told_apart(scores, icc, cases, 0.0);
                 assert!(rate <= 0.05 + 4.0 * 0.0098, "{scores:?}, {icc} alike, {cases} cases: {rate}");
                 all.push(rate);

@@ -9,8 +9,8 @@ use super::worth::{CASES, Desk};
 
 /// Holds the job once more; returns the status.
 fn night(desk: &Desk, number: u32, flags: &str) -> i32 {
-    let (status, told) = desk
-        .typed(&format!("run job.yml --no-progress --model main --rng-seed {number} {flags}").trim_end().to_owned());
+    let (status, told) =
+        desk.typed(format!("run job.yml --no-progress --model main --rng-seed {number} {flags}").trim_end());
     assert!([0, 100, 101].contains(&status), "{told}");
     status
 }
