@@ -86,10 +86,11 @@ pub async fn run(conversations: usize, text: &str, watched: bool) -> usize {
         on_wait: None,
         max_concurrency: conversations,
         sink: kept.clone(),
+        cache: eval_job::cache::Cache::OFF,
     };
     let engine = Engine::new(plan, deps).unwrap();
     let (lanes, provenance) = (engine.plan.lanes(), engine.provenance("bench.yml"));
-    run::run(Arc::new(engine), provenance, lanes, Default::default()).await.unwrap();
+    run::run(Arc::new(engine), provenance, run::Rounds::one(lanes), Default::default()).await.unwrap();
     JournalFile::from_journal(&new.folder, &kept.journal).read(|_, trial| check(trial)).unwrap();
     kept.turns.load(Ordering::Relaxed)
 }
