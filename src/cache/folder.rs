@@ -51,14 +51,14 @@ pub struct Listing {
     pub damaged: Vec<PathBuf>,
 }
 
-/// Which kept replies are removed: those that any rule names. Without a rule only what can't be used is.
+/// Which kept replies are removed: those that every rule names. Without a rule only what can't be used is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PruneRules {
     /// Those that were given before this moment.
     pub before: Option<DateTime<Utc>>,
     /// Those of this model, with its provider or without.
     pub model: Option<String>,
-    /// The oldest, until the rest has no more bytes than this.
+    /// The oldest of those, until all that stay have no more bytes than this; without it all of those.
     pub most_bytes: Option<u64>,
 }
 
@@ -153,19 +153,20 @@ impl CacheFolder {
     /// The folder can't be read, or a file not removed.
     pub fn prune(&self, rules: &PruneRules, now: DateTime<Utc>) -> io::Result<Pruned> {
         let mut pruned = Pruned::default();
-        let mut kept: Vec<(DateTime<Utc>, u64, PathBuf)> = Vec::new();
+        let (mut named, mut left): (Vec<(DateTime<Utc>, u64, PathBuf)>, u64) = (Vec::new(), 0);
         for Found { path, bytes, entry } in self.files()? {
-            match entry {
-                Some(entry) if !rules.name(&entry) => kept.push((entry.at, bytes, path)),
-                Some(_) => pruned.replies += remove(&path, bytes, &mut pruned.bytes)?,
-                None => pruned.damaged += remove(&path, bytes, &mut pruned.bytes)?,
+            let Some(entry) = entry else {
+                pruned.damaged += remove(&path, bytes, &mut pruned.bytes)?;
+                continue;
+            };
+            (left, pruned.left) = (left + bytes, pruned.left + 1);
+            if rules.name(&entry) {
+                named.push((entry.at, bytes, path));
             }
         }
-        kept.sort();
-        let mut left: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
-        pruned.left = kept.len() as u64;
-        for (_, bytes, path) in &kept {
-            if rules.most_bytes.is_none_or(|most| left <= most) {
+        named.sort();
+        for (_, bytes, path) in &named {
+            if rules.most_bytes.is_some_and(|most| left <= most) {
                 break;
             }
             (left, pruned.left) = (left - bytes, pruned.left - 1);
@@ -226,7 +227,9 @@ impl PruneRules {
         let is_model = |model: &String| {
             *model == entry.model || entry.model.split_once('/').is_some_and(|(_, name)| name == model)
         };
-        self.before.is_some_and(|moment| entry.at < moment) || self.model.as_ref().is_some_and(is_model)
+        *self != PruneRules::default()
+            && self.before.is_none_or(|moment| entry.at < moment)
+            && self.model.as_ref().is_none_or(is_model)
     }
 }
 

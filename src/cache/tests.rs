@@ -195,6 +195,9 @@ async fn pruning_removes_by_age_model_and_size_and_what_is_damaged() {
     let by_age = PruneRules { before: Some(day(2)), ..PruneRules::default() };
     let pruned = store.prune(&by_age, day(5)).unwrap();
     assert_eq!((pruned.replies, pruned.left, pruned.bytes > 100), (1, 3, true));
+    // Several conditions narrow one another.
+    let of_both = PruneRules { before: Some(day(9)), model: Some("nobody".to_owned()), ..PruneRules::default() };
+    assert_eq!(store.prune(&of_both, day(5)).unwrap().replies, 0);
     let by_size = PruneRules { most_bytes: Some(row.bytes / 4 * 2 + 8), ..PruneRules::default() };
     assert_eq!(store.prune(&by_size, day(5)).unwrap().left, 2);
     assert_eq!(store.list().unwrap().rows[0].oldest, day(3), "the oldest goes first");

@@ -28,9 +28,17 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
         let (id, verdict) = (&run.id, run.verdict.label());
         printer.note(&format!("note: run {id} is {verdict}: where it has no figure, nothing can be compared with it"));
     }
+    let (store, before) = (team::store(context)?, runs.baseline(&args.name).ok());
     runs.set_baseline(&args.name, &run.id, context.clock.wall())?;
-    if let Some(store) = team::store(context)? {
-        store.set_baseline(&args.name, &runs.baseline(&args.name)?).map_err(CliError::Team)?;
+    if let Some(store) = store
+        && let Err(error) = store.set_baseline(&args.name, &runs.baseline(&args.name)?)
+    {
+        // Where the team's stays as it is, this machine's does, too.
+        match before {
+            Some(before) => runs.set_baseline(&args.name, &before.run, before.set_at)?,
+            None => runs.remove_baseline(&args.name)?,
+        }
+        return Err(CliError::Team(error));
     }
     printer.note(&format!("baseline {} is run {} ({})", args.name, run.id, report::plain(&run.provenance.job)));
     Ok(0)

@@ -13,7 +13,7 @@ use super::stored::StoredCases;
 use crate::job::Job;
 use crate::record::{MutatedTrial, NotMutated, Verdict, mutation_counts};
 use crate::report;
-use crate::run::{self, Recorded};
+use crate::run::{self, RecordedTrial};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError};
 
@@ -68,7 +68,7 @@ pub(super) fn mutate(
         let tried = match (cases.of(&trial), &trial.evidence) {
             (Some(case), Some(evidence)) => {
                 let (trial, clock) = (&trial.trial, context.clock);
-                let recorded = Recorded { run: &id, job: &job, case: &case, trial, evidence, clock };
+                let recorded = RecordedTrial { run: &id, job: &job, case: &case, trial, evidence, clock };
                 runtime.block_on(run::mutate(recorded))
             }
             (None, _) => untried("its case was not kept"),

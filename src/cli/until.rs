@@ -11,9 +11,6 @@ use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
 use crate::store::folder::JournalFile;
 
-/// From so many repetitions on it can be told that no number of them would do.
-const TELLING: u32 = 3;
-
 /// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run's journal.
 pub(super) fn rounds<'a>(
     plan: &Plan,
@@ -47,12 +44,8 @@ fn decision(comparisons: &[Comparison], repeats: u32, until: &UntilDecided) -> O
     if open.peek().is_none() {
         return Some(Decision::Decided);
     }
-    // What is open only because nobody knows the spread yet may still be decided.
-    let is_hopeless = |comparison: &Comparison| {
-        let score = comparison.scores.first();
-        score.is_some_and(|it| it.cases > 1 && it.needed.is_some_and(|needed| needed.repeats.is_none()))
-    };
-    match (repeats >= TELLING && open.all(is_hopeless), is_last) {
+    let is_hopeless = |comparison: &Comparison| comparison.scores.first().is_some_and(|it| !it.repeats_may_decide);
+    match (open.all(is_hopeless), is_last) {
         (true, _) => Some(Decision::MoreCasesNeeded),
         (false, true) => Some(Decision::MostHeld),
         (false, false) => None,

@@ -3,6 +3,7 @@
 use super::judged::differences;
 use super::{ALPHA, Scores, Subject};
 use crate::record::BaselineFigure;
+use crate::score::Score;
 use crate::statistics::difference;
 
 /// The score of a model beside that of its baseline, from which it may drop by so much; `None` where no pair has a score.
@@ -24,6 +25,7 @@ pub fn beside_baseline(
         difference: found.figure.mean,
         interval: found.interval(),
         is_kept: found.is_none() || found.above_p(-allowed_drop) <= ALPHA,
-        has_dropped: found.p <= ALPHA && found.figure.mean < -allowed_drop,
+        // A drop of exactly what is allowed is none that is larger, however its last digit is rounded.
+        has_dropped: found.p <= ALPHA && found.figure.mean < -allowed_drop - Score::HAIR,
     })
 }

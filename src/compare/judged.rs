@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::needed::{Needed, needed};
+use super::needed::{Needed, needed, repeats_may_decide};
 use super::scores::RowPair;
 use super::{ALPHA, Comparison, Rules, Scores};
 use crate::evidence::Condition;
+use crate::score::Score;
 use crate::statistics::{Cell, Difference, Interval, Over, Paired, Sums, difference, figure, holm};
 
 /// What is compared.
@@ -112,6 +113,9 @@ pub struct ComparedScore {
     pub needed: Option<Needed>,
     /// Whether no pair differs.
     pub no_pair_differs: bool,
+    /// Whether more repetitions of the same cases may decide it.
+    #[serde(skip)]
+    pub repeats_may_decide: bool,
 }
 
 /// The means of one side's values, by case and condition.
@@ -190,6 +194,7 @@ pub(super) fn compared(
         relation: Relation::Inconclusive,
         needed: Some(needed(&apart.cells(), figure.mean, rules)),
         no_pair_differs: found.is_none(),
+        repeats_may_decide: repeats_may_decide(&apart.cells(), figure.mean, rules),
     })
 }
 
@@ -215,7 +220,7 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
 fn relation(score: &ComparedScore, rules: Rules) -> Relation {
     if score.equivalence_p <= rules.alpha {
         Relation::Same
-    } else if score.adjusted_p > rules.alpha || score.difference.abs() < rules.min_effect {
+    } else if score.adjusted_p > rules.alpha || score.difference.abs() < rules.min_effect - Score::HAIR {
         Relation::Inconclusive
     } else if score.difference > 0.0 {
         Relation::Better

@@ -7,6 +7,7 @@
 //! is listed; sides that were not held by the same rules are not compared.
 
 mod baseline;
+mod divergence;
 mod held;
 mod judged;
 mod needed;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use crate::score::UntilDecided;
 
 pub use baseline::beside_baseline;
+pub use divergence::{Divergence, PairDivergence, Speaker};
 pub use held::{HeldBy, HeldDifference};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;
@@ -80,6 +82,9 @@ pub struct Comparison {
     pub pairs: u32,
     /// The score first, then its conditions, then the metrics in the order of the first side.
     pub scores: Vec<ComparedScore>,
+    /// Where the conversations of the pairs part, where what was said was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<Divergence>,
     /// What is left out of it.
     pub left_out: LeftOut,
 }
@@ -134,6 +139,7 @@ fn beside((first, scores): ScoredSide<'_>, (second, others): ScoredSide<'_>, rul
         cases: scores.shared_cases(others),
         pairs: compared.first().map_or(0, |score| score.pairs),
         scores: compared,
+        divergence: divergence::divergence(scores, others),
         left_out: scores.left_out(others, &pairs),
     }
 }

@@ -1,9 +1,13 @@
 //! How much more would decide a comparison.
 
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::Rules;
-use crate::statistics::{Cell, Sums, figure, t_half_width};
+use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width};
+
+/// With fewer repetitions nothing is known of how much they vary.
+const TELLING: u32 = 3;
 
 /// Nobody holds more cases than this.
 const MOST: u32 = 100_000;
@@ -28,6 +32,8 @@ impl Needed {
 
 /// What the variance of the mean over cases is made of.
 struct Spread {
+    /// The variance of the cases' means.
+    of_means: f64,
     /// The variance between the cases' true differences.
     between: f64,
     /// The variance of one case's difference that comes from its repetitions, where there are such.
@@ -48,8 +54,13 @@ pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }:
         return Needed { cases: is_none.then_some(cases), ..Needed::NOTHING };
     };
     let is_effect = mean.abs() >= min_effect;
-    let decides = |error: f64, cases: u32| {
-        let degrees = f64::from(cases.max(2) - 1);
+    // Over the repetitions of a single case there are as many degrees of freedom as repetitions, less one in each condition.
+    let over_cases = |cases: u32| f64::from(cases.max(2) - 1);
+    let over_repeats = |times: u32| match spread.cases {
+        1 => (f64::from(times.max(2) - 1) * cells.len() as f64).max(1.0),
+        cases => over_cases(cases),
+    };
+    let decides = |error: f64, degrees: f64| {
         let (level, room) =
             if is_effect { (1.0 - alpha, mean.abs()) } else { (1.0 - 2.0 * alpha, min_effect - mean.abs()) };
         // Four of five: 80 % of the estimates are on the near side; within a margin they may leave at either.
@@ -57,15 +68,34 @@ pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }:
         (t_half_width(degrees, level) + t_half_width(degrees, power)) * error <= room
     };
     let now = spread.between + spread.within.unwrap_or(0.0);
-    let by_cases = |cases: u32| decides((now / f64::from(cases)).sqrt(), cases);
+    let by_cases = |cases: u32| decides((now / f64::from(cases)).sqrt(), over_cases(cases));
     let by_repeats = |times: u32| {
         let within = spread.within.unwrap_or(0.0) / f64::from(times) * spread.repeats;
-        decides(((spread.between + within) / f64::from(spread.cases)).sqrt(), spread.cases)
+        decides(((spread.between + within) / f64::from(spread.cases)).sqrt(), over_repeats(times))
     };
     Needed {
         cases: (spread.cases > 1).then(|| least(spread.cases, by_cases)).flatten(),
         repeats: spread.within.and_then(|_| least(spread.repeats.ceil() as u32, by_repeats)),
     }
+}
+
+/// Whether repetitions of these cases may still decide a difference, were the true one as it is seen: they can't where even the
+/// least by which the cases themselves must differ (the lower end of a one-sided 95 % interval) leaves too wide an interval, or
+/// where nothing varies at all.
+///
+/// Source: the interval of a variance component by the F distribution, Searle, Casella and McCulloch 1992, section 3.5.
+pub(super) fn repeats_may_decide(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> bool {
+    let is_new = cells.iter().any(|cell| cell.values.count < TELLING);
+    let Some(spread) = spread(cells) else { return is_new };
+    let Some(within) = spread.within.filter(|_| spread.cases > 1 && !is_new) else { return true };
+    let degrees = [f64::from(spread.cases - 1), cells.iter().map(|cell| f64::from(cell.values.count - 1)).sum()];
+    let quantile = FisherSnedecor::new(degrees[0], degrees[1]).map_or(f64::INFINITY, |it| it.inverse_cdf(LEVEL));
+    let least = (spread.of_means / quantile - within).max(0.0);
+    let error = (least / f64::from(spread.cases)).sqrt();
+    let is_effect = mean.abs() >= min_effect;
+    let (level, room) =
+        if is_effect { (1.0 - alpha, mean.abs()) } else { (1.0 - 2.0 * alpha, min_effect - mean.abs()) };
+    t_half_width(degrees[0], level) * error <= room
 }
 
 /// The least number from this one on for which it holds.
@@ -96,11 +126,9 @@ fn spread(cells: &[Cell]) -> Option<Spread> {
     let cases = figure.cases;
     let repeats = f64::from(figure.count) / cells.len() as f64;
     let within = within.mean();
-    let between = match cases {
-        1 => 0.0,
-        _ => (error.value * error.value * f64::from(cases) - within.unwrap_or(0.0)).max(0.0),
-    };
-    Some(Spread { between, within, cases, repeats })
+    let of_means = error.value * error.value * f64::from(cases);
+    let between = if cases == 1 { 0.0 } else { (of_means - within.unwrap_or(0.0)).max(0.0) };
+    Some(Spread { of_means, between, within, cases, repeats })
 }
 
 #[cfg(test)]
@@ -132,6 +160,42 @@ mod tests {
         let noisy = cells(&[&[0.3, -0.2], &[-0.2, 0.31], &[0.3, -0.19], &[-0.2, 0.3]]);
         let found = needed(&noisy, 0.0525, Rules::default());
         assert!(found.repeats.is_some_and(|repeats| repeats > 4), "{found:?}");
+    }
+
+    #[test]
+    fn of_a_single_case_so_many_repetitions_as_a_power_analysis_says() {
+        // Six differences of mean 1/3 and standard deviation 0.516: statsmodels' TTestPower().solve_power(0.333 / 0.516) is 20.8.
+        let six = cells(&[&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]]);
+        let found = needed(&six, 1.0 / 3.0, Rules::default());
+        assert!(matches!(found, Needed { cases: None, repeats: Some(19..=22) }), "{found:?}");
+    }
+
+    #[test]
+    fn repetitions_are_given_up_only_where_the_cases_surely_differ_too_much() {
+        let may = |values: &[&[f64]], mean| repeats_may_decide(&cells(values), mean, Rules::default());
+        // Each case differs by itself, and hardly varies.
+        let apart: &[&[f64]] =
+            &[&[0.3, 0.31, 0.3], &[-0.2, -0.2, -0.21], &[0.1, 0.1, 0.11], &[-0.1, -0.11, -0.1], &[0.0, 0.01, 0.0]];
+        assert!(!may(apart, 0.025));
+        // What looks like a difference between cases is what varies within them.
+        let noisy: &[&[f64]] = &[&[0.3, -0.2, 0.1], &[-0.2, 0.31, 0.0], &[0.3, -0.19, -0.1], &[-0.2, 0.3, 0.1]];
+        assert!(may(noisy, 0.025) && may(noisy, 0.0));
+        // Nothing varies: so it stays. One repetition tells nothing of that, and a single case has its repetitions alone.
+        assert!(!may(&[&[0.0; 3], &[0.0; 3]], 0.0) && may(&[&[0.0], &[0.0]], 0.0) && may(&[&[0.1, 0.2, 0.3]], 0.2));
+    }
+
+    #[test]
+    fn repetitions_that_would_do_are_rarely_given_up() {
+        let (mut rng, tries) = (fastrand::Rng::with_seed(8), 400);
+        let given_up = (0..tries).filter(|_| {
+            let values: Vec<Vec<f64>> = (0..10).map(|_| (0..5).map(|_| rng.f64() * 0.4 - 0.2).collect()).collect();
+            let slices: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+            let cells = cells(&slices);
+            let mean = figure(&cells, 0).unwrap().mean;
+            !repeats_may_decide(&cells, mean, Rules::default())
+        });
+        let rate = given_up.count() as f64 / f64::from(tries);
+        assert!(rate < 0.06, "{rate}");
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::LeftOut;
+use super::divergence::Words;
 use super::judged::Subject;
 use crate::evidence::Condition;
 use crate::record::TrialRecord;
 use crate::score::Outcome;
 
 /// A conversation of a side: its case by its place, its condition, its repetition.
-type Key = (u32, Condition, u32);
+pub(super) type Key = (u32, Condition, u32);
 
 /// The scores of one side, conversation by conversation. About a hundred bytes a conversation are held.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct Scores {
     composite: Vec<f64>,
     /// The metrics in the order in which they come, each with a row a conversation; NaN where it has none.
     metrics: Vec<(String, Vec<f64>)>,
+    /// What was said, a row a conversation, where it was read.
+    words: Vec<Words>,
 }
 
 /// A conversation of each side: its case and condition, and the rows of both.
@@ -45,6 +48,18 @@ impl Scores {
         }
         // A later record of the same conversation takes the place of an earlier one.
         self.trials.insert((case, trial.trial.condition, trial.trial.repeat), row as u32);
+    }
+
+    /// The same, with what was said in it.
+    pub fn add_with_words(&mut self, trial: &TrialRecord) {
+        self.words.resize(self.composite.len(), Words::default());
+        self.words.push(trial.evidence.as_ref().map(|it| Words::new(&it.transcript)).unwrap_or_default());
+        self.add(trial);
+    }
+
+    /// What was said in a conversation, where it was read.
+    pub(super) fn words(&self, row: u32) -> Option<&Words> {
+        self.words.get(row as usize)
     }
 
     fn place_of(&mut self, case: &str) -> u32 {
@@ -73,12 +88,18 @@ impl Scores {
 
     /// The conversations that both sides held, with cases by their places here.
     pub(super) fn pairs(&self, other: &Scores) -> Vec<RowPair> {
+        self.keyed_pairs(other).map(|((case, condition, _), rows)| (case, condition, rows)).collect()
+    }
+
+    /// The same with their repetitions.
+    pub(super) fn keyed_pairs<'a>(&'a self, other: &'a Scores) -> impl Iterator<Item = (Key, [u32; 2])> + 'a {
         let theirs: Vec<Option<u32>> = self.cases.iter().map(|case| other.places.get(case).copied()).collect();
-        let pair = |(&(case, condition, repeat), &row): (&Key, &u32)| {
+        let pair = move |(&key, &row): (&Key, &u32)| {
+            let (case, condition, repeat) = key;
             let counterpart = other.trials.get(&(theirs[case as usize]?, condition, repeat))?;
-            Some((case, condition, [row, *counterpart]))
+            Some((key, [row, *counterpart]))
         };
-        self.trials.iter().filter_map(pair).collect()
+        self.trials.iter().filter_map(pair)
     }
 
     /// What both sides have a score of.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Subject;
+use super::CoverageSubject;
 use crate::assertion::AssertionCheck;
 use crate::assertion::changes::{AllowedConfig, ChangeConfig, ChangesConfig};
 use crate::cypher::Statement;
@@ -10,7 +10,7 @@ use crate::evidence::{AssertionId, Change, Entity, Evidence, Observed, Value};
 use crate::job::{Assertion, Case};
 
 /// A label or a type.
-pub(super) type Name = (Subject, String);
+pub(super) type Name = (CoverageSubject, String);
 
 /// What is known of a label or a type.
 #[derive(Debug, Default)]
@@ -87,8 +87,8 @@ impl GraphNames {
     }
 }
 
-fn subject(is_type: bool) -> Subject {
-    if is_type { Subject::Relationship } else { Subject::Label }
+fn subject(is_type: bool) -> CoverageSubject {
+    if is_type { CoverageSubject::Relationship } else { CoverageSubject::Label }
 }
 
 fn names_in(cypher: &str) -> impl Iterator<Item = Name> + use<> {
@@ -121,12 +121,14 @@ fn names_checked(assertion: &Assertion) -> Vec<Name> {
 fn names_of_line(line: &ChangeConfig) -> impl Iterator<Item = Name> {
     let ends = [&line.from, &line.to].into_iter().flatten().filter_map(|end| end.node.as_ref());
     let labels = line.node.iter().chain(ends).flat_map(|labels| labels.0.clone());
-    labels.map(|label| (Subject::Label, label)).chain(line.relationship.clone().map(|it| (Subject::Relationship, it)))
+    labels
+        .map(|label| (CoverageSubject::Label, label))
+        .chain(line.relationship.clone().map(|it| (CoverageSubject::Relationship, it)))
 }
 
 fn names_changed(change: &Change) -> Vec<Name> {
     match change.entity() {
-        Entity::Node(node) => node.labels.iter().map(|label| (Subject::Label, label.clone())).collect(),
-        Entity::Relationship { relationship, .. } => vec![(Subject::Relationship, relationship.kind.clone())],
+        Entity::Node(node) => node.labels.iter().map(|label| (CoverageSubject::Label, label.clone())).collect(),
+        Entity::Relationship { relationship, .. } => vec![(CoverageSubject::Relationship, relationship.kind.clone())],
     }
 }

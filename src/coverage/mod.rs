@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-pub use difference::{Difference, difference};
+pub use difference::{CoverageDifference, difference};
 pub use suite::Suite;
 
 /// What can be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Subject {
+pub enum CoverageSubject {
     /// A tool of the agent: touched where it was called.
     Tool,
     /// A label of the graph's nodes: touched where an assertion looks at it.
@@ -32,18 +32,23 @@ pub enum Subject {
     Fact,
 }
 
-impl Subject {
+impl CoverageSubject {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Subject; 5] =
-        [Subject::Tool, Subject::Label, Subject::Relationship, Subject::GoalEdge, Subject::Fact];
+    pub const ALL: [CoverageSubject; 5] = [
+        CoverageSubject::Tool,
+        CoverageSubject::Label,
+        CoverageSubject::Relationship,
+        CoverageSubject::GoalEdge,
+        CoverageSubject::Fact,
+    ];
 }
 
 /// One thing that can be touched; the same in each run of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Item {
+pub struct CoverageItem {
     /// What it is.
-    pub subject: Subject,
+    pub subject: CoverageSubject,
     /// The job and the case that it belongs to; `None` for what all share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<(String, String)>,
@@ -65,7 +70,7 @@ pub struct Touch {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Everything that is known to be there.
-    pub items: BTreeMap<Item, Touch>,
+    pub items: BTreeMap<CoverageItem, Touch>,
     /// The runs.
     pub runs: usize,
     /// The cases of their jobs.
@@ -76,13 +81,13 @@ pub struct Coverage {
 
 impl Coverage {
     /// How many things of a kind were touched, and how many there are.
-    pub fn of(&self, subject: Subject) -> (usize, usize) {
+    pub fn of(&self, subject: CoverageSubject) -> (usize, usize) {
         let all = || self.items.iter().filter(move |(item, _)| item.subject == subject);
         (all().filter(|(_, touch)| touch.is_covered).count(), all().count())
     }
 
     /// The things that were not touched.
-    pub fn gaps(&self) -> impl Iterator<Item = (&Item, &Touch)> {
+    pub fn gaps(&self) -> impl Iterator<Item = (&CoverageItem, &Touch)> {
         self.items.iter().filter(|(_, touch)| !touch.is_covered)
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{FactWords, stems};
 use super::graph::GraphNames;
-use super::{Coverage, Item, Subject, Touch};
+use super::{Coverage, CoverageItem, CoverageSubject, Touch};
 use crate::evidence::{Evidence, Observed, ToolUse, TrialId};
 use crate::job::{Case, Job};
 use crate::metric::MetricConfig;
@@ -15,8 +15,8 @@ use crate::metric::trajectory::{Expectation, TrajectoryCheck};
 pub struct Suite {
     tools: BTreeMap<String, ToolSeen>,
     graph: GraphNames,
-    edges: BTreeMap<Item, EdgeSeen>,
-    facts: BTreeMap<Item, FactSeen>,
+    edges: BTreeMap<CoverageItem, EdgeSeen>,
+    facts: BTreeMap<CoverageItem, FactSeen>,
     cases: BTreeSet<(String, String)>,
     runs: usize,
     conversations: usize,
@@ -74,7 +74,7 @@ impl Suite {
         }
         for fact in &case.facts {
             let seen = || FactSeen { words: FactWords::new(fact), known: 0, mentioned: 0 };
-            self.facts.entry(item(Subject::Fact, job, case, fact.clone())).or_insert_with(seen);
+            self.facts.entry(item(CoverageSubject::Fact, job, case, fact.clone())).or_insert_with(seen);
         }
     }
 
@@ -97,7 +97,7 @@ impl Suite {
         }
         let messages: Vec<_> = evidence.transcript.turns.iter().map(|turn| stems(&turn.user)).collect();
         for fact in facts {
-            if let Some(seen) = self.facts.get_mut(&item(Subject::Fact, job, case, fact.clone())) {
+            if let Some(seen) = self.facts.get_mut(&item(CoverageSubject::Fact, job, case, fact.clone())) {
                 seen.known += 1;
                 seen.mentioned += usize::from(messages.iter().any(|message| seen.words.are_in(message)));
             }
@@ -130,7 +130,7 @@ impl Suite {
     /// Everything that was gathered.
     pub fn into_coverage(self) -> Coverage {
         let tools = self.tools.into_iter().map(|(name, seen)| {
-            let item = Item { subject: Subject::Tool, case: None, name };
+            let item = CoverageItem { subject: CoverageSubject::Tool, case: None, name };
             let expected = if seen.is_expected { "expected by a case, " } else { "" };
             let called = match seen.conversations {
                 0 => "never called".to_owned(),
@@ -139,10 +139,9 @@ impl Suite {
             };
             (item, Touch { is_covered: seen.conversations > 0, why: format!("{expected}{called}") })
         });
-        let graph = self
-            .graph
-            .into_touches()
-            .map(|((subject, name), is_covered, why)| (Item { subject, case: None, name }, Touch { is_covered, why }));
+        let graph = self.graph.into_touches().map(|((subject, name), is_covered, why)| {
+            (CoverageItem { subject, case: None, name }, Touch { is_covered, why })
+        });
         let edges = self.edges.into_iter().map(|(item, seen)| {
             let EdgeSeen { conversations, reached: [first, second, both] } = seen;
             let why =
@@ -165,17 +164,17 @@ impl Suite {
     }
 }
 
-fn item(subject: Subject, job: &Job, case: &Case, name: String) -> Item {
-    Item { subject, case: Some((job.name.clone(), case.id.clone())), name }
+fn item(subject: CoverageSubject, job: &Job, case: &Case, name: String) -> CoverageItem {
+    CoverageItem { subject, case: Some((job.name.clone(), case.id.clone())), name }
 }
 
 /// The edges of a case's goals, each with what expects it and with its two goals.
-fn edges<'a>(job: &'a Job, case: &'a Case) -> impl Iterator<Item = (Item, &'a Expectation, [&'a str; 2])> {
+fn edges<'a>(job: &'a Job, case: &'a Case) -> impl Iterator<Item = (CoverageItem, &'a Expectation, [&'a str; 2])> {
     let of_graph = |expected: &'a Expectation| {
         let goals = expected.goals.iter().flatten();
         goals.flat_map(move |(first, after)| after.iter().map(move |second| (expected, [first.as_str(), second])))
     };
     case.expectations().flat_map(of_graph).map(move |(expected, [first, second])| {
-        (item(Subject::GoalEdge, job, case, format!("{first} → {second}")), expected, [first, second])
+        (item(CoverageSubject::GoalEdge, job, case, format!("{first} → {second}")), expected, [first, second])
     })
 }

@@ -33,7 +33,7 @@ fn created(label: &str) -> Change {
 }
 
 fn touched(suite: Suite) -> Vec<String> {
-    let line = |(item, touch): (Item, Touch)| {
+    let line = |(item, touch): (CoverageItem, Touch)| {
         format!("{} {:?} {}: {}", if touch.is_covered { "+" } else { "-" }, item.subject, item.name, touch.why)
     };
     suite.into_coverage().items.into_iter().map(line).collect()
@@ -170,10 +170,10 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
         suite.into_coverage()
     };
     let (before, now) = (gathered(&["known", "gone"]), gathered(&["new", "gone"]));
-    let names = |items: &[Item]| items.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let names = |items: &[CoverageItem]| items.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     let found = difference(&before, &now);
     assert_eq!((names(&found.lost), names(&found.gained)), (vec!["known".to_owned()], vec!["new".to_owned()]));
-    assert_eq!(difference(&now, &now), Difference::default());
-    assert_eq!((now.of(Subject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
+    assert_eq!(difference(&now, &now), CoverageDifference::default());
+    assert_eq!((now.of(CoverageSubject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
     assert_eq!(Suite::default().into_coverage().share(), None);
 }

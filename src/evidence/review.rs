@@ -8,7 +8,7 @@ use super::ToolUse;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
     /// What was expected of single turns.
-    pub turns: Vec<ExpectedTurn>,
+    pub turns: Vec<TurnExpectation>,
     /// The calls that were expected of the whole conversation; `None` where nothing is said about them.
     pub calls: Option<Vec<ToolUse>>,
     /// Each call that the agent made, in order.
@@ -21,7 +21,7 @@ pub struct Review {
 
 /// What was expected of one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ExpectedTurn {
+pub struct TurnExpectation {
     /// The turn's number.
     pub turn: u32,
     /// The user's message.

@@ -21,7 +21,7 @@ use crate::metric::{
 };
 use crate::prompt::{PromptError, Templates};
 use crate::score::{
-    Beside, Component, Dimension, Item, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
+    Component, Dimension, Item, OtherScore, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
 };
 
 pub use asked::{ReproduceError, fill_in_prompts, reproduce};
@@ -71,7 +71,7 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
     }
 }
 
-/// What kind of person the user is, how it writes included.
+/// The traits of the user, the way of writing included.
 fn traits_of_user(case: &Case) -> Cow<'_, [String]> {
     match &case.persona {
         None => Cow::Borrowed(&case.traits),
@@ -105,7 +105,7 @@ pub fn script<'a>(job: &Job, case: &'a Case) -> Vec<(u32, &'a str)> {
     opening.chain((opening_turns(job, case) + 1..).zip(lines.iter().map(|line| line.say.as_str()))).collect()
 }
 
-/// What the reference agent said and did, turn by turn.
+/// The turns of the reference agent.
 fn turns_of_reference(transcript: &Transcript) -> Vec<ExpectedTurn<'_>> {
     fn expected(turn: &Turn, uses: Vec<ToolUse>) -> ExpectedTurn<'_> {
         let call = |used: ToolUse| ExpectedCall { result: used.result, ..ExpectedCall::new(used.tool, used.args) };
@@ -241,12 +241,12 @@ fn about_user(entry: &MetricEntry, dimension: Dimension) -> Dimension {
     }
 }
 
-/// What a dimension comes to with other options, where that is something else.
+/// The score of a dimension with other options, where it is another one.
 fn beside(
     other: &MetricEntry,
     (job, input, judgements): (&Job, &MetricInput<'_>, &[Judgement]),
     dimension: &Dimension,
-) -> Option<Beside> {
+) -> Option<OtherScore> {
     let metric = metric::metric(other, &job.weights)?;
     let component = metric::of_panel(&*metric, input, (&job.judge.model.seats(), judgements)).component;
     let is_same = match (&component, &dimension.component) {
@@ -255,7 +255,7 @@ fn beside(
         }
         (there, here) => std::mem::discriminant(there) == std::mem::discriminant(here),
     };
-    (!is_same).then(|| Beside { name: other.label().to_owned(), component })
+    (!is_same).then(|| OtherScore { name: other.label().to_owned(), component })
 }
 
 /// Whether more than half of the judgements of a question have a reply.

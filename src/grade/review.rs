@@ -2,7 +2,7 @@
 
 use super::expected_turns;
 use crate::evidence::{
-    CallFinding, Evidence, ExpectedTurn, MissedCall, Review, ReviewedCall, ToolUse, ValueDifference,
+    CallFinding, Evidence, MissedCall, Review, ReviewedCall, ToolUse, TurnExpectation, ValueDifference,
 };
 use crate::job::{Case, Job};
 use crate::metric::MetricConfig;
@@ -25,7 +25,7 @@ pub fn review(job: &Job, case: &Case, evidence: &Evidence) -> Review {
     for line in expected_turns(job, case) {
         let calls = line.expected.calls.as_deref().map(|calls| calls.iter().map(to_use).collect());
         let (turn, reply) = (line.turn, line.expected.reply.clone());
-        review.turns.push(ExpectedTurn { turn, say: line.say.to_owned(), reply, calls });
+        review.turns.push(TurnExpectation { turn, say: line.say.to_owned(), reply, calls });
         compare(&mut review, check, &line.expected, Some(turn));
     }
     if let Some(expected) = &case.expected {
@@ -85,7 +85,7 @@ fn nearest(
     let free = actual.iter().enumerate().filter(|(at, made)| findings[*at].is_none() && made.tool == wanted.tool);
     let differing = free.filter_map(|(at, made)| Some((at, matcher.differences(wanted, made).ok()?)));
     let (at, differences) = differing.min_by_key(|(_, differences)| differences.len())?;
-    let difference = |it: crate::metric::trajectory::Difference| ValueDifference {
+    let difference = |it: crate::metric::trajectory::CallDifference| ValueDifference {
         path: it.path,
         expected: it.expected,
         actual: it.actual,

@@ -21,7 +21,7 @@ pub struct MetricInput<'a> {
     pub transcript: &'a Transcript,
     /// The agent's state after the conversation; `None` where nobody asked for it.
     pub state: Option<&'a Observed<ObjectContext>>,
-    /// What the case expects of the whole conversation.
+    /// The expectation for the whole conversation.
     pub expected: Option<&'a Expectation>,
     /// The lines of the script of whose turns something is expected.
     pub lines: Vec<ExpectedTurn<'a>>,
@@ -50,7 +50,7 @@ pub struct ExpectedTurn<'a> {
     pub turn: u32,
     /// The line.
     pub say: &'a str,
-    /// What is expected.
+    /// The expectation.
     pub expected: Cow<'a, Expectation>,
 }
 

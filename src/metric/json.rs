@@ -46,9 +46,9 @@ impl Default for JsonRules {
 pub struct JsonDifference {
     /// Where: a JSON Pointer, empty for the document itself.
     pub path: String,
-    /// What was expected there; `None` for nothing.
+    /// The expected value; `None` for nothing.
     pub expected: Option<Value>,
-    /// What is there; `None` for nothing.
+    /// The actual value; `None` for nothing.
     pub actual: Option<Value>,
 }
 
@@ -66,7 +66,7 @@ pub fn shown_json(value: &Value) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JsonDifferences {
     /// All differences, in the expected value's order; what is only in the actual one comes after it.
@@ -92,7 +92,7 @@ impl JsonDifferences {
     }
 }
 
-/// What is said of numbers that look equal and may still differ.
+/// The note on numbers that look equal and may still differ.
 pub(in crate::metric) const HIDDEN_DIGITS: &str = "a whole number beyond 64 bits, of which not all digits are known";
 
 /// Whether digits of a number may be lost: whole numbers beyond 64 bits are read as floating-point ones. Of 1e30 none are.
@@ -114,7 +114,7 @@ pub fn json_differences(actual: &Value, expected: &Value, rules: &JsonRules) -> 
     found
 }
 
-/// What of a value is compared.
+/// The compared part of a value.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
     /// `None` for all of it.
@@ -124,7 +124,7 @@ struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// What of a key's value is compared; `None` if it is not at all.
+    /// The compared part of a key's value; `None` if it is not compared at all.
     fn below(self, key: &str) -> Option<Scope<'a>> {
         let only = match self.only {
             None => None,

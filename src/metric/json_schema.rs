@@ -52,7 +52,7 @@ impl CompiledSchema {
         values.iter().find_map(why)
     }
 
-    /// What of a value is against it: place and reason. Empty where it is satisfied.
+    /// The violations of a value: place and reason. Empty where it is satisfied.
     pub fn violations(&self, value: &Value) -> Vec<String> {
         let Err(error) = self.schemas.validate(value, self.root) else { return Vec::new() };
         let mut all = Vec::new();

@@ -1,9 +1,9 @@
-//! What a text measure comes to.
+//! The result of a text measure.
 
 use crate::score::Score;
 use crate::text::visible;
 
-/// What a measure of a reply came to.
+/// The result of a measure of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// How good it is.
@@ -39,7 +39,7 @@ pub struct MeasureProblem(pub String);
 pub struct Unusable {
     /// In a sentence.
     pub why: String,
-    /// What to try.
+    /// A hint.
     pub help: &'static str,
 }
 

@@ -114,7 +114,7 @@ pub trait Metric: Send + Sync {
         Vote::Mean
     }
 
-    /// What its parts come to, where each has a score of the whole panel.
+    /// The score of its parts, where each has a score of the whole panel.
     fn of_items(&self, items: &[Item]) -> Component {
         weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
     }
@@ -155,7 +155,7 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
     })
 }
 
-/// What is wrong with the options of a metric.
+/// A problem of the options of a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionsProblem {
     /// The key within the options; empty for all of them.
@@ -166,7 +166,7 @@ pub struct OptionsProblem {
     pub script: Option<ExpressionProblem>,
 }
 
-/// What of an expectation this metric can compare nothing with: a pattern that is none, a text that is no JSON.
+/// The parts of an expectation with which this metric can compare nothing: a pattern that is none, a text that is no JSON.
 pub fn expectation_problems(metric: &MetricConfig, expected: &Expectation) -> Vec<ExpectationProblem> {
     let problem = |call, place, Unusable { why, help }| {
         let (message, help) = (why, Some(help.to_owned()));
@@ -190,7 +190,7 @@ pub fn expectation_problems(metric: &MetricConfig, expected: &Expectation) -> Ve
     }
 }
 
-/// What is wrong with the options of a metric; `None` where nothing is.
+/// The problem of the options of a metric; `None` where there is none.
 pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
     let whole = |checked: Result<(), measured::MeasureProblem>| {
         Some(OptionsProblem { place: String::new(), message: checked.err()?.to_string(), script: None })

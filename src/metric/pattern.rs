@@ -9,7 +9,7 @@ use super::measured::{MeasureProblem, shown};
 /// How much memory a compiled pattern may take.
 const LARGEST: usize = 1 << 20;
 
-/// What to try with an expected text that is no regular expression.
+/// The hint for an expected text that is no regular expression.
 pub(super) const PATTERN_HELP: &str = "a bracket or another sign that stands for itself needs a backslash: `\\(`";
 
 /// A text as a regular expression. A brace that begins no repetition stands for itself, as everywhere but in Rust.

@@ -83,7 +83,7 @@ impl Selection {
         }
     }
 
-    /// What is selected below a key; `None` if nothing is.
+    /// The selection below a key; `None` if nothing is selected.
     pub(super) fn below(&self, key: &str) -> Option<&Selection> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, below)| below)
     }

@@ -14,7 +14,7 @@ pub enum Vote {
     Mean,
 }
 
-/// What a panel makes of a conversation. `seats` names its judges; none where there is only one.
+/// The scores of a panel for a conversation. `seats` names its judges; none where there is only one.
 pub fn of_panel(
     metric: &dyn Metric,
     input: &MetricInput<'_>,
@@ -63,7 +63,7 @@ fn beside<'a>(seats: &'a [String], components: impl Iterator<Item = &'a Componen
     seats.iter().map(String::as_str).zip(components).collect()
 }
 
-/// What the judges come to, each with its name. Less than a majority of usable verdicts is none.
+/// The judges' scores, each with its name. Less than a majority of usable verdicts is none.
 fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     let usable: Vec<(&str, &Component)> = verdicts.iter().copied().filter(|(_, it)| !it.is_missing()).collect();
     if usable.len() * 2 <= verdicts.len() {

@@ -6,7 +6,7 @@ use crate::job::Job;
 /// So many cases it takes until the flip of signs can show anything.
 const LEAST_FLIPPED: usize = 6;
 
-/// What a gate asks for that the job does not hold.
+/// The requirements of a gate that the job can't meet.
 pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut refuse = |key: &str, problem: &str, help: &str| refusals.push(Refusal::of_key(key, problem, help));
@@ -19,6 +19,16 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     }
     if job.gate.max_flake.is_some() && job.repeat < 2 {
         refuse("gate.maxFlake", "no case is repeated, so that none can flip", "repeat: 3, or --repeat 3");
+    }
+    let is_asked = job.gate.min_score.is_some()
+        || job.assertions().next().is_some()
+        || job.metrics.iter().any(|metric| metric.threshold.is_some());
+    if job.gate.max_flake.is_some() && !is_asked {
+        refuse(
+            "gate.maxFlake",
+            "nothing says which conversation passes, so that none can flip",
+            "gate.minScore: 0.8, or a metric's threshold",
+        );
     }
     if job.gate.assertions.is_some() && job.assertions().next().is_none() {
         refuse("gate.assertions", "the job has no assertions", "leave it out, or say what must hold: assertions");

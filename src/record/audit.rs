@@ -22,11 +22,11 @@ pub struct AuditedTrial {
 pub struct Audit {
     /// The score of each agent.
     pub agents: Vec<TrivialScore>,
-    /// What lets agents pass, or holds before the first word.
+    /// The parts that let agents pass, or hold before the first message.
     pub findings: Vec<AuditFinding>,
-    /// What only a judge could determine.
+    /// The parts that only a judge could decide.
     pub undetermined: Vec<String>,
-    /// What these agents give nothing to measure, with the reason.
+    /// The parts for which these agents give nothing to measure, with the reason.
     pub unmeasured: Vec<String>,
     /// The share of the weights that timing has, 0 to 1.
     pub timing_share: f64,
@@ -52,7 +52,7 @@ pub struct AuditFinding {
     pub case: String,
     /// The dimension.
     pub dimension: String,
-    /// What the dimension measures.
+    /// The metric of the dimension.
     pub metric: String,
     /// Its part; `None` for all of it.
     pub part: Option<String>,
@@ -173,12 +173,12 @@ fn counted(scorecard: &Scorecard) -> impl Iterator<Item = &Dimension> {
     scorecard.dimensions.iter().filter(|it| it.weight > Weight::ZERO && !is_timing(it))
 }
 
-/// What a part came to without a judge.
+/// The result of a part without a judge.
 fn outcome(item: &Item) -> &Component {
     item.verified.as_ref().unwrap_or(&item.component)
 }
 
-/// What a dimension came to, as far as that is known without a judge.
+/// The result of a dimension, as far as it is known without a judge.
 fn known(dimension: &Dimension) -> Option<f64> {
     let parts = dimension.items.iter().filter_map(|item| Some((item.weight, outcome(item).score()?.get())));
     mean(parts).or_else(|| Some(dimension.component.score()?.get()))

@@ -1,4 +1,4 @@
-//! What a run's judge made of known conversations before it: `gate.canaries`.
+//! The verdicts of a run's judge on known conversations before the run: `gate.canaries`.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct CanaryCheck {
     pub good: usize,
     /// Calls and tokens of the judge, which count towards the run's limits.
     pub usage: Usage,
-    /// What that cost; `None` where it is not known.
+    /// The cost; `None` where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
 }

@@ -1,20 +1,21 @@
-//! What a run was made with that is not so any more.
+//! Differences between the configuration of a run and another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::{Beginning, Provenance};
+use crate::score::UntilDecided;
 
 /// Parts of a job that may change while a run goes on: they only say when it is stopped.
 const MAY_CHANGE: [&str; 3] = ["limits.cost", "limits.tokens", "limits.time"];
 
 /// Something that a run was made with, and is not so any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// What it is: `the agent's models`, `cases[train].tasks[0].task`.
+pub struct SettingDifference {
+    /// Its name: `the agent's models`, `cases[train].tasks[0].task`.
     pub what: String,
-    /// What it was, and what it is now, where that says something.
+    /// The value before and the value now, where they say something.
     pub values: Option<(String, String)>,
 }
 
@@ -22,15 +23,22 @@ pub struct Difference {
 type TextOf = fn(&Provenance) -> String;
 
 impl Beginning {
-    /// What differs between this run and another one: whatever decides how conversations go and what they are worth. Where the
-    /// files are, and the limits of money, tokens and time may differ.
-    pub fn differences(&self, now: &Beginning) -> Vec<Difference> {
+    /// The differences from another run in whatever decides how conversations go and how they are scored. The places of files, and
+    /// the limits of money, tokens and time may differ.
+    pub fn differences(&self, now: &Beginning) -> Vec<SettingDifference> {
         let mut found = Vec::new();
         let (a, b) = (&self.provenance, &now.provenance);
         if major(&a.tool_version) != major(&b.tool_version) {
             found.push(between("the version of eval-job", &a.tool_version, &b.tool_version));
         }
-        let texts: [(&str, TextOf); 6] = [
+        let texts: [(&str, TextOf); 7] = [
+            ("--until", |it| {
+                let words = |until: &UntilDecided| {
+                    let most = until.looks.last().copied().unwrap_or_default();
+                    format!("decided, with --max-repeats {most} --min-effect {}", until.min_effect)
+                };
+                it.until.as_ref().map_or_else(|| "nothing".to_owned(), words)
+            }),
             ("the agent's models", |it| it.models.join(", ")),
             ("the agent", |it| it.agent.clone()),
             ("the address of persona and judge", |it| {
@@ -63,9 +71,9 @@ impl Beginning {
     }
 }
 
-fn between(what: &str, then: &str, now: &str) -> Difference {
+fn between(what: &str, then: &str, now: &str) -> SettingDifference {
     let values = (then != now).then(|| (then.to_owned(), now.to_owned()));
-    Difference { what: what.to_owned(), values }
+    SettingDifference { what: what.to_owned(), values }
 }
 
 /// The part of a version that tells what understands each other: the first number that is not 0.
@@ -75,15 +83,15 @@ fn major(version: &str) -> String {
     numbers.into_iter().take(first + 1).collect::<Vec<_>>().join(".")
 }
 
-fn templates(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>, found: &mut Vec<Difference>) {
+fn templates(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>, found: &mut Vec<SettingDifference>) {
     let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     for name in names.into_iter().filter(|name| then.get(*name) != now.get(*name)) {
-        found.push(Difference { what: format!("the prompt template {name}"), values: None });
+        found.push(SettingDifference { what: format!("the prompt template {name}"), values: None });
     }
 }
 
 /// Finds the smallest parts of two values that differ.
-fn compare(then: &Value, now: &Value, path: String, found: &mut Vec<Difference>) {
+fn compare(then: &Value, now: &Value, path: String, found: &mut Vec<SettingDifference>) {
     if then == now || MAY_CHANGE.contains(&path.as_str()) {
         return;
     }
@@ -159,7 +167,7 @@ mod tests {
     }
 
     fn found(change: impl Fn(&mut Provenance, &mut Value, &mut BTreeMap<String, String>)) -> Vec<String> {
-        let words = |it: Difference| match it.values {
+        let words = |it: SettingDifference| match it.values {
             Some((then, now)) => format!("{}: {then} -> {now}", it.what),
             None => it.what,
         };

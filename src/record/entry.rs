@@ -259,7 +259,7 @@ pub enum Entry {
     BaselineCompared {
         /// When.
         at: DateTime<Utc>,
-        /// What it came to.
+        /// The outcome.
         check: Box<BaselineCheck>,
     },
     /// The last line of a run that was not killed.
@@ -374,14 +374,14 @@ mod tests {
 
     #[test]
     fn an_entry_is_read_wherever_its_kind_stands() {
-        let said = Entry::UserSaid { trial: 3, turn: 1, text: "Hi".to_owned() };
+        let entry = Entry::UserSaid { trial: 3, turn: 1, text: "Hi".to_owned() };
         for json in [
             r#"{"kind":"userSaid","trial":3,"turn":1,"text":"Hi","n":1,"crc":"0"}"#,
             r#"{"text":"Hi","trial":3,"n":1,"kind":"userSaid","turn":1,"new":{"a":[1]}}"#,
         ] {
-            assert_eq!(serde_json::from_str::<Entry>(json).unwrap(), said, "{json}");
+            assert_eq!(serde_json::from_str::<Entry>(json).unwrap(), entry, "{json}");
         }
-        assert_eq!(serde_json::from_value::<Entry>(serde_json::to_value(&said).unwrap()).unwrap(), said);
+        assert_eq!(serde_json::from_value::<Entry>(serde_json::to_value(&entry).unwrap()).unwrap(), entry);
     }
 
     #[test]

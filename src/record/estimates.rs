@@ -1,4 +1,4 @@
-//! What the figures of a model can carry: intervals, how often it passes, how long its replies take.
+//! Estimates for a model: intervals of its figures, pass rates, and latencies.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const PERCENTILES: [u32; 3] = [50, 95, 99];
 
 const SCORES: Interval = Interval { low: 0.0, high: 1.0 };
 
-/// What the figures of a model can carry.
+/// The estimates for one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimates {
@@ -102,7 +102,7 @@ pub struct Passes {
     pub tries: Vec<TriesFigure>,
 }
 
-/// What several tries come to.
+/// The pass rates of several tries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriesFigure {
@@ -141,7 +141,7 @@ impl MeanFigure {
         }
     }
 
-    fn of(cells: &[Cell], rng_seed: u64) -> Option<MeanFigure> {
+    fn from_cells(cells: &[Cell], rng_seed: u64) -> Option<MeanFigure> {
         figure(cells, rng_seed).map(|figure| MeanFigure::new(figure, SCORES, 1.0))
     }
 }
@@ -149,7 +149,7 @@ impl MeanFigure {
 /// The groups of a case, whose number this is.
 type CaseGroups<'a> = (usize, Vec<&'a TrialGroup>);
 
-/// What the figures of a model can carry, of its groups; `None` where no conversation has a score.
+/// The estimates for a model from its groups; `None` where no conversation has a score.
 pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_seed: u64) -> Option<Estimates> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases: Vec<CaseGroups<'a>> = Vec::new();
@@ -171,11 +171,11 @@ pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_see
     let conditions: std::collections::BTreeSet<Condition> = all().map(|(_, group)| group.condition).collect();
     let of_condition = |condition: &Condition| {
         let cells: Vec<Cell> = all().filter(|(_, group)| group.condition == *condition).map(cell).collect();
-        let figure = MeanFigure::of(&cells, rng_seed)?;
+        let figure = MeanFigure::from_cells(&cells, rng_seed)?;
         Some(NamedFigure { name: condition.label().to_owned(), figure })
     };
     Some(Estimates {
-        score: MeanFigure::of(&cells, rng_seed),
+        score: MeanFigure::from_cells(&cells, rng_seed),
         conditions: conditions.iter().filter(|_| conditions.len() > 1).filter_map(of_condition).collect(),
         metrics: metrics(&cases, rng_seed),
         uplift: uplift(&cases, rng_seed),
@@ -200,7 +200,7 @@ fn metrics(cases: &[CaseGroups<'_>], rng_seed: u64) -> Vec<NamedFigure> {
         }
     }
     let named = |(name, cells): (&str, Vec<Cell>)| {
-        Some(NamedFigure { name: name.to_owned(), figure: MeanFigure::of(&cells, rng_seed)? })
+        Some(NamedFigure { name: name.to_owned(), figure: MeanFigure::from_cells(&cells, rng_seed)? })
     };
     names.into_iter().zip(cells).filter_map(named).collect()
 }

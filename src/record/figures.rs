@@ -20,7 +20,7 @@ pub struct ModelFigure {
     /// Its cases, in the order of the plan; empty in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFigure>,
-    /// What the figures can carry; `None` where no conversation has a score, and in what an earlier version kept.
+    /// The intervals of the figures; `None` where no conversation has a score, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Box<Estimates>>,
     /// The kinds of users with which the cases were held; empty where the run names none.

@@ -44,7 +44,7 @@ pub struct BaselineFigure {
     pub has_dropped: bool,
 }
 
-/// What became of a rule of the gate.
+/// The result of a rule of the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateState {
     /// It is kept.
@@ -62,7 +62,7 @@ pub struct GateLine<'a> {
     pub model: Option<&'a str>,
     /// The rule.
     pub rule: GateRule<'a>,
-    /// What became of it.
+    /// The result.
     pub state: GateState,
 }
 

@@ -77,7 +77,7 @@ impl DimensionTally {
         self.threshold.zip(self.reached()).is_some_and(|(threshold, mean)| mean.is_below(threshold))
     }
 
-    /// What must reach the threshold: the mean, with 0 for each trial in which the agent failed.
+    /// The figure that must reach the threshold: the mean, with 0 for each trial in which the agent failed.
     pub fn reached(&self) -> Option<Score> {
         self.tally.mean_without(self.failed)
     }

@@ -29,7 +29,7 @@ pub struct Label {
     pub verdict: LabelVerdict,
 }
 
-/// What a person says of it.
+/// The person's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LabelVerdict {

@@ -15,7 +15,7 @@ pub struct Beginning {
     pub id: String,
     /// When it started.
     pub at: DateTime<Utc>,
-    /// What it was made with.
+    /// Its provenance.
     pub provenance: Provenance,
     pub(super) job: Option<Value>,
     pub(super) templates: BTreeMap<String, String>,
@@ -52,7 +52,7 @@ pub enum MergeError {
         first: String,
         /// The id of the other.
         run: String,
-        /// What they differ in.
+        /// The difference.
         what: Vec<&'static str>,
     },
     /// Two runs hold the same cases.
@@ -67,17 +67,17 @@ pub enum MergeError {
         /// How many parts there are.
         of: u32,
     },
-    /// What a run holds is not what its part says.
+    /// The trials of a run are not those of its part.
     #[error("run {run} can't be merged: {what}")]
     Unusable {
         /// Its id.
         run: String,
-        /// What is wrong with it.
+        /// The problem, in a sentence.
         what: &'static str,
     },
 }
 
-/// What the runs of the parts of one job add up to.
+/// The merged runs of the parts of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
     beginning: Beginning,
@@ -118,7 +118,7 @@ impl Merge {
         Ok(Merge { beginning, order, numbers })
     }
 
-    /// What the merged run was made with.
+    /// The provenance of the merged run.
     pub fn provenance(&self) -> &Provenance {
         &self.beginning.provenance
     }
@@ -221,7 +221,7 @@ fn merged_job(runs: &[Beginning], parts: &[&RunPart]) -> Option<Value> {
     Some(job)
 }
 
-/// What the merged run was made with: what all have in common, and what each of them has of its own.
+/// The provenance of the merged run: that which all runs share, and the parts of their own put together.
 fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
     let there =
         |number: &u32| runs.iter().any(|run| run.provenance.part.as_ref().is_some_and(|it| it.number == *number));
@@ -250,16 +250,16 @@ fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
             sum.cost = sum.cost.zip(other.cost).map(|(one, other)| one.plus(other));
         }
     }
-    let told = |of: fn(&Provenance) -> Option<&String>| {
-        let mut told: Vec<&String> = Vec::new();
+    let joined = |of: fn(&Provenance) -> Option<&String>| {
+        let mut texts: Vec<&String> = Vec::new();
         for text in runs.iter().filter_map(|run| of(&run.provenance)) {
-            if !told.contains(&text) {
-                told.push(text);
+            if !texts.contains(&text) {
+                texts.push(text);
             }
         }
-        told.into_iter().cloned().collect::<Vec<_>>().join(" and ")
+        texts.into_iter().cloned().collect::<Vec<_>>().join(" and ")
     };
-    all.agent = told(|it| Some(&it.agent));
-    all.model_endpoint = Some(told(|it| it.model_endpoint.as_ref())).filter(|endpoint| !endpoint.is_empty());
+    all.agent = joined(|it| Some(&it.agent));
+    all.model_endpoint = Some(joined(|it| it.model_endpoint.as_ref())).filter(|endpoint| !endpoint.is_empty());
     Provenance { selection: part.selection.clone(), part: None, merged: Some(merged), ..all }
 }

@@ -38,7 +38,7 @@ pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
 pub use cached::CachedVerdicts;
 pub use call::{Asker, ModelCall};
 pub use canaries::CanaryCheck;
-pub use difference::Difference;
+pub use difference::SettingDifference;
 pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;
 pub use estimates::{Estimates, MeanFigure, NamedFigure, Passes, Percentile, TriesFigure};

@@ -1,8 +1,8 @@
-//! What the assertions of a stored run notice, when what it recorded is not quite so.
+//! Whether the assertions of a stored run notice changes that were recorded differently: mutation testing.
 
 use serde::Serialize;
 
-/// What the assertions of one conversation notice.
+/// The mutations of one conversation, and whether its assertions notice them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutatedTrial {
@@ -41,14 +41,14 @@ pub struct NotMeasured {
 pub struct MissedMutant {
     /// The change, as it was recorded.
     pub change: String,
-    /// What was done to it.
+    /// The mutation.
     pub kind: MutationKind,
-    /// What was altered.
+    /// The altered part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub altered: Option<String>,
 }
 
-/// What is done to a recorded change.
+/// A mutation of a recorded change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MutationKind {

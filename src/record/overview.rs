@@ -24,7 +24,7 @@ pub struct Overview {
     pub begun: usize,
     /// How many turns are over.
     pub turns: usize,
-    /// What the agent did and took, which informs and is no part of a score.
+    /// Totals of the agent's work: for information, no part of a score.
     pub totals: FigureTotals,
     /// Tokens and money, a row for each spender, stage and model, in that order; none for whoever spent nothing.
     pub spending: Vec<Spending>,

@@ -101,7 +101,7 @@ pub struct Provenance {
     /// The known conversations that the judge was tried on before, where the job names some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canaries: Option<CanaryCheck>,
-    /// What the best agent that does nothing gets with the job, 0 to 1, where `gate.maxTrivialScore` asks for it.
+    /// The figure of the best agent that does nothing, 0 to 1, where `gate.maxTrivialScore` asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trivial_score: Option<f64>,
     /// The steps that the judge wrote before, where the job has it write some.

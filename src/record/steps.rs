@@ -15,7 +15,7 @@ pub struct StepsWritten {
     pub metrics: Vec<String>,
     /// Calls and tokens, which count towards the run's limits.
     pub usage: Usage,
-    /// What they cost; `None` where that is not known.
+    /// Their cost; `None` where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
 }

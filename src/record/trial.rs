@@ -210,7 +210,7 @@ impl TrialRecord {
         }
     }
 
-    /// What was held so far does not count, but for what was spent on it.
+    /// The conversation so far does not count, except for its cost.
     fn restart(&mut self, at: DateTime<Utc>) {
         let held = std::mem::replace(self, TrialRecord::planned(self.trial.clone()));
         let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// A figure is below the gate, a case is below the threshold of a metric, or an assertion that must show something of the conversation can't fail or held before
     /// it; no other figure is missing.
     GateFailed,
-    /// What the gate asks for is neither shown nor refuted by so few conversations.
+    /// So few conversations neither show nor refute that the gate is met.
     Inconclusive,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
     Incomplete,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{ComparedScore, Comparison, LeftOut, Needed, Relation, Rules, Side, Subject};
+use crate::compare::{ComparedScore, Comparison, Divergence, LeftOut, Needed, Relation, Rules, Side, Subject};
 use crate::statistics::{Interval, Over};
 
 /// So many cases that are left out are named.
@@ -60,7 +60,24 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
     }
     page.gap();
     reserves(score, rules).iter().for_each(|line| page.paragraph(0, Ink::unpainted, line));
+    if let Some(divergence) = &comparison.divergence {
+        page.paragraph(0, Ink::unpainted, &divergence_words(divergence));
+    }
     left_out(page, &comparison.left_out);
+}
+
+/// Where conversations part, in a sentence.
+fn divergence_words(divergence: &Divergence) -> String {
+    let Divergence { never, by_user, by_agent, median_turn, pairs } = divergence;
+    let all = count(pairs.len(), "pair");
+    let Some(turn) = median_turn else {
+        return format!("In {all} user and agent say the same to the end.");
+    };
+    let never = if *never > 0 { format!("; {never} never") } else { String::new() };
+    let turn = if *turn < 1.0 { "the greeting".to_owned() } else { format!("turn {turn:.0}") };
+    format!(
+        "The conversations of {all} part at {turn} (median): {by_agent} at the agent's reply, {by_user} at the user's message{never}."
+    )
 }
 
 /// The level of the intervals: `95 %`, or more where each is one of several looks.
@@ -238,7 +255,7 @@ fn left_out(page: &mut Page, left_out: &LeftOut) {
     }
     for (lacking, which) in [(left_out.first_lacks_score, "first"), (left_out.second_lacks_score, "second")] {
         if lacking > 0 {
-            line(format!("Not compared: {} that have no score on the {which} side only.", conversations(lacking)));
+            line(format!("Not compared: {} without a score on the {which} side only.", conversations(lacking)));
         }
     }
 }

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Ink, Page, Paint, Screen, plain};
-use crate::coverage::{Coverage, Difference, Item, Subject, Touch};
+use crate::coverage::{Coverage, CoverageDifference, CoverageItem, CoverageSubject, Touch};
 
 /// A coverage for a terminal, beside an earlier one if there is one: the gaps first, what is touched where the screen is
 /// unfolded.
-pub fn coverage(coverage: &Coverage, difference: Option<&Difference>, screen: Screen) -> String {
+pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, screen: Screen) -> String {
     let mut page = Page::new(screen);
     let Coverage { runs, cases, conversations, .. } = coverage;
     let of = format!("{}, {}, {}", count(*runs, "run"), count(*cases, "case"), count(*conversations, "conversation"));
@@ -20,7 +20,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&Difference>, screen: Sc
         }
         None => page.lead((0, 2), (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
     }
-    for subject in Subject::ALL {
+    for subject in CoverageSubject::ALL {
         let (covered, all) = coverage.of(subject);
         if all == 0 {
             continue;
@@ -32,7 +32,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&Difference>, screen: Sc
             line(&mut page, item, touch, screen.is_unfolded);
         }
     }
-    if let Some(Difference { lost, gained }) = difference {
+    if let Some(CoverageDifference { lost, gained }) = difference {
         page.gap();
         if lost.is_empty() && gained.is_empty() {
             page.paragraph(0, Ink::unpainted, "as much is covered as before");
@@ -49,7 +49,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&Difference>, screen: Sc
     page.text
 }
 
-fn line(page: &mut Page, item: &Item, touch: &Touch, is_unfolded: bool) {
+fn line(page: &mut Page, item: &CoverageItem, touch: &Touch, is_unfolded: bool) {
     let (paint, mark): (Paint, &str) = if touch.is_covered { (Ink::good, "✓") } else { (Ink::bad, "✗") };
     if is_unfolded || !touch.is_covered {
         page.lead((2, 6), (paint, &format!("{mark} {}", named(item))), (Ink::dim, &format!("· {}", touch.why)));
@@ -57,7 +57,7 @@ fn line(page: &mut Page, item: &Item, touch: &Touch, is_unfolded: bool) {
 }
 
 /// An item's name, with the case that it belongs to.
-fn named(item: &Item) -> String {
+fn named(item: &CoverageItem) -> String {
     match &item.case {
         Some((_, case)) => plain(&format!("{case}: {}", item.name)),
         None => plain(&item.name),
@@ -65,18 +65,18 @@ fn named(item: &Item) -> String {
 }
 
 /// The name of a kind, and how it is touched.
-fn words(subject: Subject) -> (&'static str, &'static str) {
+fn words(subject: CoverageSubject) -> (&'static str, &'static str) {
     match subject {
-        Subject::Tool => ("tools", "called"),
-        Subject::Label => ("labels", "looked at by an assertion"),
-        Subject::Relationship => ("relationships", "looked at by an assertion"),
-        Subject::GoalEdge => ("goal edges", "reached in order"),
-        Subject::Fact => ("facts", "mentioned by the persona"),
+        CoverageSubject::Tool => ("tools", "called"),
+        CoverageSubject::Label => ("labels", "looked at by an assertion"),
+        CoverageSubject::Relationship => ("relationships", "looked at by an assertion"),
+        CoverageSubject::GoalEdge => ("goal edges", "reached in order"),
+        CoverageSubject::Fact => ("facts", "mentioned by the persona"),
     }
 }
 
 /// The same as JSON.
-pub fn coverage_json(coverage: &Coverage, difference: Option<&Difference>) -> Value {
+pub fn coverage_json(coverage: &Coverage, difference: Option<&CoverageDifference>) -> Value {
     let items = coverage.items.iter().map(|(item, touch)| {
         let case = item.case.as_ref();
         json!({

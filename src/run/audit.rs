@@ -1,4 +1,4 @@
-//! What is different about conversations with agents that do nothing.
+//! Conversations with agents that do nothing, as far as they differ from others.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ async fn visible(trial: &Trial, graph: Option<&dyn Graph>) -> String {
     parts.join("\n").chars().take(LISTED).collect()
 }
 
-/// What a persona would talk about, without its model: the opening, the facts where it knows them, the tasks. `None` where the
+/// The topics of a persona without its model: the opening, the facts where it knows them, the tasks. `None` where the
 /// case has lines of its own.
 pub(super) fn lines(env: &TrialEnv<'_>) -> Option<Vec<String>> {
     let (case, condition) = (&env.trial.case, env.trial.id.condition);

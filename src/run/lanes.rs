@@ -21,7 +21,7 @@ pub(super) struct TimeLimit {
     needs: Mutex<TimeNeeds>,
 }
 
-/// What conversations take.
+/// The time that conversations take.
 #[derive(Default)]
 struct TimeNeeds {
     /// The longest conversation so far, in seconds.
@@ -198,8 +198,8 @@ mod tests {
         assert!(!time.is_up() && time.to_string() == "limits.time (100 s) ran out");
         assert!(!time.admits(4, 1), "120 s would be needed");
         assert!(time.is_up() && !time.admits(2, 1), "nothing overtakes them");
-        let told = time.to_string();
-        assert!(told.contains("no room for the next 4 conversations, which") && told.ends_with("30.0 s"), "{told}");
+        let text = time.to_string();
+        assert!(text.contains("no room for the next 4 conversations, which") && text.ends_with("30.0 s"), "{text}");
         assert!(TimeLimit::new(None, Clock::system().start()).admits(1000, 1));
     }
 }

@@ -117,7 +117,7 @@ mod tests {
         let last_failure = LastFailure::default();
         assert_eq!(last_failure.after("the time ran out".to_owned()), "the time ran out");
         *last_failure.why.lock().unwrap() = Some("answered 500".to_owned());
-        let told = last_failure.after("the time ran out".to_owned());
-        assert_eq!(told, "the time ran out; the last try failed: answered 500");
+        let text = last_failure.after("the time ran out".to_owned());
+        assert_eq!(text, "the time ran out; the last try failed: answered 500");
     }
 }

@@ -49,7 +49,7 @@ pub use concurrency::{DescriptorLimit, descriptor_limit};
 pub use engine::{Engine, Lanes, RandomSource, Rounds, RunDeps, refuse, resume, run};
 pub use hint::hint;
 pub use live_check::{AssertionPlace, LiveCheck, live_check};
-pub use mutation::{Recorded, mutate};
+pub use mutation::{RecordedTrial, mutate};
 pub use preflight::{KeyCheck, Preflight, PreflightFailure, missing_program, preflight, preflight_of_judge};
 pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;

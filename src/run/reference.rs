@@ -15,16 +15,16 @@ use crate::conversation::{Conversation, ConversationRules, Next};
 use crate::evidence::{Event, PersonaFault, Transcript, Turn, Usage};
 use crate::record::Entry;
 
-/// What the user says to the reference agent.
-pub(super) enum Said {
-    /// What it said to the agent under test.
+/// The user's messages to the reference agent.
+pub(super) enum ReferenceLines {
+    /// The messages that the agent under test got.
     Same(Vec<String>),
-    /// What the case says.
+    /// The lines of the case.
     OfCase,
 }
 
 /// A conversation with the reference agent, and what the persona took for it.
-pub(super) struct Held {
+pub(super) struct ReferenceTalk {
     pub(super) transcript: Transcript,
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
@@ -33,12 +33,18 @@ pub(super) struct Held {
 
 /// Holds the conversation and records each of its turns. Its limits are those of a conversation with the agent under test, to
 /// which nothing counts that goes wrong here.
-pub(super) async fn hold(env: &TrialEnv<'_>, reference: &Reference, said: Said) -> Result<Held, Stop> {
+pub(super) async fn hold(
+    env: &TrialEnv<'_>,
+    reference: &Reference,
+    lines: ReferenceLines,
+) -> Result<ReferenceTalk, Stop> {
     let (engine, case) = (env.engine, &env.trial.case);
-    let is_own = matches!(said, Said::OfCase);
-    let rules = match said {
-        Said::Same(lines) => ConversationRules { max_messages: u32::MAX, opening: lines, lines: Some(Vec::new()) },
-        Said::OfCase => ConversationRules {
+    let is_own = matches!(lines, ReferenceLines::OfCase);
+    let rules = match lines {
+        ReferenceLines::Same(lines) => {
+            ConversationRules { max_messages: u32::MAX, opening: lines, lines: Some(Vec::new()) }
+        }
+        ReferenceLines::OfCase => ConversationRules {
             max_messages: case.max_turns.unwrap_or(engine.plan.job.max_turns),
             opening: opening(env),
             lines: fixed_lines(&case.user),
@@ -53,7 +59,12 @@ pub(super) async fn hold(env: &TrialEnv<'_>, reference: &Reference, said: Said) 
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;
     }
-    outcome.map(|()| Held { transcript: conversation.into_transcript(), persona_usage, persona_notes, persona_faults })
+    outcome.map(|()| ReferenceTalk {
+        transcript: conversation.into_transcript(),
+        persona_usage,
+        persona_notes,
+        persona_faults,
+    })
 }
 
 async fn talk(

@@ -25,9 +25,9 @@ pub struct WrittenSteps {
     pub judge: String,
     /// Those of each criterion.
     pub of_criteria: Vec<(String, Vec<String>)>,
-    /// What that took.
+    /// The tokens that they took.
     pub usage: Usage,
-    /// What that cost.
+    /// Their cost.
     pub cost: Cost,
 }
 
@@ -52,7 +52,7 @@ impl WrittenSteps {
 pub struct NoSteps {
     /// Why there are none.
     pub why: StepsError,
-    /// What was spent all the same.
+    /// The tokens that the tries took.
     pub usage: Usage,
 }
 

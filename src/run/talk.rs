@@ -32,20 +32,20 @@ pub(super) struct Ended<'a> {
     pub(super) persona_faults: Vec<PersonaFault>,
 }
 
-/// Holds the whole conversation, the greeting first. What the user said elsewhere is said here again.
+/// Holds the whole conversation, the greeting first. `repeated` are the user's messages of another conversation, to be sent again.
 pub(super) async fn converse<'a>(
     env: &'a TrialEnv<'a>,
     session: &mut (dyn Session + 'static),
     watch: Watch<'a>,
-    said: Option<Vec<String>>,
+    repeated: Option<Vec<String>>,
 ) -> Result<Ended<'a>, Stop> {
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: env.trial.case.max_turns.unwrap_or(engine.plan.job.max_turns),
-        opening: if said.is_some() { Vec::new() } else { opening(env) },
-        lines: said.clone().or_else(|| fixed_lines(&env.trial.case.user)),
+        opening: if repeated.is_some() { Vec::new() } else { opening(env) },
+        lines: repeated.clone().or_else(|| fixed_lines(&env.trial.case.user)),
     });
-    let mut persona = if said.is_some() { None } else { PersonaDriver::new(engine, env.trial).await? };
+    let mut persona = if repeated.is_some() { None } else { PersonaDriver::new(engine, env.trial).await? };
     let greeted = greeted(engine, session).await;
     if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
         let mut turn = Turn::begun(0, String::new());

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::reference::{self, Said};
+use super::reference::{self, ReferenceLines};
 use super::sink::Durability;
 use super::talk::converse;
 use super::trial_env::{SetupMode, TrialEnv};
@@ -90,23 +90,23 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
     if trial.restart.is_some() {
         engine.sink.append(Entry::TrialRestarted { trial: trial.id.number, at: engine.clock.wall() })?;
     }
-    while hold(engine, &trial, open.tape()).await? == Held::Discarded {
+    while hold(engine, &trial, open.tape()).await? == TrialResult::Discarded {
         trial.attempt += 1;
     }
     open.end();
     Ok(())
 }
 
-/// What became of a trial that was held.
+/// The result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum TrialResult {
     /// It is over.
     Finished,
     /// It does not count, and is to be held again.
     Discarded,
 }
 
-async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<Held> {
+async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialResult> {
     let number = trial.id.number;
     tape.begin_attempt(trial.attempt);
     let mut under_way = Unfinished { engine, tape, number, listener: Listener::default(), output_is_kept: false };
@@ -134,11 +134,11 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<Held> {
     {
         let (at, error) = (engine.clock.wall(), error.clone());
         engine.sink.append(Entry::TrialDiscarded { trial: number, at, error })?;
-        return Ok(Held::Discarded);
+        return Ok(TrialResult::Discarded);
     }
     engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
     engine.sink.kept(Durability::Machine).await?;
-    Ok(Held::Finished)
+    Ok(TrialResult::Finished)
 }
 
 /// A trial that is under way. When it is dropped too, the agent's output is recorded, and its part of the budget released.
@@ -248,7 +248,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let watch = Watch::before(env, &evidence.session_id).await;
     let reference = env.reference.as_ref().zip(env.trial.case.reference);
     let led = match reference {
-        Some((agent, ReferencePart::Leads)) => Some(reference::hold(env, agent, Said::OfCase).await?),
+        Some((agent, ReferencePart::Leads)) => Some(reference::hold(env, agent, ReferenceLines::OfCase).await?),
         _ => None,
     };
     let lines = match engine.plan.is_audit {
@@ -265,8 +265,8 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     let mut without_reference = None;
     match (reference, led) {
         (Some((agent, ReferencePart::Follows)), _) => {
-            let said = Said::Same(user_messages(&evidence.transcript));
-            match reference::hold(env, agent, said).await {
+            let lines = ReferenceLines::Same(user_messages(&evidence.transcript));
+            match reference::hold(env, agent, lines).await {
                 Ok(held) => evidence.reference = Some(held.transcript),
                 // The conversation with the agent under test was held all the same.
                 Err(Stop::Outcome(outcome)) => without_reference = Some(outcome),

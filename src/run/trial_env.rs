@@ -42,7 +42,7 @@ pub(super) struct TrialEnv<'a> {
     pub(super) limiter: ConversationLimiter,
     /// The user that the agent talks with.
     pub(super) user: String,
-    /// What is recorded or replayed of the trial.
+    /// The trial's part of the cassette.
     pub(super) tape: Tape,
     /// The messages that the conversation begins after, where seeds are delivered so.
     history: Vec<Message>,
@@ -271,7 +271,7 @@ impl EnvSetup<'_> {
         Ok(transport.connect(self.agent_context(limiter))?)
     }
 
-    /// What was started, or the error, of now or of the recording.
+    /// The part that was started. In replay the recorded error takes precedence.
     fn tried<T>(&self, what: &str, made: Result<T, EnvError>) -> Result<T, Stop> {
         match (self.tape.noted(what, made.as_ref().err().map(ToString::to_string)), made) {
             (None, Ok(made)) => Ok(made),

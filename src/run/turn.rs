@@ -26,13 +26,13 @@ pub(super) struct Partner<'s> {
     pub(super) limit: TrialLimit,
     /// Notifies when the agent's process has ended.
     pub(super) lifeline: Option<Lifeline>,
-    /// What is recorded or replayed of the trial.
+    /// The trial's part of the cassette.
     pub(super) tape: Tape,
     /// Which agent it is, in notes.
     pub(super) name: &'static str,
 }
 
-/// What the clock decided about a turn.
+/// The decisions of the clock about a turn.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TurnTime {

@@ -17,9 +17,9 @@ pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_me
 pub use gate::{AssertionGate, GateRules, OnInconclusive};
 pub use outcome::Outcome;
 pub use repeats::{
-    Majority, PassError, Status, f1, is_settled, majority, pass_at_k, pass_hat_k, pass_hat_k_unbiased, pooled_mean,
+    Majority, PassError, PassStatus, f1, is_settled, majority, pass_at_k, pass_hat_k, pass_hat_k_unbiased, pooled_mean,
     share,
 };
-pub use scorecard::{Beside, Dimension, Item, PassLine, Scorecard};
+pub use scorecard::{Dimension, Item, OtherScore, PassLine, Scorecard};
 pub use until_decided::{Decision, RepeatsEnded, UntilDecided};
 pub use vacuity::{Vacuity, VacuousGate};

@@ -112,7 +112,7 @@ pub fn pooled_mean(runs: &[Vec<Option<Score>>]) -> Option<Score> {
 
 /// Whether something was found good enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum PassStatus {
     /// It was.
     Passed,
     /// It was not.
@@ -121,22 +121,22 @@ pub enum Status {
     NotEvaluated,
 }
 
-impl Status {
+impl PassStatus {
     /// By a score and what it must reach.
-    pub fn of(score: Option<Score>, threshold: Score) -> Status {
+    pub fn new(score: Option<Score>, threshold: Score) -> PassStatus {
         match score {
-            None => Status::NotEvaluated,
-            Some(score) if score.is_below(threshold) => Status::Failed,
-            Some(_) => Status::Passed,
+            None => PassStatus::NotEvaluated,
+            Some(score) if score.is_below(threshold) => PassStatus::Failed,
+            Some(_) => PassStatus::Passed,
         }
     }
 
     /// Of several together: failed if any is, else passed if any is.
-    pub fn of_all(all: impl IntoIterator<Item = Status>) -> Status {
-        all.into_iter().fold(Status::NotEvaluated, |so_far, next| match (so_far, next) {
-            (Status::Failed, _) | (_, Status::Failed) => Status::Failed,
-            (Status::Passed, _) | (_, Status::Passed) => Status::Passed,
-            _ => Status::NotEvaluated,
+    pub fn of_all(all: impl IntoIterator<Item = PassStatus>) -> PassStatus {
+        all.into_iter().fold(PassStatus::NotEvaluated, |so_far, next| match (so_far, next) {
+            (PassStatus::Failed, _) | (_, PassStatus::Failed) => PassStatus::Failed,
+            (PassStatus::Passed, _) | (_, PassStatus::Passed) => PassStatus::Passed,
+            _ => PassStatus::NotEvaluated,
         })
     }
 }
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn one_failure_fails_a_case_and_without_a_score_it_is_not_evaluated() {
-        use Status::{Failed, NotEvaluated, Passed};
-        assert_eq!(Status::of_all([]), NotEvaluated);
-        assert_eq!(Status::of_all([NotEvaluated, Passed]), Passed);
-        assert_eq!(Status::of_all([Passed, Failed, NotEvaluated]), Failed);
-        assert_eq!(Status::of(Some(score(0.5)), score(0.5)), Passed);
-        assert_eq!(Status::of(Some(score(0.4)), score(0.5)), Failed);
-        assert_eq!(Status::of(None, score(0.0)), NotEvaluated);
+        use PassStatus::{Failed, NotEvaluated, Passed};
+        assert_eq!(PassStatus::of_all([]), NotEvaluated);
+        assert_eq!(PassStatus::of_all([NotEvaluated, Passed]), Passed);
+        assert_eq!(PassStatus::of_all([Passed, Failed, NotEvaluated]), Failed);
+        assert_eq!(PassStatus::new(Some(score(0.5)), score(0.5)), Passed);
+        assert_eq!(PassStatus::new(Some(score(0.4)), score(0.5)), Failed);
+        assert_eq!(PassStatus::new(None, score(0.0)), NotEvaluated);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub struct Dimension {
     pub threshold: Option<Score>,
     /// The same with the options that the job names for comparison, where it comes out otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub beside: Option<OtherScore>,
     /// Above this a part of it counts as good; none in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_above: Option<Score>,
@@ -72,7 +72,7 @@ pub struct Dimension {
 /// A dimension measured with other options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Beside {
+pub struct OtherScore {
     /// What it is called.
     pub name: String,
     /// Its score there.

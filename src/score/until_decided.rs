@@ -11,8 +11,8 @@ const GROWTH: f64 = 1.4;
 /// How a run of several models adds repetitions until each is told apart from the first one, or all are held.
 ///
 /// It is looked at the scores after fixed numbers of repetitions. The chance of a false claim is divided among the looks
-/// (Bonferroni), so that it holds for all of them together, whenever the run ends: an interval of a look covers at
-/// [`UntilDecided::level`], and all of them together at 95 %.
+/// (Bonferroni), so that it holds for all of them together, whenever the run ends: an interval of a look covers at 1 less
+/// [`UntilDecided::alpha`], and all of them together at 95 %.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UntilDecided {
@@ -49,8 +49,8 @@ pub enum Decision {
     Decided,
     /// All that may be held are held, and it is open.
     MostHeld,
-    /// No number of repetitions would decide it, because the cases differ too much from each other, or no pair differs at all:
-    /// more cases would.
+    /// Repetitions would not decide it, because the cases surely differ too much from each other, or nothing varies at all: more
+    /// cases would.
     MoreCasesNeeded,
 }
 

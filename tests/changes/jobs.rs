@@ -130,7 +130,7 @@ async fn an_agent_of_ones_own_is_watched_turn_by_turn_and_after_its_last_reply()
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("   ~ (:Turn {number: 3}) late: null → true  after the reply\n"), "{shown}");
     // The journal adds up to the same as the record.
-    let journal = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = crate::program::kept_run(folder.path()).unwrap();
     let journal = eval_job::store::folder::read_journal(&std::fs::read(journal.join("journal.ndjson")).unwrap());
     assert_eq!(told(&RunRecord::from_entries(journal.entries).unwrap()), told(&record));
 }

@@ -237,7 +237,7 @@ fn no_secret_is_kept_of_what_an_agent_prints() {
     let (_, record) = run(folder.path(), &job("tells", start, ""), &["--condition", "with-facts"], &env);
     let printed = &record.trials[0].agent_output.as_ref().unwrap().beginning;
     assert!(printed.starts_with("*** *** *** plain\n"), "{printed}");
-    let journal = std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = crate::program::kept_run(folder.path()).unwrap();
     let journal = std::fs::read_to_string(journal.join("journal.ndjson")).unwrap();
     assert!(!journal.contains("s3cret"), "{journal}");
 }

@@ -64,8 +64,7 @@ impl Desk {
 
     /// The only run's labels.
     fn labels(&self) -> PathBuf {
-        let run = fs::read_dir(self.path().join("runs")).unwrap().next().unwrap().unwrap();
-        run.path().join("labels.ndjson")
+        super::kept_run(self.path()).unwrap().join("labels.ndjson")
     }
 
     /// Somebody who types these answers; the status and all that was printed.

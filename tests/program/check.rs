@@ -223,7 +223,8 @@ fn what_canaries_cost_counts_towards_the_limits_of_the_run_and_is_in_its_record(
     let job = fs::read_to_string(desk.path().join("job.yml")).unwrap().replace("http://127.0.0.1:1", &agent.address);
     fs::write(desk.path().join("job.yml"), job).unwrap();
     let run = |limit: &str| {
-        let flags = ["--token-limit", limit, "-o", "run.json", "-o", "run.md", "-o", "run.html", "-o", "run.xml"];
+        let flags =
+            ["--no-cache", "--token-limit", limit, "-o", "run.json", "-o", "run.md", "-o", "run.html", "-o", "run.xml"];
         typed(desk.path(), &[&["run", "job.yml", "--model", "m"][..], &flags].concat())
     };
     let told = "told 1 bad and 1 good known conversations apart (known) · 2 calls, 2,000 tokens";
@@ -369,9 +370,10 @@ fn a_check_that_was_interrupted_goes_on_when_its_command_is_pasted() {
     assert_eq!((status, questions(&judge)), (Some(0), 3), "{words}{again}");
     assert!(again.contains("asking openai/judge about 1 of 2 conversations; answered before: 1 question"), "{again}");
     assert!(again.contains("1 of 1 known-bad and 1 of 1 known-good conversations recognised"), "{again}");
-    // One that was not stopped is no reason to ask less.
+    // What it has said is kept: once more it is asked nothing.
     let (status, again) = pasted(desk.path(), &words);
-    assert_eq!((status, questions(&judge)), (Some(0), 5), "{again}");
+    assert_eq!((status, questions(&judge)), (Some(0), 3), "{again}");
+    assert!(again.contains("openai/judge took nothing"), "{again}");
 }
 
 #[cfg(unix)]

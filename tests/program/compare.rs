@@ -34,6 +34,30 @@ fn a_planted_regression_of_five_hundredths_is_found_and_a_night_without_one_is_n
 }
 
 #[test]
+fn where_the_conversations_of_two_models_part_is_told_pair_by_pair() {
+    let desk = Desk::new(&[("old", 0.6), ("new", 0.7)]);
+    desk.write("job.yml", &desk.job(3));
+    let run = desk.night("--model old,new --repeat 2");
+    let (_, found) = desk.compared(&run);
+    let divergence = &found["comparisons"][0]["divergence"];
+    let pairs = divergence["pairs"].as_array().unwrap();
+    assert_eq!(
+        (pairs.len(), &divergence["byAgent"], &divergence["byUser"]),
+        (6, &json!(6), &json!(0)),
+        "{divergence:#}"
+    );
+    assert_eq!(pairs[0], json!({"case": "c0", "condition": "withoutFacts", "repeat": 1, "turn": 1, "by": "agent"}));
+    let (_, page) = desk.typed(&format!("compare -v {run}"));
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        page.contains("The conversations of 6 pairs part at turn 1 (median): 6 at the agent's reply, 0 at"),
+        "{page}"
+    );
+    let (_, page) = desk.typed(&format!("compare {run}"));
+    assert!(!page.contains("part at"), "{page}");
+}
+
+#[test]
 fn the_models_of_a_run_are_compared_when_it_ends_and_later() {
     let desk = Desk::new(&[("old", 0.6), ("new", 0.7), ("other", 0.605)]);
     let (status, page) = desk.typed("run job.yml --no-progress --model old,new,other --repeat 3");

@@ -94,6 +94,10 @@ fn flips_and_slow_replies_and_failed_assertions_break_the_gate() {
     );
 
     let job = desk.job(6);
+    desk.write("job.yml", &job.replace("greetings:", "gate: {maxFlake: 0.5}\ngreetings:"));
+    let (status, told) = held(&desk, "--model main --repeat 3");
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("gate.maxFlake: nothing says which conversation passes, so that none can flip"), "{told}");
     desk.write("job.yml", &job.replace("greetings:", "gate: {latencyP95: 0.0001}\ngreetings:"));
     let (status, told) = held(&desk, "--model main");
     assert!(status == 100 && told.contains(", latencyP95 0.0001: "), "{told}");

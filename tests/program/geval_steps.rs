@@ -68,8 +68,8 @@ impl Desk {
 
     /// The job that is kept with the run.
     fn kept_job(&self) -> Value {
-        let run = std::fs::read_dir(self.folder.path().join("runs")).unwrap().next().unwrap().unwrap();
-        let journal = std::fs::read_to_string(run.path().join("journal.ndjson")).unwrap();
+        let run = super::kept_run(self.folder.path()).unwrap();
+        let journal = std::fs::read_to_string(run.join("journal.ndjson")).unwrap();
         let first: Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
         first["job"].clone()
     }

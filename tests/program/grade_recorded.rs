@@ -70,8 +70,8 @@ fn recorded_conversations_are_graded_and_kept_like_a_run() {
     let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "100"]);
     assert_eq!(status, Some(0), "{words}");
     // Its own run is a recording too, by its id, its folder, its journal and its record.
-    let run = fs::read_dir(desk.path().join("runs")).unwrap().next().unwrap().unwrap();
-    let name = run.file_name().into_string().unwrap();
+    let run = super::kept_run(desk.path()).unwrap();
+    let name = run.file_name().unwrap().to_str().unwrap().to_owned();
     let journal = format!("runs/{name}/journal.ndjson");
     for actual in [name.rsplit('-').next().unwrap(), &format!("runs/{name}"), &journal, "out.json"] {
         let (status, words) = typed(desk.path(), &["grade", "--dataset", "shop.evalset.json", "--actual", actual]);

@@ -91,8 +91,7 @@ impl Running {
         let record = self.folder.path().join("record.json");
         let output = eval_job(self.folder.path()).args(["show", "-o"]).arg(&record).output().unwrap();
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
-        let whole =
-            self.folder.path().join("runs").read_dir().unwrap().flatten().next().unwrap().path().join("summary.json");
+        let whole = super::kept_run(self.folder.path()).unwrap().join("summary.json");
         let Ok(bytes) = std::fs::read(&record) else {
             assert!(words.contains("cut off"), "{moment}: {words}");
             return;

@@ -43,7 +43,7 @@ fn shell(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn the_script_tells_the_nights_apart() {
     let script = blocks(&page("docs/nightly.md"), "sh").remove(0);
-    for (gate, status, told) in [(0.0, 0, ""), (0.9, 100, "the agent got worse: reports/")] {
+    for (gate, status, told) in [(0.0, 0, ""), (0.9, 100, "a gate failed: reports/")] {
         let folder = project(gate);
         fs::write(folder.path().join("nightly.sh"), &script).unwrap();
         let (code, printed) = shell(folder.path(), &["nightly.sh"]);

@@ -47,8 +47,8 @@ impl Suite {
 
     /// The only run of a runs folder.
     fn run_in(&self, folder: &str) -> PathBuf {
-        let mut runs = fs::read_dir(self.0.path().join(folder)).unwrap();
-        runs.next().unwrap().unwrap().path()
+        let mut runs = fs::read_dir(self.0.path().join(folder)).unwrap().map(|run| run.unwrap().path());
+        runs.find(|run| run.join("journal.ndjson").is_file()).unwrap()
     }
 }
 

@@ -84,6 +84,7 @@ impl Desk {
     pub fn run_folder(&self) -> PathBuf {
         let runs: Vec<PathBuf> =
             fs::read_dir(self.0.path().join("runs")).unwrap().map(|run| run.unwrap().path()).collect();
+        let runs: Vec<PathBuf> = runs.into_iter().filter(|run| run.join("journal.ndjson").is_file()).collect();
         let [run] = runs.as_slice() else { panic!("{runs:?}") };
         run.clone()
     }

@@ -29,8 +29,7 @@ fn desk(agent: &Agent) -> Desk {
 
 /// How long the journal of the only run is by now.
 fn journal_length(desk: &Desk) -> usize {
-    let run = std::fs::read_dir(desk.0.path().join("runs")).ok().and_then(|mut runs| runs.next()?.ok());
-    let journal = run.and_then(|run| std::fs::metadata(run.path().join("journal.ndjson")).ok());
+    let journal = super::kept_run(desk.0.path()).and_then(|run| std::fs::metadata(run.join("journal.ndjson")).ok());
     journal.map_or(0, |journal| journal.len() as usize)
 }
 

@@ -4,7 +4,7 @@ use eval_job::agent::adk::wire::{AdkEvent, parse_run};
 use eval_job::agent::command::wire::{MessageReader, tokens_of};
 use eval_job::evidence::{Turn, Usage};
 use eval_job::metric::figures::{FigureKind, figure};
-use eval_job::score::{Score, Status, majority, pass_at_k, pass_hat_k, pooled_mean};
+use eval_job::score::{PassStatus, Score, majority, pass_at_k, pass_hat_k, pooled_mean};
 use serde_json::{Map, Value, json};
 
 use super::vector::Vector;
@@ -15,7 +15,7 @@ pub fn answer(vector: &Vector, _dialect: Dialect) -> Option<Answered> {
     let is_of_numbers = |key: &str| vector.list(key).iter().all(Value::is_number);
     let (kind, given) = match vector.system.as_str() {
         "adk" if vector.has(&["score", "threshold"]) => {
-            let status = Status::of(score(&vector.input["score"]), threshold(vector));
+            let status = PassStatus::new(score(&vector.input["score"]), threshold(vector));
             ("status", Ok(json!({"status": adk_status(status)})))
         }
         "adk" if vector.has(&["calls"]) => ("token usage", token_usage(vector)),
@@ -42,20 +42,20 @@ fn threshold(vector: &Vector) -> Score {
 }
 
 /// A status as ADK spells it.
-pub fn adk_status(status: Status) -> &'static str {
+pub fn adk_status(status: PassStatus) -> &'static str {
     match status {
-        Status::Passed => "PASSED",
-        Status::Failed => "FAILED",
-        Status::NotEvaluated => "NOT_EVALUATED",
+        PassStatus::Passed => "PASSED",
+        PassStatus::Failed => "FAILED",
+        PassStatus::NotEvaluated => "NOT_EVALUATED",
     }
 }
 
 /// A status as trpc spells it.
-fn trpc_status(status: Status) -> &'static str {
+fn trpc_status(status: PassStatus) -> &'static str {
     match status {
-        Status::Passed => "passed",
-        Status::Failed => "failed",
-        Status::NotEvaluated => "not_evaluated",
+        PassStatus::Passed => "passed",
+        PassStatus::Failed => "failed",
+        PassStatus::NotEvaluated => "not_evaluated",
     }
 }
 
@@ -96,7 +96,7 @@ fn several_runs(vector: &Vector) -> Value {
     let runs: Vec<Vec<Option<Score>>> = vector.list("runs_invocation_scores").iter().map(of_run).collect();
     let mean = pooled_mean(&runs);
     let crashed = vector.input.get("crashed_runs").and_then(Value::as_u64).unwrap_or_default() > 0;
-    let status = if crashed { Status::Failed } else { Status::of(mean, threshold(vector)) };
+    let status = if crashed { PassStatus::Failed } else { PassStatus::new(mean, threshold(vector)) };
     json!({"score": mean.map(Score::get), "final_status": adk_status(status)})
 }
 
@@ -112,20 +112,20 @@ fn passes(vector: &Vector) -> Result<Value, String> {
 
 fn case_status(vector: &Vector) -> Result<Value, String> {
     let read = |status: &Value| match status.as_str() {
-        Some("passed") => Ok(Status::Passed),
-        Some("failed") => Ok(Status::Failed),
-        Some("not_evaluated") => Ok(Status::NotEvaluated),
+        Some("passed") => Ok(PassStatus::Passed),
+        Some("failed") => Ok(PassStatus::Failed),
+        Some("not_evaluated") => Ok(PassStatus::NotEvaluated),
         _ => Err(format!("{status} is no status")),
     };
     let all = vector.list("metric_statuses").iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let status = Status::of_all(all);
-    Ok(json!({"score": u8::from(status == Status::Passed), "status": trpc_status(status)}))
+    let status = PassStatus::of_all(all);
+    Ok(json!({"score": u8::from(status == PassStatus::Passed), "status": trpc_status(status)}))
 }
 
 fn majority_of(vector: &Vector) -> Result<Value, String> {
     let samples: Vec<Score> = vector.list("samples").iter().filter_map(score).collect();
     let majority = majority(&samples, threshold(vector)).ok_or("there are no samples")?;
-    let status = if majority.is_positive { Status::Passed } else { Status::Failed };
+    let status = if majority.is_positive { PassStatus::Passed } else { PassStatus::Failed };
     Ok(json!({"score": samples[majority.representative].get(), "status": trpc_status(status)}))
 }
 

@@ -2,7 +2,7 @@
 
 use eval_job::metric::rouge::trpc::rouge_criterion;
 use eval_job::metric::rouge::{RougeConfig, RougeScore, RougeType, best_rouge, measure};
-use eval_job::score::{Score, Status};
+use eval_job::score::{PassStatus, Score};
 use eval_job::text::{Tokenizer, sentences, stem, tokens};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn response_match(vector: &Vector) -> Result<Value, String> {
     let threshold = Score::clamped(vector.input["threshold"].as_f64().ok_or("there is no threshold")?);
     Ok(json!({
         "overall_score": mean.map(Score::get),
-        "status": super::numbers::adk_status(Status::of(mean, threshold)),
+        "status": super::numbers::adk_status(PassStatus::new(mean, threshold)),
     }))
 }
 

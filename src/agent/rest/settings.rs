@@ -17,7 +17,7 @@ pub trait RestTransport: Send + Sync {
         Vec::new()
     }
 
-    /// What to try after this error, where it is known better than for any transport.
+    /// The hint for this error, where a better one is known than that for any transport.
     fn own_hint(&self, _error: &AgentError) -> Option<String> {
         None
     }

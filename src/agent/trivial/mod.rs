@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{Agent, AgentError, Attempts, Reply, Session};
 use crate::evidence::ObjectContext;
 
-/// What an agent that does nothing replies.
+/// The reply of an agent that does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrivialKind {
     /// Nothing.
@@ -41,7 +41,7 @@ impl TrivialKind {
 /// An agent that does nothing.
 #[derive(Debug, Clone)]
 pub struct TrivialAgent {
-    /// What it replies.
+    /// Its reply.
     pub kind: TrivialKind,
     /// Its session's id.
     pub session: String,

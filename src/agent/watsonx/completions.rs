@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ThreadsConfig;
 use super::instance::{HINTS, Instance, reported, reported_failure};
-use super::wire::completions::{Beside, CompletionTurn, request};
+use super::wire::completions::{CompletionTurn, RequestExtras, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentError, Reply};
@@ -73,7 +73,7 @@ impl Wire for CompletionsWire {
         let messages: Vec<Value> = earlier.iter().cloned().chain([user_message(input)]).collect();
         // A thread of ours has the conversation's id.
         let own_thread = (self.thread == Thread::Ours).then_some(input.session_id.as_str());
-        let beside = Beside {
+        let beside = RequestExtras {
             context: &config.context,
             context_variables: &config.context_variables,
             additional_parameters: &config.additional_parameters,

@@ -21,7 +21,8 @@ pub(in crate::cli) struct UntilArgs {
     pub(in crate::cli) until: Option<UntilArg>,
 
     /// The most repetitions of --until
-    #[arg(long, env = "EVAL_JOB_MAX_REPEATS", value_name = "N", default_value_t = 20, value_parser = whole_number::<u32>(1, 10_000))]
+    #[arg(long, env = "EVAL_JOB_MAX_REPEATS", value_name = "N", default_value_t = 20, requires = "until",
+          value_parser = whole_number::<u32>(1, 10_000))]
     pub(in crate::cli) max_repeats: u32,
 
     /// The least difference of scores that matters to --until

@@ -109,7 +109,11 @@ fn status(comparisons: &[Comparison]) -> u8 {
 fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let mut file = store.open(id)?.with_redactor(context.redactor().clone());
-    let run = ComparedRun::read(&mut file)?;
+    // What was said is read only where it is shown.
+    let run = match args.verbose || args.json {
+        true => ComparedRun::read_with_words(&mut file)?,
+        false => ComparedRun::read(&mut file)?,
+    };
     if let Some(note) = &file.note {
         printer.note(&format!("note: {note}"));
     }

@@ -1,7 +1,7 @@
 //! A run with the scores of its models.
 
 use crate::compare::{HeldBy, ScoredSide, Scores, Side};
-use crate::record::Verdict;
+use crate::record::{TrialRecord, Verdict};
 use crate::score::UntilDecided;
 use crate::store::folder::JournalFile;
 use crate::store::{StoreError, StoredRun};
@@ -23,18 +23,36 @@ pub(in crate::cli) struct ComparedRun {
 impl ComparedRun {
     /// Reads a run once.
     pub(in crate::cli) fn read(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
+        ComparedRun::read_as(file, false)
+    }
+
+    /// The same, with what was said in its conversations.
+    pub(super) fn read_with_words(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
+        ComparedRun::read_as(file, true)
+    }
+
+    fn read_as(file: &mut JournalFile, has_words: bool) -> Result<ComparedRun, StoreError> {
         let summary = file.planned()?.summary;
         let mut held = HeldBy::new(&summary.provenance, file.job.as_deref());
         let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
         let mut models: Vec<(Side, Scores)> = summary.provenance.models.iter().map(side).collect();
-        let summary = file
-            .read(|_, trial| {
-                held.add(trial);
-                if let Some((_, scores)) = models.iter_mut().find(|(side, _)| side.model == trial.trial.model) {
-                    scores.add(trial);
-                }
-            })?
-            .summary;
+        let mut take = |trial: &TrialRecord| {
+            held.add(trial);
+            let scores = models.iter_mut().find(|(side, _)| side.model == trial.trial.model).map(|(_, scores)| scores);
+            match scores {
+                Some(scores) if has_words => scores.add_with_words(trial),
+                Some(scores) => scores.add(trial),
+                None => {}
+            }
+        };
+        let overview = match has_words {
+            true => file.read_with_texts(|trial| {
+                take(&trial);
+                Ok(())
+            })?,
+            false => file.read(|_, trial| take(trial))?,
+        };
+        let summary = overview.summary;
         let has_ended = summary.finished_at.is_some() && !summary.interrupted;
         Ok(ComparedRun {
             id: summary.id,

@@ -13,7 +13,7 @@ use crate::evidence::Usage;
 use crate::job::Job;
 use crate::metric::MetricConfig;
 use crate::money::Cost;
-use crate::record::{Beginning, Difference, Entry, Overview, Provenance};
+use crate::record::{Beginning, Entry, Overview, Provenance, SettingDifference};
 use crate::report::{one_line, plain};
 use crate::run::{Engine, RunDeps, WrittenSteps};
 
@@ -68,7 +68,7 @@ pub(super) fn check(
     ))
 }
 
-fn words(difference: &Difference) -> String {
+fn words(difference: &SettingDifference) -> String {
     let what = plain(&difference.what);
     match &difference.values {
         Some((then, now)) => {

@@ -3,8 +3,15 @@
 use super::super::args::{Instead, ResumeMode, retyped};
 use super::super::context::Context;
 
-/// The command that was typed, for the same run again.
+/// The command that was typed, for the same run again. What it recorded stays incomplete: a run that goes on records nothing.
 pub(in crate::cli) fn resume_command(id: &str, mode: ResumeMode, context: &Context) -> String {
     let with = &[mode.flag(), id];
-    retyped(&context.typed, Instead { without: &["resume", "retry_errors"], with, ..Instead::default() })
+    retyped(
+        &context.typed,
+        Instead {
+            without: &["resume", "retry_errors", "cassette_record", "cassette_replay"],
+            with,
+            ..Instead::default()
+        },
+    )
 }

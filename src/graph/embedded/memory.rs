@@ -85,17 +85,17 @@ pub(super) struct ResultMemory(AtomicUsize);
 
 /// The memory of one result, until it is dropped.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct ReservedMemory {
     waiting: Arc<ResultMemory>,
     bytes: usize,
 }
 
 impl ResultMemory {
     /// Takes what the statement on this thread holds now, unless the results would have more than `most` together.
-    pub(super) fn hold(self: &Arc<ResultMemory>, most: usize) -> Result<Held, GraphError> {
+    pub(super) fn hold(self: &Arc<ResultMemory>, most: usize) -> Result<ReservedMemory, GraphError> {
         let bytes = held();
         let before = self.0.fetch_add(bytes, Ordering::AcqRel);
-        let held = Held { waiting: Arc::clone(self), bytes };
+        let held = ReservedMemory { waiting: Arc::clone(self), bytes };
         if before > 0 && before + bytes > most {
             return Err(GraphError::new(
                 GraphErrorKind::Limit,
@@ -110,7 +110,7 @@ impl ResultMemory {
     }
 }
 
-impl Drop for Held {
+impl Drop for ReservedMemory {
     fn drop(&mut self) {
         self.waiting.0.fetch_sub(self.bytes, Ordering::AcqRel);
         if self.bytes > LARGE {

@@ -16,7 +16,7 @@ use super::memory::full;
 use super::packed::{Form, Packed};
 use super::pool::Worker;
 use super::schema::{Dispatch, dispatch};
-use super::session::{Answer, Effect};
+use super::session::{Effect, StatementResult};
 use super::wire::{self, RowReader};
 use crate::cypher::{Columns, Statement, columns, split};
 use crate::graph::{GraphError, GraphErrorKind, Parameters, Table, Value};
@@ -44,13 +44,13 @@ impl Worker {
         request: &CommitOrCancel,
         form: &Form,
         run: impl FnOnce(&mut OpenDatabase, RowSink<'_>) -> Result<Done, StatementError>,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         let waiting = Arc::clone(&self.waiting);
         self.bounded(request, |store| {
             store.database.max_result_rows = 0;
             let mut rows = Packed::default();
             let Done { columns, effect, counts } = run(store, &mut |row| rows.push(&row, form))?;
-            Ok(Answer { columns, rows, effect, counts, held: waiting.hold(store.memory)? })
+            Ok(StatementResult { columns, rows, effect, counts, held: waiting.hold(store.memory)? })
         })
     }
 }

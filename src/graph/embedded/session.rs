@@ -6,7 +6,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::counts::WriteCounts;
 use super::error::{StatementError, StatementErrorKind};
-use super::memory::Held;
+use super::memory::ReservedMemory;
 use super::packed::{Form, Packed};
 use super::pool::{Sessions, To};
 use crate::graph::Parameters;
@@ -35,7 +35,7 @@ pub enum Effect {
 
 /// The answer to a statement.
 #[derive(Debug)]
-pub struct Answer {
+pub struct StatementResult {
     /// The names of its columns.
     pub columns: Vec<String>,
     /// Its rows, in the form of the session.
@@ -45,7 +45,7 @@ pub struct Answer {
     /// Its update counters.
     pub counts: WriteCounts,
     /// The memory of the rows, for as long as they are kept.
-    pub held: Held,
+    pub held: ReservedMemory,
 }
 
 /// How long a statement of a session may take.
@@ -85,7 +85,7 @@ impl GraphSession {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         match self.read(statement, parameters, timeouts).await {
             Err(refusal) if refusal.reason == StatementErrorKind::AccessMode && access == AccessMode::Write => {}
             answer => return answer,
@@ -111,7 +111,7 @@ impl GraphSession {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         let answer = self.inside(statement, parameters, timeouts).await;
         if answer.is_err() {
             self.roll_back();
@@ -124,7 +124,7 @@ impl GraphSession {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         let Some(OpenTransaction { access, turn }) = &self.transaction else {
             return Err(StatementError::no_transaction());
         };
@@ -168,7 +168,7 @@ impl GraphSession {
         statement: &str,
         parameters: &Parameters,
         timeouts: Timeouts,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
         let work = self.sessions.ask(To::Reader, timeouts.statement, move |worker, request| {
             worker.answer(request, &form, |store, row| store.read(&statement, &parameters, row))
@@ -182,7 +182,7 @@ impl GraphSession {
         parameters: &Parameters,
         timeouts: Timeouts,
         alone: bool,
-    ) -> Result<Answer, StatementError> {
+    ) -> Result<StatementResult, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
         let work = self.sessions.ask(To::Writer, timeouts.statement, move |worker, request| {
             let answer = worker.answer(request, &form, |store, row| store.write(&statement, &parameters, row));

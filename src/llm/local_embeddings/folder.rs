@@ -39,7 +39,7 @@ pub(super) enum FolderError {
     OtherKind {
         /// The file that says so.
         file: PathBuf,
-        /// What it is instead.
+        /// The kind of the model.
         what: String,
     },
 }

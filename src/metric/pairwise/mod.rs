@@ -47,7 +47,7 @@ impl Order {
     const BOTH: [Order; 2] = [Order::AgentFirst, Order::OtherFirst];
 }
 
-/// What was said, one message after the other: by whom, and what.
+/// The messages of a conversation: who wrote each, and its text.
 type Messages<'a> = Vec<(&'static str, &'a str)>;
 
 /// Most replies of one order can't be used: why each of them can't.

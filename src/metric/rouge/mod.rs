@@ -17,7 +17,7 @@ use crate::text::{Tokenizer, folded, is_of_word, tokens};
 /// How many words are shown at most.
 const WORDS: usize = 12;
 
-/// What ROUGE says of a reply.
+/// The ROUGE scores of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RougeMeasured {
     /// All three numbers.
@@ -81,7 +81,7 @@ fn too_low(minimum: &RougeMinimum, score: RougeScore) -> Vec<String> {
     .collect()
 }
 
-/// What one text has and the other has not.
+/// The words that only one of two texts has.
 fn differences(config: &RougeConfig, reply: &str, reference: &str) -> Vec<String> {
     let words = |text| tokens(text, config.tokenizer, config.use_stemmer);
     let (actual, expected) = (words(reply), words(reference));

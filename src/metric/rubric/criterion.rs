@@ -1,4 +1,4 @@
-//! What judges look at beside the replies' words.
+//! The criteria of judges beside the replies' words.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

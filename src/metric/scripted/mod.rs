@@ -9,7 +9,7 @@ use crate::evidence::{Judgement, Observed, ToolUse, Turn};
 use crate::score::{Component, Dimension, Score, Weight};
 use crate::script::{ApiType, METRIC, Record, ScriptText, TIME_LIMIT, data, line, list, shown};
 
-/// What a script comes to.
+/// The metric of a script.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedMetric {
     pub(super) weight: Weight,
@@ -122,7 +122,7 @@ impl ScriptedMetric {
     }
 }
 
-/// What a script came to, in words.
+/// The result of a script, in words.
 fn score_text(line: &str, truth: Option<bool>, number: f64) -> String {
     match truth {
         Some(truth) => format!("{line} is {truth}"),
@@ -148,7 +148,7 @@ fn call(turn: u32, ToolUse { tool, args, result, .. }: ToolUse) -> Dynamic {
     )
 }
 
-/// What is expected, with the names of the job file; absent where nothing is.
+/// The expectation, with the names of the job file; absent where there is none.
 fn expected(expected: Option<&Expectation>) -> Dynamic {
     let json: Value = expected.map_or(Value::Null, |expected| json!(expected));
     data(&json)

@@ -56,8 +56,8 @@ impl JudgeMeasure for SimulatedUserConfig {
     fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
         let place = item.turn?.checked_sub(1)? as usize;
         let fixed = input.user.opening.get(place)?;
-        let said = input.transcript.turns.iter().find(|turn| Some(turn.number) == item.turn)?;
-        Some(match said.user.trim() == fixed.trim() {
+        let turn = input.transcript.turns.iter().find(|turn| Some(turn.number) == item.turn)?;
+        Some(match turn.user.trim() == fixed.trim() {
             true => Component::scored(Score::ONE, "it is the message that the case begins with"),
             false => Component::scored(Score::ZERO, "it is not the message that the case begins with"),
         })

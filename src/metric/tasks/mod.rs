@@ -176,7 +176,7 @@ impl CheckedVerdict {
     }
 }
 
-/// What the judge was shown, where its verdicts must rest on that.
+/// The texts that the judge was shown, where its verdicts must quote them.
 fn shown(input: &MetricInput<'_>) -> Option<Shown> {
     input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any, &[]))
 }

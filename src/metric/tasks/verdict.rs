@@ -24,7 +24,7 @@ pub(super) struct Rating {
     pub(super) reason: String,
     /// 0 to 1.
     pub(super) score: Score,
-    /// What it rests on.
+    /// Its quotes.
     pub(super) citations: Citations,
 }
 

@@ -44,7 +44,7 @@ pub struct TemplateConfig {
 }
 
 impl TemplateConfig {
-    /// What is wrong with it: its key, and a sentence.
+    /// Its problem: the key, and a sentence.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         if self.prompt.trim().is_empty() {
             return Some(("prompt", "template needs `prompt`, what the judge is asked".to_owned()));
@@ -87,7 +87,7 @@ impl TemplateMetric {
         self.config.positive_from.unwrap_or(Score::clamped(0.5))
     }
 
-    /// What the judges' samples come to for a turn.
+    /// The score of a turn by the judges' samples.
     fn component(&self, turn: u32, judgements: &[Judgement]) -> Component {
         let id = self.id(turn);
         let (mut readings, mut why) = (Vec::new(), None);

@@ -101,10 +101,10 @@ impl<F: FnMut(usize, usize) -> bool> Kuhn<'_, F> {
 }
 
 /// Weights of pairs: `weights[expected][actual]`, 0 for none.
-pub(super) type Weights = Vec<Vec<f64>>;
+pub(super) type PairWeights = Vec<Vec<f64>>;
 
 /// The heaviest alignment in order.
-pub(super) fn heaviest_in_order(weights: &Weights, actual: usize) -> Pairs {
+pub(super) fn heaviest_in_order(weights: &PairWeights, actual: usize) -> Pairs {
     let expected = weights.len();
     let mut best = vec![vec![0.0_f64; actual + 1]; expected + 1];
     for wanted in (0..expected).rev() {
@@ -131,7 +131,7 @@ pub(super) fn heaviest_in_order(weights: &Weights, actual: usize) -> Pairs {
 }
 
 /// The heaviest assignment in any order (the Hungarian method, with potentials).
-pub(super) fn heaviest(weights: &Weights, actual: usize) -> Pairs {
+pub(super) fn heaviest(weights: &PairWeights, actual: usize) -> Pairs {
     let expected = weights.len();
     if expected == 0 || actual == 0 {
         return vec![None; expected];
@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Every assignment, one after the other.
-    fn brute(weights: &Weights, actual: usize, in_order: bool) -> f64 {
+    fn brute(weights: &PairWeights, actual: usize, in_order: bool) -> f64 {
         fn go(weights: &[Vec<f64>], used: &mut Vec<bool>, from: usize, in_order: bool) -> f64 {
             let Some((row, rest)) = weights.split_first() else { return 0.0 };
             let mut best = go(rest, used, from, in_order);
@@ -233,7 +233,7 @@ mod tests {
         go(weights, &mut vec![false; actual], 0, in_order)
     }
 
-    fn weight(weights: &Weights, pairs: &Pairs) -> f64 {
+    fn weight(weights: &PairWeights, pairs: &Pairs) -> f64 {
         pairs.iter().enumerate().filter_map(|(wanted, made)| Some(weights[wanted][(*made)?])).sum()
     }
 
@@ -247,10 +247,10 @@ mod tests {
         #[test]
         fn matchings_are_largest_and_heaviest((edges, actual) in edges(), values in proptest::collection::vec(1u32..9, 36)) {
             let pairs = any_order(edges.len(), actual, &mut |wanted, made| edges[wanted][made]);
-            let weights: Weights = edges.iter().enumerate().map(|(wanted, row)| {
+            let weights: PairWeights = edges.iter().enumerate().map(|(wanted, row)| {
                 row.iter().enumerate().map(|(made, has)| if *has { f64::from(values[wanted * 6 + made]) } else { 0.0 }).collect()
             }).collect();
-            let ones: Weights = edges.iter().map(|row| row.iter().map(|has| f64::from(u8::from(*has))).collect()).collect();
+            let ones: PairWeights = edges.iter().map(|row| row.iter().map(|has| f64::from(u8::from(*has))).collect()).collect();
             for (wanted, made) in pairs.iter().enumerate() {
                 prop_assert!(made.is_none_or(|made| edges[wanted][made]));
             }

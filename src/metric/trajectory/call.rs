@@ -11,14 +11,14 @@ use super::fuzzy::{FuzzyAnswers, FuzzyPair, decide};
 use super::matcher::{CompiledTool, TrajectoryMatcher};
 use super::normal::flattened;
 use super::rule::RuleKind;
-use super::value::{Comparison, Difference, Doubt};
+use super::value::{CallDifference, ValueComparison, ValueDoubt};
 use crate::clock::Deadline;
 use crate::evidence::ToolUse;
 use crate::metric::measured::Unusable;
 
 /// Whether two calls are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CallVerdict {
     Same,
     Differs,
     /// It depends on a text of which nobody could say whether it means the same.
@@ -46,13 +46,13 @@ pub(super) struct CallComparer<'a> {
 
 impl CallComparer<'_> {
     /// Whether the calls are the same.
-    pub(super) fn verdict(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Verdict {
+    pub(super) fn verdict(&self, wanted: &Wanted<'_>, made: &ToolUse) -> CallVerdict {
         if self.names_decide && wanted.call.tool != made.tool {
-            return Verdict::Differs;
+            return CallVerdict::Differs;
         }
         let (same, comparison) = self.compare(wanted, made, false);
         if !same {
-            return Verdict::Differs;
+            return CallVerdict::Differs;
         }
         let mut doubt = comparison.unknown.into_iter().next();
         if !comparison.fuzzy.is_empty() {
@@ -62,17 +62,17 @@ impl CallComparer<'_> {
             let decision = self.decide(&pair);
             match decision.same {
                 Some(true) => {}
-                Some(false) => return Verdict::Differs,
-                None if doubt.is_none() => doubt = Some(Doubt { path, why: decision.who, help: None }),
+                Some(false) => return CallVerdict::Differs,
+                None if doubt.is_none() => doubt = Some(ValueDoubt { path, why: decision.who, help: None }),
                 None => {}
             }
         }
         match doubt {
-            Some(Doubt { path, why, .. }) => {
+            Some(ValueDoubt { path, why, .. }) => {
                 self.doubts(&path, &why);
-                Verdict::Unknown
+                CallVerdict::Unknown
             }
-            None => Verdict::Same,
+            None => CallVerdict::Same,
         }
     }
 
@@ -91,10 +91,10 @@ impl CallComparer<'_> {
     }
 
     /// All that differs.
-    pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<Difference> {
+    pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<CallDifference> {
         let (_, comparison) = self.compare(wanted, made, true);
         let mut found = comparison.found.unwrap_or_default();
-        found.extend(comparison.unknown.into_iter().map(|Doubt { path, why, .. }| Difference {
+        found.extend(comparison.unknown.into_iter().map(|ValueDoubt { path, why, .. }| CallDifference {
             path,
             expected: None,
             actual: None,
@@ -104,19 +104,19 @@ impl CallComparer<'_> {
             let decision = self.decide(&pair);
             if decision.same != Some(true) {
                 let (expected, actual) = (Some(pair.expected.into()), Some(pair.actual.into()));
-                found.push(Difference { path, expected, actual, why: Some(decision.who) });
+                found.push(CallDifference { path, expected, actual, why: Some(decision.who) });
             }
         }
         found
     }
 
-    /// What nothing can be compared with in an expected call: where, and why. It is compared with itself.
+    /// The parts of an expected call with which nothing can be compared: place and reason. The call is compared with itself.
     pub(super) fn unusable(&self, wanted: &Wanted<'_>) -> Vec<(String, Unusable)> {
         let ExpectedCall { tool, args, result, .. } = wanted.call;
         let args = args.clone().unwrap_or_default();
         let itself = ToolUse { id: None, tool: tool.clone(), args, result: result.clone() };
         let (_, comparison) = self.compare(wanted, &itself, true);
-        let unusable = |Doubt { path, why, help }| Some((path, Unusable { why, help: help? }));
+        let unusable = |ValueDoubt { path, why, help }| Some((path, Unusable { why, help: help? }));
         comparison.unknown.into_iter().filter_map(unusable).collect()
     }
 
@@ -135,8 +135,8 @@ impl CallComparer<'_> {
         decide(pair, self.answers, self.matcher.config.similarity, is_watsonx)
     }
 
-    pub(super) fn comparison<'a>(&self, layers: Layers<'a>, collects: bool) -> Comparison<'a> {
-        let mut comparison = Comparison::new(layers, collects);
+    pub(super) fn comparison<'a>(&self, layers: Layers<'a>, collects: bool) -> ValueComparison<'a> {
+        let mut comparison = ValueComparison::new(layers, collects);
         comparison.has_ignore_word = self.matcher.has_ignore_word;
         comparison.strict = self.matcher.config.strict;
         comparison.deadline = self.deadline;
@@ -147,7 +147,7 @@ impl CallComparer<'_> {
         Layers([wanted.rules.as_ref(), tool.map(|tool| &tool.paths), Some(&self.matcher.paths)])
     }
 
-    fn compare<'a>(&'a self, wanted: &'a Wanted<'_>, made: &ToolUse, collects: bool) -> (bool, Comparison<'a>) {
+    fn compare<'a>(&'a self, wanted: &'a Wanted<'_>, made: &ToolUse, collects: bool) -> (bool, ValueComparison<'a>) {
         let matcher = self.matcher;
         let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
         let mut same = true;
@@ -160,7 +160,7 @@ impl CallComparer<'_> {
                 let mode = Mode { fold: false, ..matcher.mode };
                 let mut comparison = self.comparison(Layers::default(), false);
                 let same = comparison.value(rule, &mode, &expected, &actual) && comparison.fuzzy.is_empty();
-                let of_tool = |doubt| Doubt { path: "tool".to_owned(), ..doubt };
+                let of_tool = |doubt| ValueDoubt { path: "tool".to_owned(), ..doubt };
                 unknown.extend(comparison.unknown.into_iter().map(of_tool));
                 same
             }
@@ -168,7 +168,7 @@ impl CallComparer<'_> {
         if !has_same_name {
             same = false;
             let (expected, actual) = (Some(wanted.call.tool.as_str().into()), Some(made.tool.as_str().into()));
-            found.push(Difference { path: "tool".to_owned(), expected, actual, why: None });
+            found.push(CallDifference { path: "tool".to_owned(), expected, actual, why: None });
         }
         let mut arguments =
             self.comparison(self.layers(wanted, tool), collects).shown_as(if collects { "args" } else { "" });
@@ -194,7 +194,7 @@ impl CallComparer<'_> {
         wanted: &Wanted<'_>,
         tool: Option<&CompiledTool>,
         made: &ToolUse,
-        comparison: &mut Comparison<'_>,
+        comparison: &mut ValueComparison<'_>,
     ) -> bool {
         let matcher = self.matcher;
         if !matcher.arguments {
@@ -237,7 +237,7 @@ impl CallComparer<'_> {
         expected: &ExpectedCall,
         tool: Option<&CompiledTool>,
         made: &ToolUse,
-        comparison: &mut Comparison<'_>,
+        comparison: &mut ValueComparison<'_>,
     ) -> bool {
         let matcher = self.matcher;
         if !matcher.results {

@@ -3,20 +3,20 @@
 use std::cell::{Cell, RefCell};
 
 use super::align::Pairs;
-use super::call::{CallComparer, Verdict, Wanted};
+use super::call::{CallComparer, CallVerdict, Wanted};
 use super::config::{CallCount, CallOrder, TrajectoryConfig};
 use super::expected::ExpectedCall;
-use super::explain::{self, Row};
+use super::explain::{self, CallRow};
 use super::figures::{TrajectoryFigures, figures};
 use super::fuzzy::{FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};
 use super::goals::GoalGraph;
 use super::matcher::{TrajectoryConfigError, TrajectoryMatcher};
-use super::value::Difference;
+use super::value::CallDifference;
 use crate::clock::Deadline;
 use crate::evidence::ToolUse;
 use crate::metric::measured::Unusable;
 
-/// What is compared.
+/// The two sides of a comparison.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrajectoryInput<'a> {
     /// The expected calls.
@@ -27,8 +27,8 @@ pub struct TrajectoryInput<'a> {
     pub goals: Option<&'a GoalGraph>,
     /// The goals that are messages, and when they were reached.
     pub messages: &'a [MessageGoal],
-    /// What must hold of the conversation beside its goals.
-    pub assertions: &'a [Assertion],
+    /// The assertions about the conversation beside its goals.
+    pub assertions: &'a [JudgedAssertion],
     /// Until when the scripts of `compare` may run, all together; without it none is run.
     pub deadline: Option<Deadline>,
 }
@@ -68,7 +68,7 @@ pub enum UnknownGoal {
     /// The judge has not decided on an assertion.
     #[error("whether it holds that {text:?} is not known: {why}")]
     UndecidedAssertion {
-        /// What must hold.
+        /// The assertion.
         text: String,
         /// Why not.
         why: String,
@@ -77,8 +77,8 @@ pub enum UnknownGoal {
 
 /// Something that must hold of a conversation for its journey to succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assertion {
-    /// What must hold.
+pub struct JudgedAssertion {
+    /// The assertion.
     pub text: String,
     /// Whether it does; why it is not known, where it is not.
     pub holds: Result<bool, UnknownGoal>,
@@ -115,12 +115,12 @@ pub struct FuzzyQuestions {
 }
 
 /// One comparison, with the verdicts on the pairs that were looked at.
-pub(super) struct Session<'a> {
+pub(super) struct MatchSession<'a> {
     pub(super) matcher: &'a TrajectoryMatcher,
     pub(super) input: TrajectoryInput<'a>,
     pub(super) wanted: Vec<Wanted<'a>>,
     pub(super) comparer: CallComparer<'a>,
-    pub(super) known: RefCell<Vec<Option<Verdict>>>,
+    pub(super) known: RefCell<Vec<Option<CallVerdict>>>,
 }
 
 impl TrajectoryMatcher {
@@ -171,7 +171,7 @@ impl TrajectoryMatcher {
         &self,
         expected: &ExpectedCall,
         made: &ToolUse,
-    ) -> Result<Vec<Difference>, TrajectoryConfigError> {
+    ) -> Result<Vec<CallDifference>, TrajectoryConfigError> {
         let session = self.session(
             TrajectoryInput { expected: std::slice::from_ref(expected), ..TrajectoryInput::default() },
             &LettersOnly,
@@ -179,8 +179,8 @@ impl TrajectoryMatcher {
         Ok(session.wanted.first().map(|wanted| session.comparer.differences(wanted, made)).unwrap_or_default())
     }
 
-    /// What of an expected call nothing can be compared with, such as a pattern that is none: its key within the call, and a
-    /// sentence.
+    /// The parts of an expected call with which nothing can be compared, such as a pattern that is none: each by its key within the
+    /// call, with a sentence.
     pub fn unusable(&self, call: &ExpectedCall) -> Vec<(String, Unusable)> {
         // Where the original says that it differs, it can't be compared all the same.
         let lenient =
@@ -199,9 +199,9 @@ impl TrajectoryMatcher {
         &'a self,
         input: TrajectoryInput<'a>,
         answers: &'a dyn FuzzyAnswers,
-    ) -> Result<Session<'a>, TrajectoryConfigError> {
+    ) -> Result<MatchSession<'a>, TrajectoryConfigError> {
         let wanted = |call: &'a ExpectedCall| Ok(Wanted { call, rules: self.rules_of(call)? });
-        Ok(Session {
+        Ok(MatchSession {
             matcher: self,
             input,
             wanted: input.expected.iter().map(wanted).collect::<Result<_, _>>()?,
@@ -218,7 +218,7 @@ impl TrajectoryMatcher {
     }
 }
 
-impl Session<'_> {
+impl MatchSession<'_> {
     fn run(&self) -> Trajectory {
         let found = self.holds(false);
         let is_match = match &found {
@@ -272,18 +272,19 @@ impl Session<'_> {
 
     /// Of pairs those that are the same.
     fn matched(&self, pairs: &Pairs) -> Pairs {
-        let same =
-            |(wanted, made): (usize, &Option<usize>)| made.filter(|made| self.verdict(wanted, *made) == Verdict::Same);
+        let same = |(wanted, made): (usize, &Option<usize>)| {
+            made.filter(|made| self.verdict(wanted, *made) == CallVerdict::Same)
+        };
         pairs.iter().enumerate().map(same).collect()
     }
 
     fn explanation(&self, pairs: &Pairs, same: &Pairs) -> String {
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         let row = |wanted: usize, made: usize| match same[wanted] {
-            Some(_) => Row::Same { expected: wanted, actual: made },
+            Some(_) => CallRow::Same { expected: wanted, actual: made },
             None => {
                 let differences = self.comparer.differences(&self.wanted[wanted], &self.input.actual[made]);
-                Row::Near { expected: wanted, actual: made, differences }
+                CallRow::Near { expected: wanted, actual: made, differences }
             }
         };
         let may_have_extra = self.matcher.count == CallCount::Subset;

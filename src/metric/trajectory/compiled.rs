@@ -15,7 +15,7 @@ use crate::script::{COMPARISON, ExpressionProblem, ScriptText};
 pub(super) struct SharedSchema(Arc<CompiledSchema>);
 
 impl SharedSchema {
-    /// What of a value is against it.
+    /// The violations of a value.
     pub(super) fn violations(&self, value: &Value) -> Vec<String> {
         self.0.violations(value)
     }
@@ -28,8 +28,8 @@ impl std::fmt::Debug for SharedSchema {
 }
 
 /// A rule of one word.
-const fn word(kind: RuleKind) -> Compiled {
-    Compiled { kind, ..PLAIN }
+const fn of_kind_alone(kind: RuleKind) -> CompiledRule {
+    CompiledRule { kind, ..PLAIN }
 }
 
 /// Why a rule can't be used.
@@ -49,7 +49,7 @@ impl<S: Into<String>> From<S> for RuleProblem {
 
 /// A rule with its trees of paths.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Compiled {
+pub(super) struct CompiledRule {
     pub(super) kind: RuleKind,
     /// Whether the values are compared at all, beside the conditions.
     pub(super) compares: bool,
@@ -66,20 +66,20 @@ pub(super) struct Compiled {
 }
 
 /// Equality as the options of the metric mean it.
-pub(super) static STRICT: Compiled = PLAIN;
+pub(super) static STRICT: CompiledRule = PLAIN;
 
 /// Rules of one word, in the order of their kinds.
-static WORDS: [Compiled; 7] = [
+static WORDS: [CompiledRule; 7] = [
     PLAIN,
-    word(RuleKind::Fuzzy),
-    word(RuleKind::Ignore),
-    word(RuleKind::Optional),
-    word(RuleKind::Contains),
-    word(RuleKind::Regex),
-    word(RuleKind::Date),
+    of_kind_alone(RuleKind::Fuzzy),
+    of_kind_alone(RuleKind::Ignore),
+    of_kind_alone(RuleKind::Optional),
+    of_kind_alone(RuleKind::Contains),
+    of_kind_alone(RuleKind::Regex),
+    of_kind_alone(RuleKind::Date),
 ];
 
-const PLAIN: Compiled = Compiled {
+const PLAIN: CompiledRule = CompiledRule {
     kind: RuleKind::Strict,
     compares: true,
     only: None,
@@ -94,12 +94,12 @@ const PLAIN: Compiled = Compiled {
     extra: None,
 };
 
-impl Compiled {
+impl CompiledRule {
     /// Reads a rule. `lenient` passes over leaves of `ignorePaths` that are neither true, false nor a mapping.
     ///
     /// # Errors
     /// It contradicts itself; the sentence says how.
-    pub(super) fn new(rule: &Rule, lenient: bool) -> Result<Compiled, RuleProblem> {
+    pub(super) fn new(rule: &Rule, lenient: bool) -> Result<CompiledRule, RuleProblem> {
         let options = rule.options();
         if !options.only_paths.is_empty() && !options.ignore_paths.is_empty() {
             return Err("has onlyPaths and ignorePaths; keep one of them".into());
@@ -131,7 +131,7 @@ impl Compiled {
         }
         let is_condition = schema.is_some() || options.length.is_some() || options.valid || options.compare.is_some();
         let compares = options.rule.is_some() || only.is_some() || ignore.is_some() || options.number.is_some();
-        Ok(Compiled {
+        Ok(CompiledRule {
             kind: options.rule.unwrap_or_default(),
             compares: compares || !is_condition,
             only,
@@ -164,12 +164,12 @@ impl Compiled {
     }
 
     /// The rule that values within this one's are compared by.
-    pub(super) fn inherited(&self) -> &'static Compiled {
-        Compiled::of(self.kind)
+    pub(super) fn inherited(&self) -> &'static CompiledRule {
+        CompiledRule::from_kind(self.kind)
     }
 
     /// A rule of one word.
-    pub(super) fn of(kind: RuleKind) -> &'static Compiled {
+    pub(super) fn from_kind(kind: RuleKind) -> &'static CompiledRule {
         &WORDS[kind as usize]
     }
 }
@@ -195,11 +195,11 @@ impl PathTree {
 
 /// Rules by the paths of values: `a.b`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PathRules(BTreeMap<String, Compiled>);
+pub(super) struct PathRules(BTreeMap<String, CompiledRule>);
 
 impl PathRules {
     pub(super) fn new(rules: &BTreeMap<String, Rule>, lenient: bool) -> Result<PathRules, (String, RuleProblem)> {
-        let compiled = |(path, rule): (&String, &Rule)| match Compiled::new(rule, lenient) {
+        let compiled = |(path, rule): (&String, &Rule)| match CompiledRule::new(rule, lenient) {
             Ok(rule) => Ok((path.clone(), rule)),
             Err(why) => Err((path.clone(), why)),
         };
@@ -207,7 +207,8 @@ impl PathRules {
     }
 
     fn has_below(&self, path: &str) -> bool {
-        let below = |(key, _): (&String, &Compiled)| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        let below =
+            |(key, _): (&String, &CompiledRule)| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
         self.0.range(path.to_owned()..).take_while(|(key, _)| key.starts_with(path)).any(below)
     }
 }
@@ -226,7 +227,7 @@ impl<'a> Layers<'a> {
     }
 
     /// The rule of this path.
-    pub(super) fn exact(&self, path: &str) -> Option<&'a Compiled> {
+    pub(super) fn exact(&self, path: &str) -> Option<&'a CompiledRule> {
         self.filled().find_map(|rules| rules.0.get(path))
     }
 

@@ -1,6 +1,6 @@
 //! Criteria that another system's file gives.
 
-/// What is wrong with a criterion, in a sentence.
+/// An error of a criterion, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CriterionError(String);

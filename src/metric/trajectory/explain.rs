@@ -1,9 +1,9 @@
-//! What differed, as one block that a person can read: the aligned calls, the first divergence, and each argument.
+//! The differences as one block that a person can read: the aligned calls, the first divergence, and each argument.
 
 use serde_json::Value;
 
 use super::expected::ExpectedCall;
-use super::value::Difference;
+use super::value::CallDifference;
 use crate::evidence::ToolUse;
 
 /// The most characters of a value.
@@ -15,11 +15,11 @@ const DIFFERENCES: usize = 8;
 
 /// One line of the aligned calls.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Row {
+pub(super) enum CallRow {
     /// Both, and the same.
     Same { expected: usize, actual: usize },
     /// Both are of one tool, and they differ.
-    Near { expected: usize, actual: usize, differences: Vec<Difference> },
+    Near { expected: usize, actual: usize, differences: Vec<CallDifference> },
     /// Expected and not made.
     Missing(usize),
     /// Made and not expected.
@@ -28,14 +28,15 @@ pub(super) enum Row {
     Beside(usize),
 }
 
-impl Row {
+impl CallRow {
     /// Where it stands among the actual calls.
     fn place(&self) -> Option<usize> {
         match self {
-            Row::Same { actual, .. } | Row::Near { actual, .. } | Row::Extra(actual) | Row::Beside(actual) => {
-                Some(*actual)
-            }
-            Row::Missing(_) => None,
+            CallRow::Same { actual, .. }
+            | CallRow::Near { actual, .. }
+            | CallRow::Extra(actual)
+            | CallRow::Beside(actual) => Some(*actual),
+            CallRow::Missing(_) => None,
         }
     }
 }
@@ -46,9 +47,9 @@ pub(super) fn rows(
     actual: usize,
     pairs: &[Option<usize>],
     may_have_extra: bool,
-    mut row: impl FnMut(usize, usize) -> Row,
-) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+    mut row: impl FnMut(usize, usize) -> CallRow,
+) -> Vec<CallRow> {
+    let mut rows: Vec<CallRow> = Vec::new();
     let mut owner = vec![None; actual];
     for (wanted, made) in pairs.iter().enumerate() {
         if let Some(made) = made {
@@ -62,16 +63,16 @@ pub(super) fn rows(
                 let before = (0..*wanted).rev().take_while(|at| pairs[*at].is_none()).collect::<Vec<_>>();
                 for missing in before.into_iter().rev().filter(|at| !reported[*at]).collect::<Vec<_>>() {
                     reported[missing] = true;
-                    rows.push(Row::Missing(missing));
+                    rows.push(CallRow::Missing(missing));
                 }
                 rows.push(row(*wanted, made));
             }
-            None if may_have_extra => rows.push(Row::Beside(made)),
-            None => rows.push(Row::Extra(made)),
+            None if may_have_extra => rows.push(CallRow::Beside(made)),
+            None => rows.push(CallRow::Extra(made)),
         }
     }
     let rest = (0..expected).filter(|at| pairs[*at].is_none() && !reported[*at]);
-    rows.extend(rest.collect::<Vec<_>>().into_iter().map(Row::Missing));
+    rows.extend(rest.collect::<Vec<_>>().into_iter().map(CallRow::Missing));
     rows
 }
 
@@ -102,7 +103,7 @@ fn expected_call(expected: &ExpectedCall) -> String {
     format!("{}{name}", call(&expected.tool, expected.args.as_ref()))
 }
 
-fn difference(it: &Difference) -> String {
+fn difference(it: &CallDifference) -> String {
     let why = it.why.as_ref().map(|why| format!(" ({})", shortened(why.clone()))).unwrap_or_default();
     match (&it.expected, &it.actual) {
         (Some(expected), Some(actual)) => {
@@ -117,7 +118,7 @@ fn difference(it: &Difference) -> String {
 /// The block. `headline` says in a sentence why the calls are not as expected.
 pub(super) fn block(
     headline: &str,
-    rows: &[Row],
+    rows: &[CallRow],
     expected: &[ExpectedCall],
     actual: &[ToolUse],
     notes: &[String],
@@ -126,10 +127,10 @@ pub(super) fn block(
     lines.extend(first_divergence(rows, expected, actual));
     for row in rows {
         match row {
-            Row::Same { actual: made, .. } => {
+            CallRow::Same { actual: made, .. } => {
                 lines.push(format!("  = {}. {}", made + 1, call(&actual[*made].tool, Some(&actual[*made].args))))
             }
-            Row::Near { expected: wanted, actual: made, differences } => {
+            CallRow::Near { expected: wanted, actual: made, differences } => {
                 lines.push(format!("  ! {}. {}", made + 1, call(&actual[*made].tool, Some(&actual[*made].args))));
                 lines.push(format!("     expected {}", expected_call(&expected[*wanted])));
                 lines.extend(differences.iter().take(DIFFERENCES).map(|it| format!("     {}", difference(it))));
@@ -137,9 +138,9 @@ pub(super) fn block(
                     lines.push(format!("     and {} more differences", differences.len() - DIFFERENCES));
                 }
             }
-            Row::Missing(wanted) => lines.push(format!("  - missing: {}", expected_call(&expected[*wanted]))),
-            Row::Extra(made) | Row::Beside(made) => {
-                let sign = if matches!(row, Row::Extra(_)) { '+' } else { ' ' };
+            CallRow::Missing(wanted) => lines.push(format!("  - missing: {}", expected_call(&expected[*wanted]))),
+            CallRow::Extra(made) | CallRow::Beside(made) => {
+                let sign = if matches!(row, CallRow::Extra(_)) { '+' } else { ' ' };
                 lines.push(format!("  {sign} {}. {}", made + 1, call(&actual[*made].tool, Some(&actual[*made].args))));
             }
         }
@@ -154,15 +155,15 @@ pub(super) fn block(
 }
 
 /// Where the calls first go apart.
-fn first_divergence(rows: &[Row], expected: &[ExpectedCall], actual: &[ToolUse]) -> Option<String> {
-    let first = rows.iter().find(|row| !matches!(row, Row::Same { .. } | Row::Beside(_)))?;
+fn first_divergence(rows: &[CallRow], expected: &[ExpectedCall], actual: &[ToolUse]) -> Option<String> {
+    let first = rows.iter().find(|row| !matches!(row, CallRow::Same { .. } | CallRow::Beside(_)))?;
     let place = first.place().map(|at| format!("call {}, {}", at + 1, shortened(actual[at].tool.clone())));
     Some(match first {
-        Row::Near { differences, .. } => match differences.first() {
+        CallRow::Near { differences, .. } => match differences.first() {
             Some(it) => format!("  first divergence: {}: {}", place?, difference(it)),
             None => format!("  first divergence: {}", place?),
         },
-        Row::Missing(wanted) => format!(
+        CallRow::Missing(wanted) => format!(
             "  first divergence: {} was not called as expected",
             shortened(expected[*wanted].label().to_owned())
         ),

@@ -1,4 +1,4 @@
-//! What is counted of a trajectory.
+//! The counts of a trajectory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::align::Pairs;
-use super::call::Verdict;
-use super::compare::Session;
+use super::call::CallVerdict;
+use super::compare::MatchSession;
 use super::config::{CallOrder, TrajectoryDialect, TrajectoryFigure};
 use super::equality::Equality;
 use super::normal::IGNORE_WORD;
@@ -76,14 +76,19 @@ impl TrajectoryFigures {
 }
 
 /// Computes them; `pairs` are those that belong together, `same` those of them that are the same.
-pub(super) fn figures(session: &Session<'_>, pairs: &Pairs, same: &Pairs, is_match: Option<bool>) -> TrajectoryFigures {
+pub(super) fn figures(
+    session: &MatchSession<'_>,
+    pairs: &Pairs,
+    same: &Pairs,
+    is_match: Option<bool>,
+) -> TrajectoryFigures {
     let input = &session.input;
     let config = session.matcher.config();
     let is_watsonx = session.matcher.mode.equality == Equality::Watsonx;
     let (expected, made) = (input.expected.len(), input.actual.len());
     let same = match is_watsonx && session.matcher.order == CallOrder::Goals {
         // Their counts do not ask for the order.
-        true => &session.first_free(&mut |wanted, made| session.verdict(wanted, made) == Verdict::Same).0,
+        true => &session.first_free(&mut |wanted, made| session.verdict(wanted, made) == CallVerdict::Same).0,
         false => same,
     };
     let correct = same.iter().flatten().count();
@@ -174,7 +179,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// The part of its arguments that each expected call had, on average; 0 where it was not made at all.
-fn parameter_match(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
+fn parameter_match(session: &MatchSession<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
     if !pairs.is_empty() && same.iter().all(Option::is_some) {
         return Some(1.0);
     }
@@ -185,7 +190,7 @@ fn parameter_match(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option
 }
 
 /// F1 of the arguments of each expected call that has some, on average; 0 where it was not made at all.
-fn parameter_f1(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
+fn parameter_f1(session: &MatchSession<'_>, pairs: &Pairs, same: &Pairs) -> Option<f64> {
     let matcher = session.matcher;
     let has_all = matcher.arguments && matcher.has_no_rules();
     let is_free = |value: &Value| matcher.has_ignore_word && value.as_str() == Some(IGNORE_WORD);
@@ -211,7 +216,7 @@ fn parameter_f1(session: &Session<'_>, pairs: &Pairs, same: &Pairs) -> Option<f6
 }
 
 /// F1 of the agents that were called, of those that are expected or own an expected tool.
-fn routing_f1(session: &Session<'_>) -> Option<f64> {
+fn routing_f1(session: &MatchSession<'_>) -> Option<f64> {
     let config = session.matcher.config();
     let agents: &BTreeMap<String, Vec<String>> = &config.agents;
     if agents.is_empty() {

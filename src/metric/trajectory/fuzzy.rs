@@ -11,13 +11,13 @@ pub const MOST_PAIRS: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FuzzyPair {
-    /// What is expected.
+    /// The expected text.
     pub expected: String,
-    /// What the agent wrote.
+    /// The agent's text.
     pub actual: String,
 }
 
-/// What is known about a pair.
+/// The answer about a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FuzzyAnswer {
     /// A judge said whether they mean the same.
@@ -32,7 +32,7 @@ pub enum FuzzyAnswer {
 
 /// Answers about pairs, from outside.
 pub trait FuzzyAnswers {
-    /// What is known about a pair.
+    /// The answer about a pair.
     fn answer(&self, pair: &FuzzyPair) -> FuzzyAnswer;
 }
 

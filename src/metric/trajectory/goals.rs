@@ -7,7 +7,7 @@ use super::align::Pairs;
 /// Goals, and what comes after each.
 pub type GoalGraph = BTreeMap<String, Vec<String>>;
 
-/// What is wrong with a graph of goals.
+/// An error of a graph of goals.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// Goals lead back to themselves.
@@ -121,7 +121,7 @@ pub fn is_topological_order(graph: &GoalGraph, order: &[&str], strict: bool) -> 
 
 /// A goal within the search: which slots of the conversation may reach it, and what must be reached before.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Node {
+pub(super) struct GoalNode {
     /// The slots, in order.
     pub(super) slots: Vec<usize>,
     /// Goals that must be reached before.
@@ -137,7 +137,7 @@ const MOST_STATES: usize = 4_096;
 ///
 /// It goes along the conversation and keeps the sets of goals that can have been reached. To reach a goal sooner is never worse,
 /// so a slot is only left unused where no goal that it could reach is ready; where several are, each is tried.
-pub(super) fn in_order(nodes: &[Node], slots: usize) -> Option<Pairs> {
+pub(super) fn in_order(nodes: &[GoalNode], slots: usize) -> Option<Pairs> {
     let words = nodes.len().div_ceil(64);
     let has = |set: &[u64], node: usize| set[node / 64] & (1 << (node % 64)) != 0;
     type State = (Vec<u64>, Pairs);
@@ -194,7 +194,7 @@ pub(super) fn in_order(nodes: &[Node], slots: usize) -> Option<Pairs> {
 }
 
 /// Whether two goals lead to the same ones, so that either may stand for the other.
-fn leads_alike(nodes: &[Node], a: usize, b: usize) -> bool {
+fn leads_alike(nodes: &[GoalNode], a: usize, b: usize) -> bool {
     nodes.iter().all(|node| node.before.contains(&a) == node.before.contains(&b))
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::rubric::{Rubric, RubricConfig, RubricScope};
 use super::{
-    Assertion, Expectation, ExpectedMessage, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
+    Expectation, ExpectedMessage, JudgedAssertion, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
     UnknownGoal,
 };
 use crate::evidence::{Judgement, Question};
@@ -41,7 +41,7 @@ impl TrajectoryConfig {
         message.reply.is_some() || (self.dialect == TrajectoryDialect::Watsonx && !message.keywords.is_empty())
     }
 
-    /// What is asked about messages.
+    /// The rubrics about messages.
     fn messages(&self, expected: &Expectation) -> Option<Judged> {
         let rubric = |message: &ExpectedMessage| {
             let says = message.reply.as_ref().map(|reply| format!("says the same as: {reply}"));
@@ -56,7 +56,7 @@ impl TrajectoryConfig {
         (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })
     }
 
-    /// What is asked about assertions: the same as by the metric that shows them.
+    /// The rubrics about assertions: the same as those of the metric that shows them.
     fn assertions(&self, expected: &Expectation) -> Option<Judged> {
         let is_one = |rubric: &Rubric| rubric.metric.as_deref() == Some(ASSERTIONS);
         let has_some = self.dialect == TrajectoryDialect::Watsonx
@@ -132,9 +132,9 @@ impl TrajectoryConfig {
         expected: &Expectation,
         input: &MetricInput<'_>,
         judgements: &[Judgement],
-    ) -> Vec<Assertion> {
+    ) -> Vec<JudgedAssertion> {
         let Some(judged) = self.assertions(expected) else { return Vec::new() };
-        let assertion = |(_, text, component): (String, String, Component)| Assertion {
+        let assertion = |(_, text, component): (String, String, Component)| JudgedAssertion {
             holds: match component.score() {
                 Some(score) => Ok(is_yes(score)),
                 None => Err(UnknownGoal::UndecidedAssertion { text: text.clone(), why: component.why().to_owned() }),

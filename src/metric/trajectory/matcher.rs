@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::compiled::{Compiled, PathRules, RuleProblem};
+use super::compiled::{CompiledRule, PathRules, RuleProblem};
 use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
 use super::equality::{Equality, Mode};
 use super::expected::ExpectedCall;
 use crate::script::ExpressionProblem;
 
-/// What is wrong with the options, and where.
+/// An error of the options, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {why}")]
 pub struct TrajectoryConfigError {
     /// The key: `tools.search.args.city`.
     pub place: String,
-    /// What is wrong with it.
+    /// The problem, in a sentence.
     pub why: String,
     /// The problem of the script at this key, with its place in it.
     pub script: Option<Box<ExpressionProblem>>,
@@ -53,16 +53,16 @@ pub struct TrajectoryMatcher {
 /// The rules of a tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CompiledTool {
-    pub(super) name: Option<Compiled>,
-    pub(super) arguments: Option<Compiled>,
+    pub(super) name: Option<CompiledRule>,
+    pub(super) arguments: Option<CompiledRule>,
     pub(super) paths: PathRules,
-    pub(super) result: Option<Compiled>,
+    pub(super) result: Option<CompiledRule>,
 }
 
 impl CompiledTool {
     fn new(rules: &ToolRules, lenient: bool, place: &str) -> Result<CompiledTool, TrajectoryConfigError> {
         let one = |key: &str, rule: &Option<_>| {
-            let compiled = rule.as_ref().map(|rule| Compiled::new(rule, lenient)).transpose();
+            let compiled = rule.as_ref().map(|rule| CompiledRule::new(rule, lenient)).transpose();
             compiled.map_err(wrong(format!("{place}.{key}")))
         };
         let paths = PathRules::new(&rules.args, lenient);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::questions::{self, PairAnswers};
 use super::{
-    Assertion, CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS, MessageGoal,
+    CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, JudgedAssertion, LettersOnly, MOST_PAIRS, MessageGoal,
     Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
     UnknownGoal,
 };
@@ -198,7 +198,7 @@ impl TrajectoryMetric {
         &self,
         expected: &Expectation,
         actual: &[ToolUse],
-        (messages, assertions): (&[MessageGoal], &[Assertion]),
+        (messages, assertions): (&[MessageGoal], &[JudgedAssertion]),
         answers: &dyn FuzzyAnswers,
         deadline: Deadline,
     ) -> Component {
@@ -221,7 +221,7 @@ impl TrajectoryMetric {
     }
 }
 
-fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, assertions: &[Assertion]) -> Component {
+fn component(trajectory: Trajectory, matcher: &TrajectoryMatcher, assertions: &[JudgedAssertion]) -> Component {
     use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, TextMatch};
     let figure = matcher.config().score;
     let figures = &trajectory.figures;

@@ -32,7 +32,7 @@ mod value;
 pub mod watsonx;
 mod wratio;
 
-pub use compare::{Assertion, FuzzyQuestions, MessageGoal, Trajectory, TrajectoryInput, UnknownGoal};
+pub use compare::{FuzzyQuestions, JudgedAssertion, MessageGoal, Trajectory, TrajectoryInput, UnknownGoal};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use criterion::CriterionError;
 pub use date::Moment;
@@ -45,7 +45,7 @@ pub use matcher::{TrajectoryConfigError, TrajectoryMatcher};
 pub use metric::{TrajectoryCheck, TrajectoryMetric};
 pub use questions::is_about_pair;
 pub use rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
-pub use value::Difference;
+pub use value::CallDifference;
 pub use wratio::wratio;
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ pub(super) fn read(to: QuestionTo, raw: &str) -> Result<FuzzyAnswer, ReplyError>
     }
 }
 
-/// What came back about the pairs of a conversation.
+/// The judge's answers about the pairs of a conversation.
 pub(super) struct PairAnswers<'a> {
     to: QuestionTo,
     judgements: &'a [Judgement],

@@ -1,18 +1,18 @@
 //! The search for pairs of calls, by the order that holds.
 
 use super::align::{self, Pairs};
-use super::call::Verdict;
-use super::compare::Session;
+use super::call::CallVerdict;
+use super::compare::MatchSession;
 use super::config::{CallCount, CallOrder};
 use super::credit::Credit;
 use super::equality::Equality;
 use super::expected::ExpectedCall;
-use super::goals::{self, GoalGraph, Node};
+use super::goals::{self, GoalGraph, GoalNode};
 use super::normal::sorted_text;
 use crate::evidence::ToolUse;
 
-impl Session<'_> {
-    pub(super) fn verdict(&self, wanted: usize, made: usize) -> Verdict {
+impl MatchSession<'_> {
+    pub(super) fn verdict(&self, wanted: usize, made: usize) -> CallVerdict {
         let at = wanted * self.input.actual.len() + made;
         if let Some(known) = self.known.borrow()[at] {
             return known;
@@ -23,16 +23,16 @@ impl Session<'_> {
     }
 
     pub(super) fn has_unknown(&self) -> bool {
-        self.known.borrow().contains(&Some(Verdict::Unknown))
+        self.known.borrow().contains(&Some(CallVerdict::Unknown))
             || self.input.messages.iter().any(|message| message.reached.is_err())
     }
 
     /// Whether it matches, if what is not known were so. The pairs are whole where it does.
     pub(super) fn holds(&self, unknown: bool) -> Option<Pairs> {
         let edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
-            Verdict::Same => true,
-            Verdict::Differs => false,
-            Verdict::Unknown => unknown,
+            CallVerdict::Same => true,
+            CallVerdict::Differs => false,
+            CallVerdict::Unknown => unknown,
         };
         self.holds_by(edge, unknown)
     }
@@ -46,9 +46,9 @@ impl Session<'_> {
         let mut all = None;
         for _ in 0..MOST {
             let mut edge = |wanted: usize, made: usize| match self.verdict(wanted, made) {
-                Verdict::Same => true,
-                Verdict::Differs => false,
-                Verdict::Unknown => match way.iter().find(|(pair, _)| *pair == (wanted, made)) {
+                CallVerdict::Same => true,
+                CallVerdict::Differs => false,
+                CallVerdict::Unknown => match way.iter().find(|(pair, _)| *pair == (wanted, made)) {
                     Some((_, same)) => *same,
                     None => {
                         way.push(((wanted, made), false));
@@ -142,10 +142,10 @@ impl Session<'_> {
         }
         // A message has the places between the calls: after so many of them.
         let last = self.input.actual.len();
-        let mut nodes: Vec<Node> = (0..calls)
+        let mut nodes: Vec<GoalNode> = (0..calls)
             .map(|wanted| {
                 let slots = (0..last).filter(|made| edge(wanted, *made)).map(|made| 2 * made + 1);
-                Node { slots: slots.collect(), ..Node::default() }
+                GoalNode { slots: slots.collect(), ..GoalNode::default() }
             })
             .collect();
         for message in self.input.messages {
@@ -154,7 +154,7 @@ impl Session<'_> {
                 Err(_) if unknown => (0..=last).map(|after| 2 * after).collect(),
                 Err(_) => Vec::new(),
             };
-            nodes.push(Node { slots, shares: true, ..Node::default() });
+            nodes.push(GoalNode { slots, shares: true, ..GoalNode::default() });
         }
         for node in &mut nodes {
             node.slots.sort_unstable();
@@ -204,7 +204,7 @@ impl Session<'_> {
         const MOST: usize = 250_000;
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         let is_in_order = matches!(self.matcher.order, CallOrder::Exact | CallOrder::InOrder);
-        let mut edge = |wanted: usize, made: usize| self.verdict(wanted, made) == Verdict::Same;
+        let mut edge = |wanted: usize, made: usize| self.verdict(wanted, made) == CallVerdict::Same;
         if expected * actual > MOST {
             return align::any_order(expected, actual, &mut edge);
         }
@@ -219,7 +219,7 @@ impl Session<'_> {
         let weights: Vec<Vec<f64>> = (head..expected - tail)
             .map(|wanted| {
                 let weight = |made: usize| match self.verdict(wanted, made) {
-                    Verdict::Same => whole,
+                    CallVerdict::Same => whole,
                     _ => self.credit(wanted, made).map_or(0.0, |credit| 1.0 + credit.part()),
                 };
                 (head..actual - tail).map(weight).collect()

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::compare::Session;
+use super::compare::MatchSession;
 use super::date::Moment;
 use super::equality::text_of;
 use super::fuzzy::{FuzzyPair, decide};
@@ -31,7 +31,7 @@ pub fn precision_and_recall(expected: usize, total: usize, correct: usize, stric
 }
 
 /// F1 of the arguments: of each goal the last call of its tool, on average over the goals that have one.
-pub(super) fn parameter_f1(session: &Session<'_>) -> Option<f64> {
+pub(super) fn parameter_f1(session: &MatchSession<'_>) -> Option<f64> {
     if session.wanted.is_empty() {
         return None;
     }
@@ -61,7 +61,7 @@ fn f1(
     expected: &Map<String, Value>,
     actual: &Map<String, Value>,
     kind: impl Fn(&str) -> RuleKind,
-    session: &Session<'_>,
+    session: &MatchSession<'_>,
 ) -> Option<f64> {
     if expected.is_empty() {
         return (!actual.is_empty()).then_some(0.0);
@@ -91,7 +91,7 @@ fn f1(
     (all > 0).then(|| rounded(2.0 * matched as f64 / all as f64, 4))
 }
 
-fn is_alike(expected: &Value, actual: &Value, session: &Session<'_>) -> bool {
+fn is_alike(expected: &Value, actual: &Value, session: &MatchSession<'_>) -> bool {
     let (expected, actual) = (text_of(expected), text_of(actual));
     if let (Some(a), Some(b)) = (python_float(&expected), python_float(&actual)) {
         return (a - b).abs() <= 0.001;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
 use super::{ResultNames, job_names, result_id, results};
-use crate::evidence::{ExpectedTurn, ToolUse};
+use crate::evidence::{ToolUse, TurnExpectation};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
 
@@ -116,7 +116,7 @@ fn actual(result: &TurnResult<'_>) -> Value {
     invocation
 }
 
-fn expected(turn: &ExpectedTurn) -> Value {
+fn expected(turn: &TurnExpectation) -> Value {
     json!({
         "invocation_id": format!("turn-{}", turn.turn),
         "user_content": content("user", &turn.say),

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::names::{CaseName, ResultNames};
-use crate::evidence::{ExpectedTurn, Review, ToolUse, Turn};
+use crate::evidence::{Review, ToolUse, Turn, TurnExpectation};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, Score};
 
@@ -36,7 +36,7 @@ pub(super) struct MetricResult<'a> {
 pub(super) struct TurnResult<'a> {
     pub(super) turn: Turn,
     pub(super) calls: Vec<ToolUse>,
-    pub(super) expected: Option<&'a ExpectedTurn>,
+    pub(super) expected: Option<&'a TurnExpectation>,
     pub(super) metrics: Vec<MetricResult<'a>>,
 }
 

@@ -9,7 +9,7 @@ use super::super::validity::validity_words;
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::{Relation, Rules};
-use crate::record::{GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
+use crate::record::{GateLine, GateRule, GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 
 /// How many cases below a threshold are named.
@@ -90,6 +90,10 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             let what = "no assertion could have failed; gate.vacuous: fail makes that fail";
             return ("passed without a check", format!("{figure}{gate}, and {what}"));
         }
+        (Verdict::Passed, _) if is_until_alone(&shown_lines(overview)) => {
+            let lines = shown_lines(overview);
+            lines.first().map(|line| line_words(line, true)).unwrap_or_default()
+        }
         (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
             let open = shown_lines(overview).iter().filter(|line| line.state == GateState::Open).count();
             match open {
@@ -141,11 +145,17 @@ fn decisive(overview: &Overview) -> Option<String> {
     Some(line_words(line, overview.summary.figures.len() == 1))
 }
 
+/// Whether there is no other rule than that the models are to be told apart: the headline says it.
+fn is_until_alone(lines: &[GateLine<'_>]) -> bool {
+    matches!(lines, [GateLine { rule: GateRule::Until(..), .. }])
+}
+
 /// Writes each rule of a gate that has several kinds of them.
 fn gate_rules(page: &mut Page, overview: &Overview) {
     let lines = shown_lines(overview);
     // The headline says a single rule that is not kept.
-    if lines.len() == 1 && matches!(overview.summary.verdict, Verdict::GateFailed | Verdict::Inconclusive) {
+    let is_not_kept = matches!(overview.summary.verdict, Verdict::GateFailed | Verdict::Inconclusive);
+    if lines.len() == 1 && is_not_kept || is_until_alone(&lines) {
         return;
     }
     for line in lines {

@@ -1,4 +1,4 @@
-//! What the assertions of a stored conversation notice when one of its recorded changes was not made, was made twice, or was made
+//! Whether the assertions of a stored conversation notice that one of its recorded changes was not made, was made twice, or was made
 //! otherwise. In come evidence and setups; everything happens in embedded graphs, which are only read once they are made.
 
 mod model;
@@ -13,7 +13,7 @@ use crate::graph::{Graph, GraphError, Parameters};
 use crate::job::{Assertion, Case, Job};
 use crate::record::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated};
 use crate::score::{Component, Score};
-use model::{History, Model};
+use model::{GraphModel, History};
 use mutant::{Mutant, mutants};
 
 /// The most mutants of one conversation; of more, this many are taken at even distances.
@@ -24,7 +24,7 @@ const LARGEST: usize = 2_000;
 
 /// A stored conversation.
 #[derive(Debug, Clone, Copy)]
-pub struct Recorded<'a> {
+pub struct RecordedTrial<'a> {
     /// The run's id.
     pub run: &'a str,
     /// The run's job.
@@ -33,14 +33,14 @@ pub struct Recorded<'a> {
     pub case: &'a Case,
     /// Which conversation it is.
     pub trial: &'a TrialId,
-    /// What it left behind.
+    /// Its evidence, the recorded changes included.
     pub evidence: &'a Evidence,
     /// It stops what would take for ever.
     pub clock: Clock,
 }
 
 /// Tries the assertions of a stored conversation on mutants of what it did to the graph.
-pub async fn mutate(recorded: Recorded<'_>) -> MutatedTrial {
+pub async fn mutate(recorded: RecordedTrial<'_>) -> MutatedTrial {
     let (case, trial) = (recorded.trial.case.clone(), recorded.trial.key());
     let tried = recorded.tried().await;
     let mutated = MutatedTrial { case, trial, ..MutatedTrial::default() };
@@ -59,7 +59,7 @@ struct Tried {
     missed: Vec<MissedMutant>,
 }
 
-impl Recorded<'_> {
+impl RecordedTrial<'_> {
     async fn tried(&self) -> Result<Tried, NotMutated> {
         let nothing = |why: &str| NotMutated::Nothing(why.to_owned());
         let changes = match &self.evidence.changes {
@@ -127,14 +127,14 @@ impl Recorded<'_> {
     }
 
     /// The graph that setups make.
-    async fn before(&self) -> Result<Model, NotMutated> {
+    async fn before(&self) -> Result<GraphModel, NotMutated> {
         let graph = fresh().map_err(|error| NotMutated::Unknown(error.message))?;
         let parameters = self.parameters(Value::Null);
         for (setup, number) in self.case.setups.iter().zip(1..) {
             let written = graph.write(&setup.cypher, &parameters).await;
             written.map_err(|error| NotMutated::Unknown(format!("setup {number}: {error}")))?;
         }
-        Model::of(&graph).await.map_err(|error| NotMutated::Unknown(error.message))
+        GraphModel::read(&graph).await.map_err(|error| NotMutated::Unknown(error.message))
     }
 
     /// The evidence, had the conversation done this to the graph.

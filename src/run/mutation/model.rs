@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::evidence::{Change, ChangeTime, Entity, Node, Relationship, Value};
 use crate::graph::{Graph, GraphError, Parameters};
 
-/// What stands before the id of whatever setups made, until a recorded change names it.
+/// The prefix of the ids of elements that setups made, until a recorded change names them.
 const OF_SETUP: &str = "setup:";
 
 /// A graph.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Model {
+pub(super) struct GraphModel {
     pub(super) nodes: BTreeMap<String, Node>,
     pub(super) relationships: BTreeMap<String, Relationship>,
 }
 
 /// A node or a relationship of a model, by its id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum EntityKey {
     Node(String),
     Relationship(String),
 }
@@ -25,24 +25,24 @@ pub(super) enum Key {
 /// A conversation's graph before and after it, and what it did, in the order in which that was seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
-    pub(super) before: Model,
-    pub(super) after: Model,
-    pub(super) seen: Vec<(Key, ChangeTime)>,
+    pub(super) before: GraphModel,
+    pub(super) after: GraphModel,
+    pub(super) seen: Vec<(EntityKey, ChangeTime)>,
 }
 
-impl Key {
-    fn of(entity: &Entity) -> Key {
+impl EntityKey {
+    fn new(entity: &Entity) -> EntityKey {
         match entity {
-            Entity::Node(node) => Key::Node(node.id.clone()),
-            Entity::Relationship { relationship, .. } => Key::Relationship(relationship.id.clone()),
+            Entity::Node(node) => EntityKey::Node(node.id.clone()),
+            Entity::Relationship { relationship, .. } => EntityKey::Relationship(relationship.id.clone()),
         }
     }
 }
 
-impl Model {
+impl GraphModel {
     /// All that is in a graph.
-    pub(super) async fn of(graph: &dyn Graph) -> Result<Model, GraphError> {
-        let mut model = Model::default();
+    pub(super) async fn read(graph: &dyn Graph) -> Result<GraphModel, GraphError> {
+        let mut model = GraphModel::default();
         let id = |id: &str| format!("{OF_SETUP}{id}");
         for statement in ["MATCH (n) RETURN n", "MATCH ()-[r]->() RETURN r"] {
             for value in graph.read(statement, &Parameters::new()).await?.rows.into_iter().flatten() {
@@ -75,10 +75,10 @@ impl Model {
     }
 
     /// An entity, with the nodes that it joins.
-    pub(super) fn entity(&self, key: &Key) -> Option<Entity> {
+    pub(super) fn entity(&self, key: &EntityKey) -> Option<Entity> {
         Some(match key {
-            Key::Node(id) => Entity::Node(self.nodes.get(id)?.clone()),
-            Key::Relationship(id) => {
+            EntityKey::Node(id) => Entity::Node(self.nodes.get(id)?.clone()),
+            EntityKey::Relationship(id) => {
                 let relationship = self.relationships.get(id)?.clone();
                 let (from, to) = (self.nodes.get(&relationship.start)?, self.nodes.get(&relationship.end)?);
                 Entity::Relationship { from: from.clone(), to: to.clone(), relationship }
@@ -100,13 +100,13 @@ impl Model {
     }
 
     /// Takes an entity away; with a node its relationships.
-    pub(super) fn remove(&mut self, key: &Key) {
+    pub(super) fn remove(&mut self, key: &EntityKey) {
         match key {
-            Key::Node(id) => {
+            EntityKey::Node(id) => {
                 self.nodes.remove(id);
                 self.relationships.retain(|_, it| it.start != *id && it.end != *id);
             }
-            Key::Relationship(id) => {
+            EntityKey::Relationship(id) => {
                 self.relationships.remove(id);
             }
         }
@@ -183,33 +183,35 @@ impl Model {
 }
 
 impl History {
-    /// What recorded changes made of a graph. Whatever they name and setups did not make was there before.
-    pub(super) fn new(mut before: Model, changes: &[Change]) -> History {
+    /// A graph after the recorded changes. Elements that they name and that setups did not make were there before.
+    pub(super) fn new(mut before: GraphModel, changes: &[Change]) -> History {
         let changes = &told_apart(changes);
         let mut created = BTreeSet::new();
         // As it was first seen; ends of relationships come later, because they may have changed by then.
         for change in changes {
             match change.before() {
-                None => _ = created.insert(Key::of(change.entity())),
-                Some(Entity::Node(node)) if !created.contains(&Key::Node(node.id.clone())) => before.know_node(node),
+                None => _ = created.insert(EntityKey::new(change.entity())),
+                Some(Entity::Node(node)) if !created.contains(&EntityKey::Node(node.id.clone())) => {
+                    before.know_node(node)
+                }
                 Some(_) => {}
             }
         }
         for change in changes {
             if let Entity::Relationship { from, to, .. } = change.entity() {
-                for end in [from, to].into_iter().filter(|end| !created.contains(&Key::Node(end.id.clone()))) {
+                for end in [from, to].into_iter().filter(|end| !created.contains(&EntityKey::Node(end.id.clone()))) {
                     before.know_node(end);
                 }
             }
             if let Some(entity @ Entity::Relationship { .. }) = change.before()
-                && !created.contains(&Key::of(entity))
+                && !created.contains(&EntityKey::new(entity))
             {
                 before.know(entity);
             }
         }
-        let (mut after, mut seen): (Model, Vec<(Key, ChangeTime)>) = (before.clone(), Vec::new());
+        let (mut after, mut seen): (GraphModel, Vec<(EntityKey, ChangeTime)>) = (before.clone(), Vec::new());
         for change in changes {
-            let key = Key::of(change.entity());
+            let key = EntityKey::new(change.entity());
             match change {
                 Change::Deleted { .. } => after.remove(&key),
                 Change::Created { entity, .. } => after.put(entity.clone()),
@@ -223,7 +225,7 @@ impl History {
     }
 
     /// The change of one entity, as far as it is another one than before.
-    pub(super) fn change(&self, (key, when): &(Key, ChangeTime)) -> Option<Change> {
+    pub(super) fn change(&self, (key, when): &(EntityKey, ChangeTime)) -> Option<Change> {
         let when = *when;
         Some(match (self.before.entity(key), self.after.entity(key)) {
             (None, Some(entity)) => Change::Created { when, entity },
@@ -243,11 +245,11 @@ impl History {
 /// The changes with an id for each entity: databases give that of one which was deleted to another one that is created later.
 fn told_apart(changes: &[Change]) -> Vec<Change> {
     let mut deleted = BTreeSet::new();
-    let mut incarnations: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut incarnations: BTreeMap<EntityKey, usize> = BTreeMap::new();
     let mut all = Vec::new();
     for of_moment in changes.chunk_by(|one, next| one.when() == next.when()) {
         for change in of_moment.iter().filter(|it| it.before().is_none()) {
-            let key = Key::of(change.entity());
+            let key = EntityKey::new(change.entity());
             if deleted.remove(&key) {
                 *incarnations.entry(key).or_insert(1) += 1;
             }
@@ -261,26 +263,26 @@ fn told_apart(changes: &[Change]) -> Vec<Change> {
             }
         }));
         let gone = of_moment.iter().filter(|it| matches!(it, Change::Deleted { .. }));
-        deleted.extend(gone.map(|change| Key::of(change.entity())));
+        deleted.extend(gone.map(|change| EntityKey::new(change.entity())));
     }
     all
 }
 
 /// An entity by the ids that tell it and its ends from those that had them before.
-fn named(entity: Entity, incarnations: &BTreeMap<Key, usize>) -> Entity {
-    let id = |key: Key| {
+fn named(entity: Entity, incarnations: &BTreeMap<EntityKey, usize>) -> Entity {
+    let id = |key: EntityKey| {
         let incarnation = incarnations.get(&key).copied();
-        let (Key::Node(id) | Key::Relationship(id)) = key;
+        let (EntityKey::Node(id) | EntityKey::Relationship(id)) = key;
         incarnation.map_or(id.clone(), |incarnation| format!("{id}#{incarnation}"))
     };
-    let node = |node: Node| Node { id: id(Key::Node(node.id.clone())), ..node };
+    let node = |node: Node| Node { id: id(EntityKey::Node(node.id.clone())), ..node };
     match entity {
         Entity::Node(it) => Entity::Node(node(it)),
         Entity::Relationship { relationship: it, from, to } => Entity::Relationship {
             relationship: Relationship {
-                id: id(Key::Relationship(it.id.clone())),
-                start: id(Key::Node(it.start.clone())),
-                end: id(Key::Node(it.end.clone())),
+                id: id(EntityKey::Relationship(it.id.clone())),
+                start: id(EntityKey::Node(it.start.clone())),
+                end: id(EntityKey::Node(it.end.clone())),
                 ..it
             },
             from: node(from),

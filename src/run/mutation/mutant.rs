@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{History, Key};
+use super::model::{EntityKey, History};
 use crate::evidence::{Change, ChangeTime, Entity, Temporal, Value};
 use crate::record::MutationKind;
 
-/// What stands before the id of what is there twice.
+/// The prefix of the id of a duplicate.
 const DOUBLE: &str = "double:";
 
-/// What every altered text, label and type becomes.
+/// The replacement of every altered text, label and type.
 const ALTERED: &str = "altered";
 
 /// A mutant, still to be made.
 #[derive(Debug, Clone)]
 pub(super) struct Mutant {
-    seen: (Key, ChangeTime),
+    seen: (EntityKey, ChangeTime),
     /// The change, as it was recorded.
     pub(super) change: String,
-    /// What is done to it.
+    /// The mutation.
     pub(super) kind: MutationKind,
     alteration: Option<Alteration>,
 }
@@ -123,7 +123,7 @@ fn later(temporal: &Temporal) -> Option<Temporal> {
 }
 
 impl Mutant {
-    /// What was altered, for a reader.
+    /// The altered part, for a reader.
     pub(super) fn altered(&self) -> Option<String> {
         Some(match self.alteration.as_ref()? {
             Alteration::Property { name, from, to } => format!("{name}: {from} → {to}"),
@@ -150,14 +150,14 @@ impl Mutant {
 }
 
 /// A node is doubled with its relationships.
-fn double(mutated: &mut History, history: &History, key: &Key, when: ChangeTime) {
+fn double(mutated: &mut History, history: &History, key: &EntityKey, when: ChangeTime) {
     let twice = |id: &str| format!("{DOUBLE}{id}");
     match key {
-        Key::Node(id) => {
+        EntityKey::Node(id) => {
             let Some(node) = history.after.nodes.get(id) else { return };
             let mut copy = node.clone();
             copy.id = twice(id);
-            mutated.seen.push((Key::Node(copy.id.clone()), when));
+            mutated.seen.push((EntityKey::Node(copy.id.clone()), when));
             mutated.after.put_node(copy);
             for it in history.after.relationships.values().filter(|it| it.start == *id || it.end == *id) {
                 let mut copy = it.clone();
@@ -167,24 +167,24 @@ fn double(mutated: &mut History, history: &History, key: &Key, when: ChangeTime)
                         *end = twice(id);
                     }
                 }
-                mutated.seen.push((Key::Relationship(copy.id.clone()), when));
+                mutated.seen.push((EntityKey::Relationship(copy.id.clone()), when));
                 mutated.after.put_relationship(copy);
             }
         }
-        Key::Relationship(id) => {
+        EntityKey::Relationship(id) => {
             let Some(it) = history.after.relationships.get(id) else { return };
             let mut copy = it.clone();
             copy.id = twice(id);
-            mutated.seen.push((Key::Relationship(copy.id.clone()), when));
+            mutated.seen.push((EntityKey::Relationship(copy.id.clone()), when));
             mutated.after.put_relationship(copy);
         }
     }
 }
 
-fn alter(mutated: &mut History, key: &Key, alteration: &Alteration) {
+fn alter(mutated: &mut History, key: &EntityKey, alteration: &Alteration) {
     let after = &mut mutated.after;
     let properties = match key {
-        Key::Node(id) => {
+        EntityKey::Node(id) => {
             let Some(node) = after.nodes.get_mut(id) else { return };
             if let Alteration::Label(at, _) = alteration {
                 node.labels[*at] = ALTERED.to_owned();
@@ -192,7 +192,7 @@ fn alter(mutated: &mut History, key: &Key, alteration: &Alteration) {
             }
             &mut node.properties
         }
-        Key::Relationship(id) => {
+        EntityKey::Relationship(id) => {
             let Some(relationship) = after.relationships.get_mut(id) else { return };
             if let Alteration::Type(_) = alteration {
                 relationship.kind = ALTERED.to_owned();

@@ -69,13 +69,13 @@ async fn tried(setup: &str, assertions: &str, changes: Vec<Change>) -> MutatedTr
     let case = job.cases[0].clone();
     // What the conversation's own graph returned.
     let recorded =
-        Recorded { run: "r", job: &job, case: &case, trial: &trial, evidence: &evidence, clock: Clock::system() };
+        RecordedTrial { run: "r", job: &job, case: &case, trial: &trial, evidence: &evidence, clock: Clock::system() };
     let Some(Observed::Seen(changes)) = &evidence.changes else { unreachable!() };
     let history = History::new(recorded.before().await.unwrap_or_default(), changes);
     let all: Vec<&Assertion> = case.assertions.iter().collect();
     let seen = recorded.seen_in(&history, &all).await.unwrap();
     let evidence = Evidence { queries: seen.queries, ..evidence.clone() };
-    mutate(Recorded { evidence: &evidence, ..recorded }).await
+    mutate(RecordedTrial { evidence: &evidence, ..recorded }).await
 }
 
 const USER: &str = "{cypher: \"CREATE (:User {id: $user})\"}";
@@ -191,7 +191,7 @@ async fn an_id_that_is_given_again_is_another_entity() {
         Change::Created { when: second, entity: Entity::Node(new.clone()) },
         Change::Created { when: second, entity: Entity::Relationship { relationship, from: user(), to: new } },
     ];
-    let history = History::new(Model::default(), &changes);
+    let history = History::new(GraphModel::default(), &changes);
     assert!(history.before.nodes.values().any(|node| node.properties == old.properties));
     assert_eq!(history.changes().len(), 3, "the new trip is no old one that was changed: {:?}", history.changes());
     let setup = "{cypher: \"CREATE (:User {id: $user}), (:Trip {to: 'Lisbon'})\"}";
@@ -228,7 +228,7 @@ async fn of_many_mutants_some_are_taken() {
 
 #[test]
 fn a_mutant_is_another_graph() {
-    let history = History::new(Model::default(), &booked());
+    let history = History::new(GraphModel::default(), &booked());
     for mutant in mutants(&history) {
         assert_ne!(mutant.applied(&history).after, history.after, "{mutant:?}");
     }

@@ -267,3 +267,68 @@ pub fn read_journal(bytes: &[u8]) -> JournalText {
     let read = entries.by_ref().collect();
     JournalText { entries: read, cut_off: entries.cut_off, damaged: entries.damaged }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::folder::Journal;
+
+    fn user_said(trial: u32, text: &str) -> Entry {
+        Entry::UserSaid { trial, turn: 1, text: text.to_owned() }
+    }
+
+    /// The spans of trial 1 in a journal of these entries, and the file.
+    fn spans_of_first(entries: &[Entry]) -> (tempfile::TempDir, File, Vec<LineSpan>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal.ndjson");
+        let journal = Journal::create(&path).unwrap();
+        entries.iter().for_each(|entry| drop(journal.append(entry).unwrap()));
+        drop(journal);
+        let file = File::open(&path).unwrap();
+        let (mut read, mut spans) = (Entries::new(BufReader::new(&file)), Vec::new());
+        while let Some(entry) = read.next() {
+            if entry.trial() == Some(1) {
+                LineSpan::add(&mut spans, read.span);
+            }
+        }
+        (dir, file, spans)
+    }
+
+    fn texts(file: &File, spans: &[LineSpan]) -> Vec<String> {
+        let entries = spans.iter().flat_map(|span| entries_at(file, *span, None).unwrap());
+        entries
+            .map(|entry| match entry.unwrap() {
+                Entry::UserSaid { text, .. } => text,
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lines_that_follow_each_other_are_one_span_and_those_apart_are_several() {
+        let in_a_row = [user_said(1, "a"), user_said(1, "b\n"), user_said(1, "c"), user_said(2, "d")];
+        let (_dir, file, spans) = spans_of_first(&in_a_row);
+        assert_eq!((spans.len(), texts(&file, &spans)), (1, vec!["a".to_owned(), "b\n".to_owned(), "c".to_owned()]));
+        let mixed = [user_said(1, "a"), user_said(2, "b"), user_said(1, "c"), user_said(1, "d")];
+        let (_dir, file, spans) = spans_of_first(&mixed);
+        assert_eq!((spans.len(), texts(&file, &spans)), (2, vec!["a".to_owned(), "c".to_owned(), "d".to_owned()]));
+    }
+
+    #[test]
+    fn long_lines_are_not_read_all_at_once() {
+        let long = "x".repeat(LineSpan::MOST as usize / 2);
+        let (_dir, file, spans) = spans_of_first(&[user_said(1, &long), user_said(1, &long), user_said(1, "last")]);
+        assert_eq!(spans.len(), 2);
+        assert_eq!(texts(&file, &spans), [long.clone(), long, "last".to_owned()]);
+    }
+
+    #[test]
+    fn a_line_that_was_altered_after_it_was_read_is_an_error_and_those_before_it_are_read() {
+        let (dir, file, spans) = spans_of_first(&[user_said(1, "a"), user_said(1, "b")]);
+        let path = dir.path().join("journal.ndjson");
+        let text = std::fs::read_to_string(&path).unwrap().replace(r#""text":"b""#, r#""text":777"#);
+        std::fs::write(&path, text).unwrap();
+        let read: Vec<io::Result<Entry>> = entries_at(&file, spans[0], None).unwrap().collect();
+        assert!(read[0].is_ok() && read[1].is_err(), "{read:?}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::text::is_blank;
 
 /// The further parts of a request.
 #[derive(Debug, Clone, Copy)]
-pub struct Beside<'a> {
+pub struct RequestExtras<'a> {
     /// `context`.
     pub context: &'a Map<String, Value>,
     /// `context_variables`.
@@ -21,7 +21,7 @@ pub struct Beside<'a> {
 }
 
 /// The body of `POST …/chat/completions`. It names a thread of ours; one of the server's is named in a header.
-pub fn request(messages: &[Value], own_thread: Option<&str>, beside: Beside<'_>) -> Value {
+pub fn request(messages: &[Value], own_thread: Option<&str>, beside: RequestExtras<'_>) -> Value {
     let mut body = json!({"stream": true, "messages": messages});
     if let Some(thread) = own_thread {
         body["thread_id"] = thread.into();

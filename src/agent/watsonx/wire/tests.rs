@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::completions::{Beside, CompletionTurn};
+use super::completions::{CompletionTurn, RequestExtras};
 use super::runs::{PartialRun, find_answer};
 use super::*;
 use crate::evidence::{Event, EventKind, ToolCall};
@@ -198,7 +198,7 @@ fn requests_hold_what_the_job_says_and_nothing_empty() {
     );
     let body = runs::request("id", Some("t"), "Hi", &some);
     assert_eq!((&body["thread_id"], &body["context"]), (&json!("t"), &json!({"a": 1})));
-    let beside = Beside { context: &none, context_variables: &some, additional_parameters: &none };
+    let beside = RequestExtras { context: &none, context_variables: &some, additional_parameters: &none };
     let body = completions::request(&[json!({"role": "user", "content": "Hi"})], None, beside);
     assert_eq!(
         body,

@@ -3,7 +3,7 @@
 use super::DATABASE;
 use crate::clock::Stopwatch;
 use crate::graph::bolt::packstream::Pack;
-use crate::graph::embedded::{Answer, Effect};
+use crate::graph::embedded::{Effect, StatementResult};
 
 /// The most results of one transaction that wait to be fetched: each is held in memory.
 pub(super) const MOST: usize = 50;
@@ -17,7 +17,7 @@ pub(super) struct OpenResults {
 
 /// A result with rows that were not fetched yet.
 pub(super) struct OpenResult {
-    answer: Answer,
+    answer: StatementResult,
     watch: Stopwatch,
 }
 
@@ -27,7 +27,7 @@ impl OpenResults {
     }
 
     /// Keeps the rows of an answer and returns the number of the result.
-    pub(super) fn open(&mut self, answer: Answer, watch: Stopwatch) -> i64 {
+    pub(super) fn open(&mut self, answer: StatementResult, watch: Stopwatch) -> i64 {
         self.open.push((self.next, OpenResult { answer, watch }));
         self.next += 1;
         self.last()

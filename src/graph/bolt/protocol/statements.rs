@@ -8,7 +8,7 @@ use super::{ConnectionState, DATABASE, Protocol, known};
 use crate::graph::bolt::failure::BoltFailure;
 use crate::graph::bolt::packstream::Pack;
 use crate::graph::bolt::request::{Batch, TransactionOptions};
-use crate::graph::embedded::{Answer, Timeouts};
+use crate::graph::embedded::{StatementResult, Timeouts};
 use crate::graph::{ConversionError, Parameters};
 
 impl Protocol {
@@ -72,7 +72,7 @@ impl Protocol {
         statement: &str,
         parameters: &Parameters,
         options: &TransactionOptions,
-    ) -> Result<Answer, Option<BoltFailure>> {
+    ) -> Result<StatementResult, Option<BoltFailure>> {
         let limits = self.server.settings.limits;
         let signals = Arc::clone(&self.signals);
         let answered = if self.state == ConnectionState::Transaction {

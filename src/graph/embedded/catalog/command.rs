@@ -1,6 +1,6 @@
 //! `CREATE` and `DROP`, `INDEX` and `CONSTRAINT`.
 
-use super::rules::{EntityKind, IndexKind, Rules, SchemaFault, Subject, fault};
+use super::rules::{EntityKind, IndexKind, RuleSubject, Rules, SchemaFault, fault};
 use crate::cypher::{Statement, Token, TokenKind, unquoted};
 use crate::graph::embedded::counts::WriteCounts;
 use crate::graph::embedded::error::StatementError;
@@ -24,8 +24,8 @@ enum Name {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SchemaAction {
-    CreateIndex(IndexKind, Subject),
-    CreateUnique(Subject),
+    CreateIndex(IndexKind, RuleSubject),
+    CreateUnique(RuleSubject),
     DropIndex,
     DropConstraint,
 }
@@ -230,7 +230,7 @@ impl<'a> Cursor<'_, 'a> {
             let one = matches!(kind, IndexKind::Range) || properties.len() == 1;
             (names.len() == 1 && one).then_some(properties)?
         };
-        let action = SchemaAction::CreateIndex(kind, Subject { entity, names, properties });
+        let action = SchemaAction::CreateIndex(kind, RuleSubject { entity, names, properties });
         self.options().then_some(SchemaCommand { name, lenient, action })
     }
 
@@ -256,7 +256,7 @@ impl<'a> Cursor<'_, 'a> {
             return Err(enterprise("Key"));
         }
         let unique = self.keyword("UNIQUE");
-        let action = SchemaAction::CreateUnique(Subject { entity, names, properties });
+        let action = SchemaAction::CreateUnique(RuleSubject { entity, names, properties });
         if unique && self.options() { Ok(SchemaCommand { name, lenient, action }) } else { Err(wrong()) }
     }
 }
@@ -305,7 +305,7 @@ mod tests {
         ] {
             assert!(matches!(command(statement), Some(Ok(_))), "{statement}: {:?}", command(statement));
         }
-        let subject = Subject {
+        let subject = RuleSubject {
             entity: EntityKind::Node,
             names: vec!["A".to_owned()],
             properties: vec!["x".to_owned(), "y".to_owned()],

@@ -31,7 +31,7 @@ pub(super) enum EntityKind {
 
 /// The entities and properties that an index or constraint covers: `(:Label {property})`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Subject {
+pub(super) struct RuleSubject {
     pub(super) entity: EntityKind,
     /// Labels or types; none means all.
     pub(super) names: Vec<String>,
@@ -43,7 +43,7 @@ pub(super) struct Index {
     pub(super) id: i64,
     pub(super) name: String,
     pub(super) kind: IndexKind,
-    pub(super) subject: Subject,
+    pub(super) subject: RuleSubject,
     /// The constraint that it belongs to.
     pub(super) owner: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Index {
 pub(super) struct Constraint {
     pub(super) id: i64,
     pub(super) name: String,
-    pub(super) subject: Subject,
+    pub(super) subject: RuleSubject,
     pub(super) index: i64,
 }
 
@@ -92,7 +92,7 @@ impl Default for Rules {
             id,
             name: name.to_owned(),
             kind: IndexKind::Lookup,
-            subject: Subject { entity, names: Vec::new(), properties: Vec::new() },
+            subject: RuleSubject { entity, names: Vec::new(), properties: Vec::new() },
             owner: None,
         };
         Rules {
@@ -106,7 +106,7 @@ impl Default for Rules {
     }
 }
 
-impl Subject {
+impl RuleSubject {
     /// `(:A {x, y})`, as Neo4j writes it.
     pub(super) fn text(&self) -> String {
         let names = if self.names.is_empty() { "<any-labels>".to_owned() } else { self.names.join("|") };
@@ -140,7 +140,7 @@ impl Rules {
         &mut self,
         name: Option<String>,
         kind: IndexKind,
-        subject: Subject,
+        subject: RuleSubject,
         unless_there: bool,
     ) -> Result<bool, StatementError> {
         let text = subject.text();
@@ -182,7 +182,7 @@ impl Rules {
     pub(super) fn add_constraint(
         &mut self,
         name: Option<String>,
-        subject: Subject,
+        subject: RuleSubject,
         unless_there: bool,
     ) -> Result<bool, StatementError> {
         let text = subject.text();
@@ -269,8 +269,8 @@ fn generated(sort: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn subject(label: &str, property: &str) -> Subject {
-        Subject { entity: EntityKind::Node, names: vec![label.to_owned()], properties: vec![property.to_owned()] }
+    fn subject(label: &str, property: &str) -> RuleSubject {
+        RuleSubject { entity: EntityKind::Node, names: vec![label.to_owned()], properties: vec![property.to_owned()] }
     }
 
     fn name(name: &str) -> Option<String> {

@@ -16,7 +16,7 @@ async fn count(session: &mut GraphSession) -> Value {
     values(answer.unwrap().rows)[0][0].clone()
 }
 
-async fn create(session: &mut GraphSession) -> Result<Answer, StatementError> {
+async fn create(session: &mut GraphSession) -> Result<StatementResult, StatementError> {
     session.run(AccessMode::Write, "CREATE (:X)", &Parameters::new(), TIMEOUTS).await
 }
 

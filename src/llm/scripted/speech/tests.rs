@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 #[test]
 fn a_task_becomes_what_a_user_says() {
-    for (task, said) in [
+    for (task, expected) in [
         ("Ask the assistant to paint the fence green.", "Please paint the fence green."),
         ("Tell the assistant to hurry", "Please hurry."),
         ("Tell it that the user prefers tea", "I prefer tea."),
@@ -14,19 +14,19 @@ fn a_task_becomes_what_a_user_says() {
         ("Paint the user's fence", "Please paint my fence."),
         ("", "Please ."),
     ] {
-        assert_eq!(wording(task), said, "{task}");
+        assert_eq!(wording(task), expected, "{task}");
     }
 }
 
 #[test]
 fn a_fact_is_told_in_the_first_person() {
-    for (fact, told) in [
+    for (fact, expected) in [
         ("The user's shoe size is 43.", "My shoe size is 43."),
         ("The user is left-handed", "I am left-handed."),
         ("The user prefers oat milk, not soy", "I prefer oat milk, not soy."),
         ("The kettle is green", "The kettle is green."),
     ] {
-        assert_eq!(fact_in_first_person(fact), told);
+        assert_eq!(fact_in_first_person(fact), expected);
     }
 }
 

@@ -6,7 +6,7 @@ mod reader;
 mod words;
 
 use numbers::Numbers;
-use reader::Reader;
+use reader::DateReader;
 use words::tokens;
 
 /// A date, a time, or both, as far as a text gives them.
@@ -35,7 +35,7 @@ impl Moment {
             return None;
         }
         let tokens = tokens(&text.to_lowercase());
-        let mut reader = Reader { tokens, moment: Moment::default(), numbers: Numbers::default() };
+        let mut reader = DateReader { tokens, moment: Moment::default(), numbers: Numbers::default() };
         let mut at = 0;
         while at < reader.tokens.len() {
             at = reader.take(at)? + 1;

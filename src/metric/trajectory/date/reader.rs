@@ -7,13 +7,13 @@ use super::words::{WEEKDAYS, afternoon, half, index_of, is_between, is_digits, m
 /// Years of two digits are those around this one.
 const AROUND: i64 = 2025;
 
-pub(super) struct Reader {
+pub(super) struct DateReader {
     pub(super) tokens: Vec<String>,
     pub(super) moment: Moment,
     pub(super) numbers: Numbers,
 }
 
-impl Reader {
+impl DateReader {
     fn token(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", String::as_str)
     }

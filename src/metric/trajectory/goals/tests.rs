@@ -55,25 +55,25 @@ fn watsonx_takes_the_last_time_or_any() {
 fn a_call_that_serves_two_goals_goes_to_the_one_that_is_ready() {
     // The first call fits both; credited to `b` first, `a` would come too late.
     let nodes = [
-        Node { slots: vec![0, 1], before: vec![1], shares: false },
-        Node { slots: vec![0], before: vec![], shares: false },
+        GoalNode { slots: vec![0, 1], before: vec![1], shares: false },
+        GoalNode { slots: vec![0], before: vec![], shares: false },
     ];
     assert_eq!(in_order(&nodes, 2), Some(vec![Some(1), Some(0)]));
-    let alike = vec![Node { slots: (0..60).collect(), ..Node::default() }; 60];
+    let alike = vec![GoalNode { slots: (0..60).collect(), ..GoalNode::default() }; 60];
     assert!(in_order(&alike, 60).is_some());
     assert!(in_order(&alike, 59).is_none());
 }
 
 #[test]
 fn messages_share_a_place() {
-    let message = |before: &[usize]| Node { slots: vec![1], before: before.to_vec(), shares: true };
-    let call = Node { slots: vec![0], ..Node::default() };
+    let message = |before: &[usize]| GoalNode { slots: vec![1], before: before.to_vec(), shares: true };
+    let call = GoalNode { slots: vec![0], ..GoalNode::default() };
     assert!(in_order(&[call.clone(), message(&[0]), message(&[0])], 2).is_some());
-    assert!(in_order(&[Node { before: vec![1], ..call }, message(&[])], 2).is_none());
+    assert!(in_order(&[GoalNode { before: vec![1], ..call }, message(&[])], 2).is_none());
 }
 
 /// All ways to give each goal a slot of its own.
-fn by_trying(nodes: &[Node], at: usize, used: &mut Vec<usize>) -> bool {
+fn by_trying(nodes: &[GoalNode], at: usize, used: &mut Vec<usize>) -> bool {
     let Some(node) = nodes.get(at) else {
         return nodes.iter().enumerate().all(|(at, node)| node.before.iter().all(|before| used[*before] < used[at]));
     };
@@ -94,10 +94,10 @@ proptest! {
         slots in proptest::collection::vec(proptest::collection::btree_set(0usize..6, 0..5), 1..5),
         edges in proptest::collection::vec((0usize..5, 0usize..5), 0..6),
     ) {
-        let nodes: Vec<Node> = slots.iter().enumerate().map(|(at, slots)| {
+        let nodes: Vec<GoalNode> = slots.iter().enumerate().map(|(at, slots)| {
             let mut before: Vec<usize> = edges.iter().filter(|(from, to)| from < to && *to == at && *from < at).map(|(from, _)| *from).collect();
             before.dedup();
-            Node { slots: slots.iter().copied().collect(), before, shares: false }
+            GoalNode { slots: slots.iter().copied().collect(), before, shares: false }
         }).collect();
         let found = in_order(&nodes, 6);
         prop_assert_eq!(found.is_some(), by_trying(&nodes, 0, &mut Vec::new()));

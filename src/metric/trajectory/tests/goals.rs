@@ -12,10 +12,10 @@ fn goals_are_reached_in_the_order_of_their_graph() {
         wanted(json!({"name": "id", "tool": "get", "args": {"what": "id"}})),
     ];
     let get = |what: &str| ToolUse::new("get", json!({ "what": what }));
-    let run = |options: Value, actual: &[ToolUse], told: Option<Vec<usize>>| {
+    let run = |options: Value, actual: &[ToolUse], reached: Option<Vec<usize>>| {
         let messages = [MessageGoal {
             name: "tell".to_owned(),
-            reached: told.ok_or_else(|| UnknownGoal::Unread { name: "tell".to_owned() }),
+            reached: reached.ok_or_else(|| UnknownGoal::Unread { name: "tell".to_owned() }),
         }];
         let input = TrajectoryInput {
             expected: &expected,

@@ -31,8 +31,8 @@ fn texts_that_may_mean_the_same_are_asked_only_where_everything_else_is_the_same
     ] {
         let trajectory = matcher.compare(input, &|_: &FuzzyPair| answer.clone()).unwrap();
         assert_eq!(trajectory.is_match, is_match, "{answer:?}");
-        let told = trajectory.explanation.clone().unwrap_or_default() + trajectory.decisions.join("\n").as_str();
-        assert!(told.contains(who), "{told}");
+        let shown = trajectory.explanation.clone().unwrap_or_default() + trajectory.decisions.join("\n").as_str();
+        assert!(shown.contains(who), "{shown}");
         assert_eq!(trajectory.missing.is_some(), is_match.is_none());
     }
     // What is not known does not matter where it can not change anything.

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Comparison;
+use super::ValueComparison;
 use crate::metric::trajectory::align;
-use crate::metric::trajectory::compiled::Compiled;
+use crate::metric::trajectory::compiled::CompiledRule;
 use crate::metric::trajectory::equality::{Mode, text_of};
 use crate::metric::trajectory::rule::{PathTree, RuleKind};
 
-impl Comparison<'_> {
+impl ValueComparison<'_> {
     /// Compares lists; without an order, by the pairs of elements that hold best. What a script can't tell counts only where
     /// it decides.
     pub(super) fn lists(
         &mut self,
-        rule: &Compiled,
+        rule: &CompiledRule,
         ignore: Option<&PathTree>,
         mode: &Mode,
         wanted: &[Value],
@@ -42,13 +42,14 @@ impl Comparison<'_> {
             return same;
         }
         // Whatever is fuzzy within must be equal here: which elements belong together is not known.
-        let inherited = Compiled::of(if rule.kind == RuleKind::Fuzzy { RuleKind::Strict } else { rule.kind });
+        let inherited =
+            CompiledRule::from_kind(if rule.kind == RuleKind::Fuzzy { RuleKind::Strict } else { rule.kind });
         let mut known: HashMap<(usize, usize), Option<bool>> = HashMap::new();
         let mut doubts = Vec::new();
         let mut search = |unknown: bool| {
             let mut edge = |expected: usize, actual: usize| {
                 let verdict = known.entry((expected, actual)).or_insert_with(|| {
-                    let mut probe = Comparison::new(self.layers, false).shown_as(&self.shown).at_path(&self.path);
+                    let mut probe = ValueComparison::new(self.layers, false).shown_as(&self.shown).at_path(&self.path);
                     (probe.has_ignore_word, probe.strict) = (self.has_ignore_word, self.strict);
                     probe.deadline = self.deadline;
                     let same = probe.equal(inherited, ignore, mode, &wanted[expected], &made[actual]);

@@ -5,7 +5,7 @@ mod texts;
 
 use serde_json::{Map, Value};
 
-use super::compiled::{Compiled, Layers, STRICT};
+use super::compiled::{CompiledRule, Layers, STRICT};
 use super::equality::{self, Equality, Mode};
 use super::fuzzy::FuzzyPair;
 use super::normal::{IGNORE_WORD, normalised};
@@ -16,12 +16,12 @@ use crate::metric::measured::Unusable;
 
 /// One place in which two values differ.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct CallDifference {
     /// Where: `args.city`, `result`.
     pub path: String,
-    /// What is expected there; `None` where nothing is.
+    /// The expected value; `None` where there is none.
     pub expected: Option<Value>,
-    /// What is there; `None` where nothing is.
+    /// The actual value; `None` where there is none.
     pub actual: Option<Value>,
     /// In which way they differ, where it is not plain to see.
     pub why: Option<String>,
@@ -29,17 +29,17 @@ pub struct Difference {
 
 /// Values of which it is not known whether they are as expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Doubt {
+pub(super) struct ValueDoubt {
     /// Where.
     pub(super) path: String,
     /// Why, in a sentence.
     pub(super) why: String,
-    /// What to try, where nothing can be compared with what is expected there: a pattern that is none.
+    /// A hint, where nothing can be compared with the expected value: a pattern that is none.
     pub(super) help: Option<&'static str>,
 }
 
 /// A comparison of two values, which goes on to the end only where somebody wants to see all differences.
-pub(super) struct Comparison<'a> {
+pub(super) struct ValueComparison<'a> {
     /// The rules of the paths.
     pub(super) layers: Layers<'a>,
     /// Whether the word for any value is one.
@@ -47,11 +47,11 @@ pub(super) struct Comparison<'a> {
     /// Whether the original's own answer is given.
     pub(super) strict: bool,
     /// All differences, where they are collected.
-    pub(super) found: Option<Vec<Difference>>,
+    pub(super) found: Option<Vec<CallDifference>>,
     /// Texts that are the same if somebody else says so, and where they are.
     pub(super) fuzzy: Vec<(String, FuzzyPair)>,
-    /// What is not known, although nothing else differs.
-    pub(super) unknown: Vec<Doubt>,
+    /// The part that is not known, although nothing else differs.
+    pub(super) unknown: Vec<ValueDoubt>,
     /// Until when scripts may run; without it none does.
     pub(super) deadline: Option<Deadline>,
     /// The path so far; elements of lists have none.
@@ -60,9 +60,9 @@ pub(super) struct Comparison<'a> {
     shown: String,
 }
 
-impl<'a> Comparison<'a> {
-    pub(super) fn new(layers: Layers<'a>, collects: bool) -> Comparison<'a> {
-        Comparison {
+impl<'a> ValueComparison<'a> {
+    pub(super) fn new(layers: Layers<'a>, collects: bool) -> ValueComparison<'a> {
+        ValueComparison {
             layers,
             has_ignore_word: false,
             strict: false,
@@ -75,14 +75,14 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What the path begins with where it is shown.
-    pub(super) fn shown_as(mut self, root: &str) -> Comparison<'a> {
+    /// The first part of the path where it is shown.
+    pub(super) fn shown_as(mut self, root: &str) -> ValueComparison<'a> {
         self.shown = root.to_owned();
         self
     }
 
     /// It begins at this path.
-    pub(super) fn at_path(mut self, path: &str) -> Comparison<'a> {
+    pub(super) fn at_path(mut self, path: &str) -> ValueComparison<'a> {
         path.clone_into(&mut self.path);
         self
     }
@@ -98,7 +98,7 @@ impl<'a> Comparison<'a> {
     fn differs(&mut self, expected: Option<&Value>, actual: Option<&Value>, why: Option<String>) -> bool {
         if let Some(found) = &mut self.found {
             let path = self.shown.clone();
-            found.push(Difference { path, expected: expected.cloned(), actual: actual.cloned(), why });
+            found.push(CallDifference { path, expected: expected.cloned(), actual: actual.cloned(), why });
         }
         false
     }
@@ -136,7 +136,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Whether the values agree by a rule, up to the texts in `fuzzy`.
-    pub(super) fn value(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+    pub(super) fn value(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let mode = &rule.mode(mode);
         if rule.kind == RuleKind::Ignore && rule.compares {
             return !self.layers.have_below(&self.path) || self.parts(rule, mode, expected, actual);
@@ -179,7 +179,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Only the parts of a mapping that have a rule of their own.
-    fn parts(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+    fn parts(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let empty = Map::new();
         let Some(wanted) = expected.as_object() else { return true };
         self.entries(rule, None, mode, wanted, actual.as_object().unwrap_or(&empty))
@@ -187,7 +187,7 @@ impl<'a> Comparison<'a> {
 
     fn equal(
         &mut self,
-        rule: &Compiled,
+        rule: &CompiledRule,
         ignore: Option<&PathTree>,
         mode: &Mode,
         expected: &Value,
@@ -222,7 +222,7 @@ impl<'a> Comparison<'a> {
 
     /// Whether the values here are as expected is not known.
     pub(super) fn doubts(&mut self, why: impl Into<String>) {
-        self.unknown.push(Doubt { path: self.shown.clone(), why: why.into(), help: None });
+        self.unknown.push(ValueDoubt { path: self.shown.clone(), why: why.into(), help: None });
     }
 
     /// Nothing can be compared with what is expected here: the original says that it differs.
@@ -230,13 +230,13 @@ impl<'a> Comparison<'a> {
         if self.strict {
             return self.differs(Some(expected), Some(actual), Some(why));
         }
-        self.unknown.push(Doubt { path: self.shown.clone(), why, help: Some(help) });
+        self.unknown.push(ValueDoubt { path: self.shown.clone(), why, help: Some(help) });
         true
     }
 
     fn entries(
         &mut self,
-        rule: &Compiled,
+        rule: &CompiledRule,
         ignore: Option<&PathTree>,
         mode: &Mode,
         wanted: &Map<String, Value>,
@@ -257,7 +257,7 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             let holds = self.within(key, |it| {
-                let of_parent = if is_bare { None } else { it.layers.of_parent(&it.path).map(Compiled::of) };
+                let of_parent = if is_bare { None } else { it.layers.of_parent(&it.path).map(CompiledRule::from_kind) };
                 let exact = if is_bare { None } else { it.layers.exact(&it.path) };
                 let rule = exact.or(of_parent).unwrap_or(inherited);
                 match found {
@@ -292,7 +292,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Whether a value may be absent.
-    fn absent(&mut self, rule: &Compiled, mode: &Mode, expected: &Value) -> bool {
+    fn absent(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value) -> bool {
         let may = matches!(rule.kind, RuleKind::Ignore | RuleKind::Optional);
         let is_any = self.has_ignore_word && expected.as_str() == Some(IGNORE_WORD);
         if (may || is_any) && self.layers.have_below(&self.path) {

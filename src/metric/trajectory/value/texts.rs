@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::Comparison;
+use super::ValueComparison;
 use crate::metric::json::{HIDDEN_DIGITS, is_beyond_64_bits};
 use crate::metric::measured::{Unusable, shown};
 use crate::metric::pattern::{self, PATTERN_HELP};
-use crate::metric::trajectory::compiled::{Compiled, Layers, STRICT};
+use crate::metric::trajectory::compiled::{CompiledRule, Layers, STRICT};
 use crate::metric::trajectory::date::Moment;
 use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
 use crate::metric::trajectory::fuzzy::FuzzyPair;
@@ -14,9 +14,9 @@ use crate::metric::trajectory::normal::{normalised, python_float};
 use crate::metric::trajectory::rule::RuleKind;
 use crate::script::ScriptText;
 
-impl Comparison<'_> {
+impl ValueComparison<'_> {
     /// The condition beside the comparison that does not hold.
-    pub(super) fn broken_condition(&self, rule: &Compiled, actual: &Value) -> Option<String> {
+    pub(super) fn broken_condition(&self, rule: &CompiledRule, actual: &Value) -> Option<String> {
         let mut document = None;
         if rule.valid
             && let Some(text) = actual.as_str()
@@ -64,7 +64,7 @@ impl Comparison<'_> {
                     let mut doubt = None;
                     for (index, actual) in made.iter().enumerate() {
                         let shown = format!("{}[{index}]", self.shown);
-                        let mut probe = Comparison::new(Layers::default(), false).shown_as(&shown);
+                        let mut probe = ValueComparison::new(Layers::default(), false).shown_as(&shown);
                         match probe.value(&STRICT, mode, expected, actual).then(|| probe.unknown.pop()) {
                             Some(None) => return true,
                             Some(unknown) => doubt = doubt.take().or(unknown),
@@ -124,7 +124,7 @@ impl Comparison<'_> {
 
     pub(super) fn same_date(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         if let (Value::Object(wanted), Value::Object(made)) = (expected, actual) {
-            return self.entries(Compiled::of(RuleKind::Date), None, mode, wanted, made);
+            return self.entries(CompiledRule::from_kind(RuleKind::Date), None, mode, wanted, made);
         }
         match (Moment::parse(&text_of(expected)), Moment::parse(&text_of(actual))) {
             (Some(wanted), Some(made)) if wanted.is_same(&made) => true,
@@ -138,7 +138,7 @@ impl Comparison<'_> {
     }
 
     /// Numbers and dates decide for themselves; other texts are left to whoever can tell.
-    pub(super) fn alike(&mut self, rule: &Compiled, mode: &Mode, expected: &Value, actual: &Value) -> bool {
+    pub(super) fn alike(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let is_watsonx = mode.equality == Equality::Watsonx;
         match (expected, actual) {
             (Value::Object(wanted), Value::Object(made)) => return self.entries(rule, None, mode, wanted, made),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, epoch};
 use super::{ResultNames, job_names, result_id, results};
-use crate::evidence::{ExpectedTurn, Review, ToolUse};
+use crate::evidence::{Review, ToolUse, TurnExpectation};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
 use summary::Summary;
@@ -143,7 +143,7 @@ fn actual(result: &TurnResult<'_>) -> Value {
     }))
 }
 
-fn expected(turn: &ExpectedTurn) -> Value {
+fn expected(turn: &TurnExpectation) -> Value {
     without_empty(json!({
         "invocationId": format!("turn-{}", turn.turn),
         "userContent": message("user", &turn.say),
