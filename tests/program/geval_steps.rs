@@ -115,8 +115,7 @@ fn the_judge_writes_them_once_and_they_are_kept_with_the_run() {
 fn a_run_that_is_resumed_has_the_steps_that_were_written_for_it() {
     let desk = Desk::new(STEPS, json!({"criteria": "It is polite.", "generateSteps": true}), json!({}));
     assert_eq!(desk.run().status.code(), Some(0));
-    let (job, run) = (desk.kept_job(), desk.folder.path().join("runs"));
-    let run = std::fs::read_dir(run).unwrap().next().unwrap().unwrap().path();
+    let (job, run) = (desk.kept_job(), super::kept_run(desk.folder.path()).unwrap());
     // As if it had been killed when it had just begun.
     let journal = std::fs::read_to_string(run.join("journal.ndjson")).unwrap();
     std::fs::write(run.join("journal.ndjson"), format!("{}\n", journal.lines().next().unwrap())).unwrap();

@@ -123,8 +123,8 @@ fn after_a_full_disk_it_goes_on_once_there_is_room() {
     assert!(printed.contains("\n  try: free some space there, then eval-job run "), "{printed}");
     let asked = agent.asked_since(0).len();
     let journal = || {
-        let run = fs::read_dir(&disk.0).unwrap().map(|it| it.unwrap().path()).find(|path| path.is_dir()).unwrap();
-        fs::read(run.join("journal.ndjson")).unwrap()
+        let run = fs::read_dir(&disk.0).unwrap().map(|it| it.unwrap().path().join("journal.ndjson"));
+        fs::read(run.into_iter().find(|journal| journal.is_file()).unwrap()).unwrap()
     };
     let over = finished(&journal());
     fs::remove_file(&ballast).unwrap();
