@@ -16,6 +16,7 @@ mod grade;
 mod label;
 mod merge;
 mod parse;
+mod plan;
 mod resume;
 mod retyped;
 mod selection;
@@ -30,9 +31,6 @@ use clap::{Parser, Subcommand};
 
 use super::init::InitTarget;
 use crate::graph::embedded::Megabytes;
-use crate::job::{ModelName, Panel};
-use crate::money::Dollars;
-use crate::plan::Partition;
 
 pub(super) use audit::AuditArgs;
 pub(super) use baseline::{BaselineCommand, BaselineListArgs, BaselineRemoveArgs, BaselineSetArgs};
@@ -49,13 +47,14 @@ pub(super) use generate::GenerateArgs;
 pub(super) use grade::{GradeArgs, RecordedArgs};
 pub(super) use label::{CalibrateArgs, LabelArgs};
 pub(super) use merge::MergeArgs;
+pub(super) use plan::{FileArgs, PlanArgs, RunArgs};
 pub(super) use resume::{ResumeArgs, ResumeMode};
 pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use trend::TrendArgs;
 pub(super) use until::UntilArgs;
 pub(super) use values::{ColorArg, ConditionArg};
-use values::{parse_agent_model, parse_dollars, parse_seconds, whole_number};
+use values::{parse_agent_model, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -169,144 +168,6 @@ pub(super) struct ManArgs {
     /// The folder, made where there is none
     #[arg(value_name = "FOLDER")]
     pub(super) folder: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct RunArgs {
-    /// Job files, folders of them, or patterns such as 'eval/**/*.yml'
-    #[arg(value_name = "FILE", default_value = DEFAULT_JOB)]
-    pub(super) files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(super) plan: PlanArgs,
-
-    #[command(flatten)]
-    pub(super) resume: ResumeArgs,
-
-    /// How many conversations may be held at once
-    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
-    pub(super) max_concurrency: u16,
-
-    /// The seed of every random choice [default: drawn, and kept in the record]
-    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N", value_parser = whole_number::<u64>(0, u64::MAX))]
-    pub(super) rng_seed: Option<u64>,
-
-    /// Also write a file; its ending tells the format: .json (the record), .html (a page for a browser), .xml (JUnit), .md (a
-    /// step's summary; $GITHUB_STEP_SUMMARY too), .csv (a row a conversation), or tokens.json in the shape of Red Hat's token
-    /// files. A format before the path: adk=, trpc=, watsonx=, redhat= (the last two are folders), otlp=. Several: -o a.json
-    /// -o b.html. `-` prints the record as JSON, and the report to stderr
-    #[arg(short, long, env = "EVAL_JOB_OUTPUT", value_name = "PATH")]
-    pub(super) output: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub(super) cache: CacheArgs,
-
-    #[command(flatten)]
-    pub(super) runs: RunsArgs,
-
-    /// Show what is said and done, word for word, as it happens
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
-    pub(super) verbose: bool,
-
-    /// After the report, show each turn with what was expected, what came, and its scores
-    #[arg(long, env = "EVAL_JOB_PRINT_DETAILED_RESULTS", value_parser = FalseyValueParser::new())]
-    pub(super) print_detailed_results: bool,
-
-    /// Show nothing while the job runs, whatever --verbose says
-    #[arg(long, env = "EVAL_JOB_NO_PROGRESS", value_parser = FalseyValueParser::new())]
-    pub(super) no_progress: bool,
-}
-
-/// Arguments that decide whether a job can work, the same for `run` and `validate`.
-#[derive(Debug, clap::Args)]
-pub(super) struct PlanArgs {
-    #[command(flatten)]
-    pub(super) selection: SelectionArgs,
-
-    /// Only this part of the cases of all jobs, such as 1/4 on the first of four machines; `eval-job merge` joins the runs
-    #[arg(long, env = "EVAL_JOB_PARTITION", value_name = "K/N", value_parser = Partition::parse)]
-    pub(super) partition: Option<Partition>,
-
-    #[command(flatten)]
-    pub(super) data: DataArgs,
-
-    /// The agent's model, sent with every message; several, separated by commas, are compared
-    /// [default: gpt-4.1-mini; demo-careful for the demo agent]
-    #[arg(long, env = "EVAL_JOB_MODEL", value_delimiter = ',', value_name = "MODEL",
-          value_parser = parse_agent_model)]
-    pub(super) model: Vec<String>,
-
-    /// The persona's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted
-    #[arg(long, env = "EVAL_JOB_EVALUATOR_MODEL", value_name = "MODEL", value_parser = ModelName::parse)]
-    pub(super) evaluator_model: Option<ModelName>,
-
-    /// Hold each case with each of these kinds of users, with commas between them: a persona that is built in (`terse`,
-    /// `hostile`, …), or one of your own in prompts/personas
-    #[arg(long, env = "EVAL_JOB_PERSONA", value_name = "NAME", value_delimiter = ',')]
-    pub(super) persona: Vec<String>,
-
-    /// The judge's model instead of the job's: openai/MODEL, anthropic/MODEL, gemini/MODEL, watsonx/MODEL or scripted;
-    /// several, with commas between them, are a panel
-    #[arg(long, env = "EVAL_JOB_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
-    pub(super) scorer_model: Option<Panel>,
-
-    /// Hold each conversation so often [default: the job's `repeat`, 1]
-    #[arg(long, env = "EVAL_JOB_REPEAT", value_name = "N", value_parser = whole_number::<u32>(1, 10_000))]
-    pub(super) repeat: Option<u32>,
-
-    #[command(flatten)]
-    pub(super) until: UntilArgs,
-
-    /// Only this condition [default: both where there are facts]
-    #[arg(long, env = "EVAL_JOB_CONDITION", value_name = "CONDITION")]
-    pub(super) condition: Option<ConditionArg>,
-
-    #[command(flatten)]
-    pub(super) gate: GateArgs,
-
-    /// How many messages, of both sides, a conversation may have, instead of the job's `maxTurns`
-    #[arg(long, env = "EVAL_JOB_MAX_TURNS", value_name = "N", value_parser = whole_number::<u32>(2, u32::MAX.into()))]
-    pub(super) max_turns: Option<u32>,
-
-    /// How long one conversation may take, instead of the job's `limits.trial`: seconds, or `10m`
-    #[arg(long, env = "EVAL_JOB_TIMEOUT", value_name = "TIME", value_parser = parse_seconds)]
-    pub(super) timeout: Option<f64>,
-
-    /// Stop before the run costs more than so many US dollars; what the agent costs counts where it tells its tokens
-    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
-    pub(super) cost_limit: Option<Dollars>,
-
-    /// Stop before the run takes more than so many tokens
-    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
-    pub(super) token_limit: Option<u64>,
-
-    /// Stop after so many seconds, or `10m`, `1h30m`; what goes on then is kept as far as it went
-    #[arg(long, env = "EVAL_JOB_TIME_LIMIT", value_name = "TIME", value_parser = parse_seconds)]
-    pub(super) time_limit: Option<f64>,
-
-    #[command(flatten)]
-    pub(super) cassette: CassetteArgs,
-
-    #[command(flatten)]
-    pub(super) files: FileArgs,
-}
-
-/// Files that a plan reads beside its jobs.
-#[derive(Debug, clap::Args)]
-pub(super) struct FileArgs {
-    /// A YAML file of prices that go before the embedded ones, in US dollars a million tokens:
-    /// models: {openai/my-model: {input: 0.4, cachedInput: 0.1, output: 1.6}}
-    #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]
-    pub(super) prices: Option<PathBuf>,
-
-    /// A folder of templates that go before the embedded ones: DIR/eval/socrates.jinja
-    #[arg(long, env = "EVAL_JOB_PROMPTS", value_name = "DIR")]
-    pub(super) prompts: Option<PathBuf>,
-
-    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
-    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
-    pub(super) env_file: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
