@@ -101,11 +101,19 @@ fn reply(head: &str, body: &str, _: &mut usize) -> String {
     } else {
         // The greeting is the first thing the persona has said: the eighth user message ends it.
         let said = body.matches(r#""role":"assistant""#).count();
-        if said >= 7 {
-            r#"{\"message\":\"Thank you, that was all.\",\"done\":true}"#
-        } else {
-            r#"{\"message\":\"Could you please do the next thing on my list for me?\",\"done\":false}"#
-        }
+        // No user says the same again and again: what does is a fault, and its conversation is held again.
+        const WISHES: [&str; 6] = [
+            r#"{\"message\":\"Please put the milk on my list.\",\"done\":false}"#,
+            r#"{\"message\":\"Good. The window in the hall wants cleaning, too.\",\"done\":false}"#,
+            r#"{\"message\":\"Then somebody has to call the plumber.\",\"done\":false}"#,
+            r#"{\"message\":\"And could you note that the plants need water?\",\"done\":false}"#,
+            r#"{\"message\":\"I also want to return those library books.\",\"done\":false}"#,
+            r#"{\"message\":\"Last of all, the bicycle has a flat tyre.\",\"done\":false}"#,
+        ];
+        WISHES
+            .get(said.saturating_sub(1))
+            .copied()
+            .unwrap_or(r#"{\"message\":\"Thank you, that was all.\",\"done\":true}"#)
     };
     format!(
         r#"{{"id":"c","object":"chat.completion","created":1,"model":"mock","choices":[{{"index":0,"finish_reason":"stop","message":{{"role":"assistant","content":"{content}","refusal":null}}}}],"usage":{{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}}}"#
