@@ -59,6 +59,8 @@ pub struct SpendTracker {
 struct TrackerState {
     spent: Amount,
     set_aside: Amount,
+    /// The most that was set aside for a single request.
+    largest_request: Amount,
     limit_exceeded: Option<LimitExceeded>,
 }
 
@@ -132,6 +134,7 @@ impl SpendTracker {
                 }
                 if self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(most)).is_none() {
                     state.set_aside = state.set_aside.plus(most);
+                    state.largest_request = state.largest_request.max(most);
                     return Ok(Reservation { spend_tracker: self.clone(), most, actual: most });
                 }
             }
@@ -165,6 +168,12 @@ impl SpendTracker {
         if let Some(limit) = self.limits.exceeded_by(spent.plus(state.set_aside).plus(wanted)) {
             state.limit_exceeded.get_or_insert(LimitExceeded { limit, spent, wanted: Some(wanted) });
         }
+    }
+
+    /// The most that was set aside for a single request so far: what the last request of a conversation may need beyond what
+    /// the conversation comes to.
+    pub fn largest_request(&self) -> Amount {
+        self.state().largest_request
     }
 
     /// Whether so much more would fit beside what is set aside.

@@ -1,7 +1,8 @@
 //! The budget of a run: money, tokens and rate. It decides which trial may begin and which must stop.
 //!
-//! Invariants: a trial begins only while the costliest one so far could still be paid beside the running ones; once one may
-//! not begin, no later trial of the plan does, so that models and conditions stay comparable.
+//! Invariants: a trial begins only while the costliest one so far could still be paid beside the running ones, up to its last
+//! request, for which more is set aside than it costs; once one may not begin, no later trial of the plan does, so that models
+//! and conditions stay comparable.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,13 +100,13 @@ impl Budget {
                     return false;
                 }
                 // Each running trial may still cost as much as the most expensive one in total.
-                let claims = trials.running.len() as u64 + u64::from(together);
-                if self.spend_tracker.has_room_for(trials.costliest.times(claims)) {
+                let needed_by = |count: u64| trials.costliest.times(count).plus(self.spend_tracker.largest_request());
+                if self.spend_tracker.has_room_for(needed_by(trials.running.len() as u64 + u64::from(together))) {
                     trials.running.insert(trial, Amount::default());
                     return true;
                 }
                 if trials.running.is_empty() {
-                    self.spend_tracker.fall_short(trials.costliest.times(u64::from(together)));
+                    self.spend_tracker.fall_short(needed_by(u64::from(together)));
                     trials.closed = true;
                     return false;
                 }
@@ -191,6 +192,20 @@ mod tests {
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
         assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 70 are spent, and it can take 35");
         assert!(!budget.admits(4, 1).await);
+    }
+
+    #[tokio::test]
+    async fn a_trial_begins_only_where_its_last_request_could_be_set_aside_for() {
+        let budget = budget("limits: {tokens: 100}");
+        assert!(budget.admits(1, 1).await);
+        // The judge's request sets aside 50, and costs 10.
+        let request = budget.spend_tracker.set_aside(Amount { tokens: 50, ..Amount::default() }).await.unwrap();
+        request.settle(Amount { tokens: 10, ..Amount::default() });
+        use_up(&budget, 1, 25);
+        budget.trial_ended(1);
+        assert!(!budget.admits(2, 1).await, "65 are left: enough for 25, and not for 50 beside them");
+        let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
+        assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 35 are spent, and it can take 75");
     }
 
     #[tokio::test]
