@@ -10,6 +10,7 @@ use super::team;
 use crate::record::{ListedRun, Verdict};
 use crate::report;
 use crate::store::folder::{Baseline, BaselineName, RunsFolder, StoreError};
+use crate::store::{Store, StoredRun};
 
 /// Names runs, shows the names and removes them.
 pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -23,7 +24,12 @@ pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &P
 fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
     let runs = RunsFolder::at(&args.runs.runs_dir);
-    let run = runs.listed(args.run.as_deref())?;
+    // A list believes a summary; what every later run is compared with is read whole.
+    let mut stored = runs.open(args.run.as_deref())?;
+    let run = ListedRun::from(&stored.read(|_, _| ())?.summary);
+    if let Some(note) = &stored.note {
+        printer.note(&format!("note: {note}"));
+    }
     if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
         let (id, verdict) = (&run.id, run.verdict.label());
         printer.note(&format!("note: run {id} is {verdict}: where it has no figure, nothing can be compared with it"));

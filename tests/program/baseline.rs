@@ -54,6 +54,52 @@ fn a_run_is_named_shown_by_its_name_and_the_name_is_removed() {
 }
 
 #[test]
+fn a_run_whose_journal_was_changed_since_has_not_passed() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("job.yml"), JOB).unwrap();
+    assert_eq!(typed(folder, "run job.yml").0, Some(0));
+    let run = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let journal = fs::read_to_string(run.join("journal.ndjson")).unwrap();
+    assert!(typed(folder, "list").1.contains(" passed "));
+    // A line is taken out, the end is cut off, all of it is.
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    for changed in [[&lines[..2], &lines[3..]].concat().concat(), lines[..lines.len() - 2].concat()] {
+        fs::write(run.join("journal.ndjson"), changed).unwrap();
+        let (_, listed) = typed(folder, "list");
+        assert!(listed.contains(" incomplete "), "{listed}");
+        let (status, told) = typed(folder, "baseline set main");
+        assert!(status == Some(0) && told.contains("is incomplete"), "{told}");
+        assert!(told.contains("note: line ") || told.contains("note: the journal ends with line"), "{told}");
+    }
+    fs::write(run.join("journal.ndjson"), "").unwrap();
+    let (_, listed) = typed(folder, "list");
+    assert!(!listed.contains(" passed ") && listed.contains("the journal is empty"), "{listed}");
+    // Letters that were changed for others are seen by whoever reads it whole.
+    fs::write(run.join("journal.ndjson"), journal.replacen("Reminder", "Remainde", 1)).unwrap();
+    let (_, told) = typed(folder, "baseline set main");
+    assert!(told.contains("it was altered"), "{told}");
+    fs::write(run.join("journal.ndjson"), journal).unwrap();
+    assert!(typed(folder, "list").1.contains(" passed "));
+}
+
+#[test]
+fn a_gate_whose_baseline_was_deleted_says_so() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("job.yml"), JOB).unwrap();
+    assert_eq!(typed(folder, "run job.yml").0, Some(0));
+    assert_eq!(typed(folder, "baseline set main").0, Some(0));
+    let mut folders = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    fs::remove_dir_all(folders.find(|path| path.join("journal.ndjson").is_file()).unwrap()).unwrap();
+    let (status, told) = typed(folder, "run job.yml --baseline main");
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(status, Some(101), "{told}");
+    assert!(told.contains("the baseline `main`, is not in runs any more, so that nothing will show a drop"), "{told}");
+    assert!(!told.contains("no baseline main in runs yet"), "{told}");
+}
+
+#[test]
 fn a_run_that_did_not_come_to_its_end_is_named_with_a_note() {
     let desk = tempfile::tempdir().unwrap();
     let folder = desk.path();

@@ -75,20 +75,16 @@ fn held_apart(differences: &[HeldDifference]) -> String {
 
 /// That there is no run of this name to compare with; `None` where there is one.
 pub(in crate::cli) fn missing_baseline(name: &str, runs_dir: &Path) -> Option<String> {
-    let is_missing = RunsFolder::at(runs_dir).find(Some(name)).err().as_ref().is_some_and(is_missing);
-    is_missing.then(|| {
-        format!(
-        "there is no baseline {name} in {} yet, so that nothing will show a drop: eval-job baseline set {name} RUN names a run",
-        runs_dir.display()
-    )})
+    let try_words = format!("so that nothing will show a drop: eval-job baseline set {name} RUN names a run");
+    match RunsFolder::at(runs_dir).find(Some(name)) {
+        Err(error @ StoreError::BaselineDeleted { .. }) => Some(format!("{error}, {try_words}")),
+        Err(error) if is_missing(&error) => {
+            Some(format!("there is no baseline {name} in {} yet, {try_words}", runs_dir.display()))
+        }
+        _ => None,
+    }
 }
 
 fn is_missing(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::NoSuchRun { .. }
-            | StoreError::NoRuns { .. }
-            | StoreError::NoSuchBaseline { .. }
-            | StoreError::BaselineDeleted { .. }
-    )
+    matches!(error, StoreError::NoSuchRun { .. } | StoreError::NoRuns { .. } | StoreError::NoSuchBaseline { .. })
 }

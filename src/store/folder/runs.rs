@@ -129,14 +129,18 @@ impl RunsFolder {
     /// # Errors
     /// When none or several fit.
     pub fn find(&self, id: Option<&str>) -> Result<PathBuf, StoreError> {
-        let names = self.names()?;
         let folder = |name: &String| self.path.join(name);
         let Some(id) = id else {
-            return names.last().map(folder).ok_or_else(|| StoreError::NoRuns { path: self.path.clone() });
+            return self.names()?.last().map(folder).ok_or_else(|| StoreError::NoRuns { path: self.path.clone() });
         };
         // Also the folder itself, as it was printed.
         let id = id.trim_end_matches('/').rsplit('/').next().unwrap_or(id);
-        if let Some(run) = self.run_of_baseline(id)? {
+        let baseline = self.run_of_baseline(id)?;
+        let names = match self.names() {
+            Err(StoreError::NoRuns { .. }) if baseline.is_some() => Vec::new(),
+            names => names?,
+        };
+        if let Some(run) = baseline {
             let end = format!("-{run}");
             let deleted = || StoreError::BaselineDeleted { name: id.to_owned(), run, path: self.path.clone() };
             return names.iter().find(|name| name.ends_with(&end)).map(folder).ok_or_else(deleted);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{StoreError, private};
+use super::{JOURNAL, StoreError, private};
 use crate::record::{ListedRun, RunFigures, RunSummary};
 
 /// Its name in a run's folder.
@@ -20,19 +20,40 @@ struct Summary<S> {
     summary: S,
     /// How many lines the journal had.
     journal_lines: usize,
+    /// How many bytes they were.
+    journal_bytes: Option<u64>,
 }
 
-/// The run as a list shows it, if there is a summary and this version can read it. Thousands are read at once: nothing else
-/// of them is looked at.
+/// The journal as it was when its summary was written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Summarised {
+    journal_lines: Option<usize>,
+    /// `None` in a summary of an earlier version.
+    journal_bytes: Option<u64>,
+}
+
+/// The run as a list shows it, if there is a summary of the journal as it is, and this version can read it. Thousands are
+/// read at once: nothing else of them is looked at.
 pub(super) fn read(folder: &Path) -> Option<ListedRun> {
+    serde_json::from_slice(&current(folder)?).ok().filter(ListedRun::is_readable)
+}
+
+/// The bytes of the summary, unless it is of another journal than the one that is there: that one was cut or altered since.
+fn current(folder: &Path) -> Option<Vec<u8>> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(ListedRun::is_readable)
+    let summarised = serde_json::from_slice::<Summarised>(&bytes).unwrap_or_default();
+    let is_current = |length| journal_length(folder).is_none_or(|now| now == length);
+    summarised.journal_bytes.is_none_or(is_current).then_some(bytes)
+}
+
+fn journal_length(folder: &Path) -> Option<u64> {
+    fs::metadata(folder.join(JOURNAL)).ok().map(|file| file.len())
 }
 
 /// The figures of the run, if there is a summary and this version can read it.
 pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
-    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    match serde_json::from_slice::<RunSummary>(&bytes) {
+    match serde_json::from_slice::<RunSummary>(&current(folder)?) {
         Ok(summary) => summary.is_readable().then(|| RunFigures::from(&summary)),
         // Of an earlier version some figures may not be readable, and the rest is.
         Err(_) => read(folder).map(RunFigures::from),
@@ -41,19 +62,14 @@ pub(super) fn figures(folder: &Path) -> Option<RunFigures> {
 
 /// The whole summary, if there is one, and this version can read it.
 pub(super) fn read_whole(folder: &Path) -> Option<RunSummary> {
-    let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(|summary: &RunSummary| summary.is_readable() && summary.tells_passes())
+    let is_whole = |summary: &RunSummary| summary.is_readable() && summary.tells_passes();
+    serde_json::from_slice(&current(folder)?).ok().filter(is_whole)
 }
 
 /// How many lines the journal had when the run ended.
 pub(super) fn journal_lines(folder: &Path) -> Option<usize> {
     let bytes = fs::read(folder.join(SUMMARY)).ok()?;
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Lines {
-        journal_lines: usize,
-    }
-    serde_json::from_slice(&bytes).ok().map(|lines: Lines| lines.journal_lines)
+    serde_json::from_slice::<Summarised>(&bytes).ok()?.journal_lines
 }
 
 /// Deletes it, if there is one.
@@ -71,7 +87,8 @@ pub(super) fn delete(folder: &Path) -> io::Result<()> {
 pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
     let (path, beside) = (folder.join(name), folder.join(format!("{name}.partial")));
     let write = || -> io::Result<()> {
-        let mut json = serde_json::to_vec_pretty(&Summary { summary, journal_lines })?;
+        let mut json =
+            serde_json::to_vec_pretty(&Summary { summary, journal_lines, journal_bytes: journal_length(folder) })?;
         json.push(b'\n');
         // One that is left over from a kill keeps its own mode.
         let _ = fs::remove_file(&beside);
