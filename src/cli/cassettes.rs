@@ -1,7 +1,7 @@
 //! The recordings of the jobs of a command: a folder for each in that of `--cassette-record` or `--cassette-replay`.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::args::CassetteArgs;
 use super::context::Context;
@@ -46,27 +46,45 @@ pub(super) struct CassetteRun<'a> {
 pub(super) struct JobCassettes<'a> {
     args: &'a CassetteArgs,
     names: FileNames,
+    /// The folders of jobs before this one.
+    replayed: BTreeSet<PathBuf>,
 }
 
 impl<'a> JobCassettes<'a> {
     pub(super) fn new(args: &'a CassetteArgs) -> JobCassettes<'a> {
-        JobCassettes { args, names: FileNames::default() }
+        JobCassettes { args, names: FileNames::default(), replayed: BTreeSet::new() }
     }
 
     /// The recording of the next job, in a folder of its name.
-    pub(super) fn next(&mut self, job: &str, context: &Context) -> Result<JobCassette, CliError> {
+    pub(super) fn next(&mut self, job: &Job, context: &Context) -> Result<JobCassette, CliError> {
         let CassetteArgs { cassette_record, cassette_replay } = self.args;
-        let name = self.names.take(job);
         match (cassette_record, cassette_replay) {
-            (Some(folder), _) => Ok(JobCassette::Record(folder.join(name))),
+            (Some(folder), _) => Ok(JobCassette::Record(folder.join(self.names.take(&job.name)))),
             (None, Some(folder)) => {
-                let folder = folder.join(name);
+                let folder = self.recorded(job, folder, context);
+                self.replayed.insert(folder.clone());
                 let cassette = Cassette::replay(&folder, context.redactor().clone())?;
                 let variables = cassette.header().map(|header| header.variables.clone()).unwrap_or_default();
                 Ok(JobCassette::Replay(ReplayedFolder { folder, variables }))
             }
             (None, None) => Ok(JobCassette::Off),
         }
+    }
+
+    /// The folder in which a job was recorded. Of several jobs of one name it is that of the same file, whatever order they are
+    /// in now; of one that was changed since, the first that is left.
+    fn recorded(&self, job: &Job, folder: &Path, context: &Context) -> PathBuf {
+        let mut names = FileNames::default();
+        let first = folder.join(names.take(&job.name));
+        let more = std::iter::repeat_with(|| folder.join(names.take(&job.name))).take_while(|path| path.is_dir());
+        let left: Vec<PathBuf> =
+            std::iter::once(first.clone()).chain(more).filter(|path| !self.replayed.contains(path)).collect();
+        let is_of_job = |path: &&PathBuf| {
+            Cassette::replay(path, context.redactor().clone())
+                .is_ok_and(|cassette| cassette.header().is_some_and(|header| header.job_digest == job.digest))
+        };
+        let same_file = if left.len() > 1 { left.iter().find(is_of_job) } else { None };
+        same_file.or(left.first()).cloned().unwrap_or(first)
     }
 }
 

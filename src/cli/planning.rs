@@ -71,7 +71,7 @@ pub(super) fn plan_all(
     let mut cassettes = JobCassettes::new(&args.cassette);
     for loaded in jobs {
         let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
-        let cassette = cassettes.next(&loaded.job.name, context)?;
+        let cassette = cassettes.next(&loaded.job, context)?;
         match plan(args, context, &prices, (loaded, cassette)) {
             Ok(plan) => planned.push(plan),
             Err(refusals) => refused.push(RefusedJob::new(file, text, refusals)),

@@ -336,6 +336,24 @@ fn what_cannot_be_recorded_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
+fn jobs_of_one_name_are_replayed_in_any_order() {
+    let world = World::new(("good", "good"), "");
+    let other = world.job().replace("Ask when it opens", "Ask when it closes");
+    fs::write(world.path("other.yml"), other).unwrap();
+    let flags = "--no-progress --condition with-facts";
+    let (status, said) = world.typed(&format!("run job.yml other.yml {flags} --cassette-record tape"), true);
+    assert!(world.path("tape/Lockers-2").is_dir(), "{said}");
+    let replay = |files: &str| world.typed(&format!("run {files} {flags} --cassette-replay tape"), false);
+    for files in ["job.yml other.yml", "other.yml job.yml"] {
+        let (again, said) = replay(files);
+        assert_eq!(again, status, "{said}");
+        assert!(!said.contains("not recorded") && !said.contains("not used"), "{said}");
+    }
+    let (again, said) = replay("other.yml");
+    assert!(again == status && said.contains("replayed from tape/Lockers-2"), "{said}");
+}
+
+#[test]
 fn graph_seeds_and_setups_are_replayed_without_the_demo_agent() {
     let world = World { folder: tempfile::tempdir().unwrap(), servers: Vec::new(), base: String::new() };
     let scripted = "evaluator: {model: scripted}\nscorer: {model: scripted}\n";
