@@ -74,8 +74,12 @@ pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }:
         decides(((spread.between + within) / f64::from(spread.cases)).sqrt(), over_repeats(times))
     };
     Needed {
-        cases: (spread.cases > 1).then(|| least(spread.cases, by_cases)).flatten(),
-        repeats: spread.within.and_then(|_| least(spread.repeats.ceil() as u32, by_repeats)),
+        // Two cases never decide it: see `statistics/paired.rs`.
+        cases: (spread.cases > 1).then(|| least(spread.cases.max(3), by_cases)).flatten(),
+        repeats: spread
+            .within
+            .filter(|_| spread.cases != 2)
+            .and_then(|_| least(spread.repeats.ceil() as u32, by_repeats)),
     }
 }
 

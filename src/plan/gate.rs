@@ -48,7 +48,10 @@ pub(super) fn warnings(job: &Job, models: &[String]) -> Option<String> {
         (1, 1) => Some(format!(
             "{what} can't come to a verdict: it compares one conversation a condition. Repeat it (--repeat 5), or add cases"
         )),
-        (2..LEAST_FLIPPED, _) => Some(format!(
+        (2, _) => Some(format!(
+            "{what} can't come to a verdict with two cases, unless nothing differs: their spread is a single distance. Add cases"
+        )),
+        (3..LEAST_FLIPPED, _) => Some(format!(
             "{what} rests on {cases} cases: only a large difference can be shown by so few. From {LEAST_FLIPPED} cases on it can be \
              shown without assuming how scores are distributed"
         )),

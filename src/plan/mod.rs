@@ -281,7 +281,7 @@ impl Plan {
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(gate::refusals(&job));
-        refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, job.cases.len() == 1)));
+        refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, job.cases.len())));
         refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {

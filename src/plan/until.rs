@@ -15,13 +15,19 @@ pub struct Until {
 }
 
 /// Why that can't be.
-pub(super) fn refusal(models: &[String], most: u32, is_of_one_case: bool) -> Option<Refusal> {
+pub(super) fn refusal(models: &[String], most: u32, cases: usize) -> Option<Refusal> {
     let refused = |what: &str, help: &str| Some(Refusal::new(what.to_owned(), help));
     if models.len() < 2 {
         return refused("--until decided compares models, and there is one", "name several: --model a,b");
     }
-    let is_short = is_of_one_case && most < 2;
-    is_short.then(|| refused("a single case that is held once tells no models apart", "--max-repeats 20")).flatten()
+    match (cases, most) {
+        (1, ..2) => refused("a single case that is held once tells no models apart", "--max-repeats 20"),
+        (2, _) => refused(
+            "two cases tell no models apart, however often they are held",
+            "add a third case, or choose a single one",
+        ),
+        _ => None,
+    }
 }
 
 impl Plan {

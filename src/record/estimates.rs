@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{Tally, TrialGroup};
 use crate::evidence::Condition;
 use crate::score::{pass_at_k, pass_hat_k_unbiased};
-use crate::statistics::{Cell, Estimate, Figure, Interval, Over, Share, Sums, figure, quantile, rate};
+use crate::statistics::{
+    Cell, Estimate, Figure, Interval, Over, Share, Sums, figure, quantile, quantile_at_least, rate,
+};
 
 /// The numbers of tries that pass@k and pass^k are told for.
 const TRIES: [u32; 5] = [2, 3, 5, 10, 100];
@@ -122,6 +124,10 @@ pub struct Percentile {
     pub of_hundred: u32,
     /// Milliseconds, with the interval over cases where there are enough of them.
     pub ms: Estimate,
+    /// How many milliseconds it is at least, with 95 % confidence; `None` where the replies are too few to tell, and in records
+    /// of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
 }
 
 impl MeanFigure {
@@ -262,8 +268,12 @@ fn latency(cases: &[CaseGroups<'_>]) -> Vec<Percentile> {
         all.into_iter().map(move |ms| (case, f64::from(ms)))
     };
     let values: Vec<(usize, f64)> = cases.iter().flat_map(of_case).collect();
-    let percentile =
-        |of_hundred: u32| Some(Percentile { of_hundred, ms: quantile(&values, f64::from(of_hundred) / 100.0)? });
+    let times: Vec<f64> = values.iter().map(|(_, ms)| *ms).collect();
+    let percentile = |of_hundred: u32| {
+        let share = f64::from(of_hundred) / 100.0;
+        let ms = quantile(&values, share)?;
+        Some(Percentile { of_hundred, ms, at_least: quantile_at_least(&times, share) })
+    };
     PERCENTILES.into_iter().filter_map(percentile).collect()
 }
 

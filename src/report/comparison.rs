@@ -137,7 +137,11 @@ pub(super) fn beside_words(score: &ComparedScore) -> String {
         _ => format!("over {}", count(score.cases as usize, "case")),
     };
     let needed = match score.relation {
-        Relation::Inconclusive => format!(". {}", needed_words(score.needed).trim_end_matches('.')),
+        Relation::Inconclusive => format!(
+            ". {}",
+            needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases)
+                .trim_end_matches('.')
+        ),
         _ => String::new(),
     };
     format!("{}, {over}{needed}", figure_words(score))
@@ -218,7 +222,7 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             if score.adjusted_p <= rules.alpha {
                 lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
             }
-            lines.push(needed_words(score.needed));
+            lines.push(needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases));
         }
         Relation::Better | Relation::Worse => {}
     }
@@ -226,15 +230,16 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
 }
 
 /// How much more would decide it.
-fn needed_words(needed: Option<Needed>) -> String {
+fn needed_words(needed: Option<Needed>, varies: bool) -> String {
     let cases = needed.and_then(|needed| needed.cases).map(|cases| count(cases as usize, "case"));
     let repeats = needed.and_then(|needed| needed.repeats).map(|repeats| format!("{repeats} repetitions of these"));
     let ways: Vec<String> = cases.into_iter().chain(repeats).collect();
-    match ways.is_empty() {
-        true => {
+    match (ways.is_empty(), varies) {
+        (true, true) => {
             "Hold more cases, or each several times (--repeat): so few pairs don't tell how many it takes.".to_owned()
         }
-        false => format!("About {} would decide it, if the difference is as it is seen here.", ways.join(", or ")),
+        (true, false) => "Hold more cases: the pairs of these do not vary.".to_owned(),
+        (false, _) => format!("About {} would decide it, if the difference is as it is seen here.", ways.join(", or ")),
     }
 }
 

@@ -46,7 +46,11 @@ fn rule_words(line: &GateLine<'_>) -> String {
             format!("maxFlake {most}: {flaky} of {} flip between repetitions", count(*repeated as usize, "case"))
         }
         GateRule::LatencyP95(most, found) => {
-            let found = found.map_or_else(|| "no reply was timed".to_owned(), latency_words);
+            let few = match line.state {
+                GateState::Open => ": so few replies don't show that more than 5 of 100 take longer",
+                _ => "",
+            };
+            let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_words(found) + few);
             format!("latencyP95 {most}: {found}")
         }
         GateRule::Until(most, ended) => until_words(*most, *ended),

@@ -27,6 +27,6 @@ pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
 pub use paired::{Difference, Paired, difference, holm};
-pub use quantile::quantile;
+pub use quantile::{quantile, quantile_at_least};
 pub use rate::{Share, rate};
 pub use sums::{Cell, Sums};

@@ -9,6 +9,10 @@ use super::sums::{Cell, Sums};
 /// Up to so many units every flip of signs is tried; beyond, as many as these have are drawn.
 const ENUMERATED: usize = 13;
 
+/// The spread of two cases is a single distance: scores of few values come as near to each other by chance, and Student's t takes it
+/// for certainty. Of two cases nothing is shown that the flip of signs does not show.
+const TWO_CASES: u32 = 2;
+
 /// How much two statistics may differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
@@ -50,8 +54,10 @@ pub fn difference(pairs: &[Paired], range: f64, rng_seed: u64) -> Option<Differe
     let units = flippable(pairs);
     let least_sign_flip_p = 2.0_f64.powi(1 - units.len().min(1000) as i32).min(1.0);
     let sign_flip_p = sign_flip(&units, rng_seed);
-    let p = match figure.error {
-        Some(error) => 2.0 * error.below(-figure.mean.abs()),
+    let by_t = figure.error.map(|error| 2.0 * error.below(-figure.mean.abs()));
+    let p = match by_t {
+        Some(p) if figure.cases == TWO_CASES => p.max(sign_flip_p),
+        Some(p) => p,
         None => sign_flip_p,
     };
     Some(Difference { figure, p, sign_flip_p, least_sign_flip_p, units: units.len() as u32, range })
@@ -100,10 +106,14 @@ impl Difference {
     /// spread, none of the cases may have shown what differs: a mean that is off by the distance needs a share of cases that
     /// are off by the whole range.
     fn one_sided(&self, distance: f64) -> f64 {
+        let without_spread = || match distance <= 0.0 {
+            true => 1.0,
+            false => (1.0 - (distance / (self.range + self.figure.mean.abs())).min(1.0)).powi(self.units as i32),
+        };
         match self.figure.error {
+            Some(error) if self.figure.cases == TWO_CASES => error.below(-distance).max(without_spread()),
             Some(error) => error.below(-distance),
-            None if distance <= 0.0 => 1.0,
-            None => (1.0 - (distance / (self.range + self.figure.mean.abs())).min(1.0)).powi(self.units as i32),
+            None => without_spread(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A quantile of values that come in cases.
 
-use super::interval::{Estimate, Interval, standard_error, t_quantile};
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::interval::{Estimate, Interval, LEVEL, standard_error, t_quantile};
 
 /// The value below which this share of values lies, 0 to 1, each with its case; `None` of no values. The interval is that of the
 /// share, turned into values; none of one case, and none where it reaches beyond the largest or smallest value.
@@ -25,9 +27,42 @@ pub fn quantile(values: &[(usize, f64)], share: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: is_within.then(|| Interval { low: at(low), high: at(high) }) })
 }
 
+/// What the value below which this share of values lies is at least, with 95 % confidence, as far as the values are drawn one by
+/// one; `None` where they are too few to show anything.
+///
+/// Source: the one-sided interval of a quantile by order statistics, David and Nagaraja 2003, section 7.1.
+pub fn quantile_at_least(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let below = Binomial::new(share, sorted.len() as u64).ok()?;
+    // The value of this rank is above the quantile only where fewer values than its rank are below it.
+    let is_shown = |rank: usize| below.cdf(rank as u64 - 1) < 1.0 - LEVEL;
+    let ranks: Vec<usize> = (1..=sorted.len()).collect();
+    let rank = ranks.partition_point(|rank| is_shown(*rank));
+    (rank > 0).then(|| sorted[rank - 1])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_that_a_percentile_can_be_is_below_it_in_95_of_100_samples() {
+        for count in [1, 3, 12, 40, 200] {
+            let mut rng = fastrand::Rng::with_seed(count);
+            let draws = 4000;
+            let is_above = |_: &u32| {
+                let values: Vec<f64> = (0..count).map(|_| rng.f64()).collect();
+                quantile_at_least(&values, 0.95).is_some_and(|least| least > 0.95)
+            };
+            let wrong = (0..draws).filter(is_above).count() as f64 / f64::from(draws);
+            assert!(wrong <= 0.06, "{count}: {wrong}");
+        }
+        // R: qbinom(0.05, 20, 0.95) is 17: the 17th of 20.
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(quantile_at_least(&values, 0.95), Some(17.0));
+        assert_eq!((quantile_at_least(&[7.0], 0.95), quantile_at_least(&[], 0.95)), (None, None));
+    }
 
     #[test]
     fn of_single_values_it_is_near_the_exact_interval_of_order_statistics() {

@@ -102,6 +102,12 @@ fn flips_and_slow_replies_and_failed_assertions_break_the_gate() {
     let (status, told) = held(&desk, "--model main");
     assert!(status == 100 && told.contains(", latencyP95 0.0001: "), "{told}");
 
+    // Of one reply nobody can tell how long 95 of 100 take.
+    let one = desk.job(1);
+    desk.write("job.yml", &one.replace("greetings:", "gate: {latencyP95: 0.0001}\ngreetings:"));
+    let (status, told) = held(&desk, "--model main");
+    assert!(status == 101 && told.contains("so few replies don't show that more than 5 of 100 take longer"), "{told}");
+
     let assertions = "gate: {assertions: all}\nassertions: [{name: high, expression: 'parse_float(evaluation.transcript[1].content) > 0.6'}]\ngreetings:";
     desk.write("job.yml", &job.replace("greetings:", assertions).replace("metrics: [", "metrics: [assertions, "));
     let (status, told) = held(&desk, "--model main");

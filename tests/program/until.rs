@@ -145,4 +145,9 @@ fn what_can_not_be_decided_is_refused_before_anybody_is_asked() {
     refused("run job.yml --model old,new --max-repeats 5", "--until");
     desk.write("job.yml", &desk.job(1));
     refused("run job.yml --model old,new --until decided --max-repeats 1", "a single case that is held once");
+    desk.write("job.yml", &desk.job(2));
+    refused(
+        "run job.yml --model old,new --until decided",
+        "two cases tell no models apart, however often they are held",
+    );
 }

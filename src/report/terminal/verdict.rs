@@ -268,11 +268,14 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     }
 }
 
-/// How little a difference between models rests on.
+/// How little a difference between models rests on: what is drawn are the cases, and repetitions only of a single one.
 fn few(overview: &Overview, first: &str) -> String {
-    let of = match overview.groups.iter().map(|group| group.planned).max().unwrap_or_default() {
-        0 | 1 => "One conversation a condition".to_owned(),
-        several => format!("{several} conversations a condition"),
+    let cases: std::collections::BTreeSet<&str> = overview.groups.iter().map(|group| group.case.as_str()).collect();
+    let planned = overview.groups.iter().map(|group| group.planned).max().unwrap_or_default();
+    let of = match (cases.len(), planned) {
+        (0 | 1, 0 | 1) => "One conversation a condition".to_owned(),
+        (0 | 1, several) => format!("{several} conversations a condition of one case"),
+        (several, _) => format!("So few as {several} cases, or so much spread between them"),
     };
     format!("{of}: differences to {first} are shown, not proven.")
 }
