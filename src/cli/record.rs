@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
@@ -83,7 +84,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
         on_wait: Some(waiting_line(printer.clone())),
         max_concurrency: 1,
         sink: Arc::new(kept),
-        person: Some(Arc::new(Person { printer: printer.clone() })),
+        person: Some(Arc::new(Person { printer: printer.clone(), is_closed: AtomicBool::new(false) })),
         cassette: Cassette::Off,
         cache: Cache::OFF,
     };
@@ -204,6 +205,23 @@ impl run::Sink for JournalSink {
 /// A person in the place of the persona's model: what the agent says is printed, what is typed is the reply.
 struct Person {
     printer: Arc<Printer>,
+    /// Nothing more can be typed.
+    is_closed: AtomicBool,
+}
+
+impl Person {
+    /// The next line; an empty one at the end of the input.
+    async fn typed(&self) -> Result<String, LlmError> {
+        self.printer.note("you:");
+        let typed = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            io::stdin().read_line(&mut line).map(|_| line)
+        });
+        let line = typed.await.map_err(io::Error::other).flatten();
+        let line = line.map_err(|error| LlmError::for_good(format!("the terminal can't be read: {error}")))?;
+        self.is_closed.fetch_or(line.is_empty(), Ordering::Relaxed);
+        Ok(line)
+    }
 }
 
 #[async_trait]
@@ -218,21 +236,16 @@ impl Llm for Person {
             let reply = message.content.strip_prefix("<agent-reply>")?.strip_suffix("</agent-reply>")?;
             Some(plain(&reply.replace("&lt;", "<")))
         });
+        let is_closed = self.is_closed.load(Ordering::Relaxed);
         match (said, last) {
             (Some(said), _) => self.printer.lines(&format!("agent: {said}"), 7),
             // What it was asked again for can only be that it ended before anything was said.
-            (None, Some(message)) if message.content.starts_with(guard::RETRY_OPENING) => {
+            (None, Some(message)) if !is_closed && message.content.starts_with(guard::RETRY_OPENING) => {
                 self.printer.note("nothing was asked for yet");
             }
             _ => {}
         }
-        self.printer.note("you:");
-        let typed = tokio::task::spawn_blocking(|| {
-            let mut line = String::new();
-            io::stdin().read_line(&mut line).map(|_| line)
-        });
-        let line = typed.await.map_err(io::Error::other).flatten();
-        let line = line.map_err(|error| LlmError::for_good(format!("the terminal can't be read: {error}")))?;
+        let line = if is_closed { String::new() } else { self.typed().await? };
         let reply = match line.trim() {
             "" | END => json!({ "message": null, "done": true, "reason": "the person ended the conversation" }),
             message => json!({ "message": message, "done": false, "reason": "" }),

@@ -9,7 +9,10 @@ use super::Price;
 /// Prices by model, `provider/model`. The embedded ones are those of the day that stands in them; a file goes before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceTable {
+    /// The day of the embedded prices.
     dated: String,
+    /// The day of a file's, where it names one.
+    own_dated: Option<String>,
     models: BTreeMap<String, Price>,
     /// The models of a file.
     own: BTreeSet<String>,
@@ -56,7 +59,7 @@ impl PriceTable {
     }
 
     fn new(dated: String, models: BTreeMap<String, Price>) -> PriceTable {
-        PriceTable { dated, models, own: BTreeSet::new(), elsewhere: BTreeSet::new() }
+        PriceTable { dated, own_dated: None, models, own: BTreeSet::new(), elsewhere: BTreeSet::new() }
     }
 
     /// The same for models of these names that are asked elsewhere than at their providers: only a file's prices hold there.
@@ -93,15 +96,24 @@ impl PriceTable {
         let PriceTable { dated, models, .. } = PriceTable::read(text)?;
         self.own.extend(models.keys().cloned());
         self.models.extend(models);
-        if !dated.is_empty() {
-            self.dated = format!("{}; the file's of {dated}", self.dated);
-        }
+        self.own_dated = (!dated.is_empty()).then_some(dated);
         Ok(self)
     }
 
-    /// The day of the prices.
-    pub fn dated(&self) -> &str {
-        &self.dated
+    /// The day of the prices of these models, and where they are from a file: `2026-11-20`, `a file`, `2026-11-20, and a file
+    /// of 2026-12-01`. Of the agent's own models some may not be known yet: the embedded day stands where any may be asked for.
+    pub fn dated(&self, models: impl IntoIterator<Item = String>) -> String {
+        let file = || match &self.own_dated {
+            Some(day) => format!("a file of {day}"),
+            None => "a file".to_owned(),
+        };
+        let is_own = |name: &String| self.known(name).is_some_and(|(known, _)| self.own.contains(known));
+        let models: Vec<String> = models.into_iter().filter(|name| self.price(name).is_some()).collect();
+        match (models.iter().any(is_own), !models.is_empty() && models.iter().all(is_own)) {
+            (true, true) => file(),
+            (true, false) => format!("{}, and {}", self.dated, file()),
+            (false, _) => self.dated.clone(),
+        }
     }
 
     /// The price of a model, by the name that a job or an agent has for it: `openai/gpt-4.1-mini`, `gpt-4.1-mini`,
@@ -160,7 +172,7 @@ mod tests {
     fn the_embedded_prices_can_be_read_and_are_dated() {
         let table = PriceTable::read(include_str!("prices.yml")).unwrap();
         assert!(table.models.len() > 30, "{}", table.models.len());
-        assert_eq!(table.dated().len(), "2026-09-30".len());
+        assert_eq!(table.dated.len(), "2026-09-30".len());
         for name in table.models.keys() {
             let (provider, _) = name.split_once('/').unwrap();
             assert!(["openai", "anthropic", "gemini"].contains(&provider), "{name}");
@@ -187,6 +199,22 @@ mod tests {
     }
 
     #[test]
+    fn the_day_is_that_of_the_prices_that_are_used() {
+        let own = |text: &str| PriceTable::embedded().with_file(text).unwrap();
+        let dated = |table: &PriceTable, models: &[&str]| table.dated(models.iter().map(|name| (*name).to_owned()));
+        let day = PriceTable::embedded().dated;
+        let (named, undated) = (
+            own("{dated: 2026-11-20, models: {own: {input: 3, output: 4}}}"),
+            own("models: {own: {input: 3, output: 4}}"),
+        );
+        assert_eq!(dated(&named, &["own", "unknown"]), "a file of 2026-11-20");
+        assert_eq!(dated(&undated, &["own"]), "a file");
+        assert_eq!(dated(&undated, &["own", "gpt-4.1-mini"]), format!("{day}, and a file"));
+        assert_eq!(dated(&undated, &["gpt-4.1-mini"]), day);
+        assert_eq!(dated(&undated, &["unknown"]), day);
+    }
+
+    #[test]
     fn a_file_goes_before_and_says_what_is_wrong_with_it() {
         let table = PriceTable::embedded();
         let file =
@@ -194,7 +222,7 @@ mod tests {
         let with = table.clone().with_file(file).unwrap();
         assert_eq!(with.price("openai/gpt-4.1-mini").unwrap().input, 1.0);
         assert_eq!(with.price("own").unwrap().output, 4.0);
-        assert!(with.price("openai/gpt-4.1").is_some() && with.dated().ends_with("the file's of 2026-11-20"));
+        assert!(with.price("openai/gpt-4.1").is_some());
         for (wrong, says) in [
             ("models: {a: {input: -1, output: 2}}", "a: -1 is no price"),
             ("models: {a: {input: 1}}", "output"),

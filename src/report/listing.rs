@@ -11,7 +11,7 @@ const WIDE: usize = 80;
 /// One line a run, of at most `width` columns.
 pub fn listing(run: &ListedRun, ink: Ink, width: usize) -> String {
     let time = run.started_at.format(if width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" });
-    let fixed = format!("{}  {time}  {:<11}  {:>5}  ", run.id, run.verdict.label(), figures(run));
+    let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, run.verdict.label(), figures(run));
     let room = width.saturating_sub(fixed.width());
     let job = one_line(&run.provenance.job, room);
     // What is left is for the models.
@@ -68,10 +68,10 @@ mod tests {
     #[test]
     fn what_matters_is_shown_in_any_width() {
         let travel = run("Travel desk", &[0.5]);
-        assert_eq!(listing(&travel, Ink::None, 60), "abc123  11-22 10:31  gate failed   0.50  Travel desk");
+        assert_eq!(listing(&travel, Ink::None, 60), "abc123  11-22 10:31  gate failed    0.50  Travel desk");
         assert_eq!(
             listing(&travel, Ink::None, 100),
-            "abc123  2026-11-22 10:31:07  gate failed   0.50  Travel desk  gpt-4.1-mini"
+            "abc123  2026-11-22 10:31:07  gate failed    0.50  Travel desk  gpt-4.1-mini"
         );
         assert!(listing(&run("x", &[0.5, 0.25, 1.0]), Ink::None, 100).contains("  0.25 to 1.00  x"));
     }

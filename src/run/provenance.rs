@@ -54,7 +54,7 @@ impl Engine {
                 GraphConfig::Neo4j(_) => "neo4j".to_owned(),
             }),
             prices: prices(plan),
-            prices_dated: plan.prices.dated().to_owned(),
+            prices_dated: plan.prices.dated(priced(plan)),
             cost_limit: job.limits.cost,
             token_limit: job.limits.tokens,
             time_limit: job.limits.run_seconds,
@@ -91,11 +91,15 @@ fn personas(job: &Job) -> Vec<String> {
 
 /// The prices of the run's models, where they are known.
 fn prices(plan: &Plan) -> BTreeMap<String, Price> {
+    priced(plan).filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
+}
+
+/// The names of all models that may cost something.
+fn priced(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let job = &plan.job;
     let of_user = job.persona_model().into_iter().chain(job.review_model());
     let own = of_user.chain(job.judges()).chain(job.embeddings_model());
-    let names = own.map(|model| model.name.to_string()).chain(plan.models.iter().cloned());
-    names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
+    own.map(|model| model.name.to_string()).chain(plan.models.iter().cloned())
 }
 
 /// A transport and where its agent is, or how it was started.

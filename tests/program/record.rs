@@ -90,4 +90,6 @@ fn a_terminal_that_closes_loses_nothing() {
     let page = words(&output);
     assert_eq!(output.status.code(), Some(2), "{page}");
     assert!(page.contains("so there is no case"), "{page}");
+    assert_eq!(page.matches("you:").count(), 1, "{page}");
+    assert!(!page.contains("nothing was asked for yet"), "{page}");
 }

@@ -54,7 +54,10 @@ pub(super) fn parse_dollars(text: &str) -> Result<Dollars, String> {
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().or_else(|| with_units(text));
     let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= 31_536_000.0);
-    seconds.ok_or_else(|| "a time is a number of seconds, more than 0, or one with a unit: 90, 10m, 1h30m".to_owned())
+    seconds.ok_or_else(|| {
+        "a time is a number of seconds, more than 0, or one with a unit (ms, s, m, h, d): 90, 10m, 1h30m, 30d"
+            .to_owned()
+    })
 }
 
 /// The sum of numbers that have a unit each.

@@ -96,6 +96,12 @@ impl Resumed {
                 "nothing to resume: run {id} has ended, with {conversations}; {broken} of them can be held again: {}",
                 resume_command(id, ResumeMode::Errors, context)
             ),
+            (false, _, ResumeMode::Unfinished) if self.overview.summary.provenance.until.is_some() => {
+                format!(
+                    "run {id} goes on until it is decided: {kept} conversations kept, {} to be held at most",
+                    self.left
+                )
+            }
             (false, _, ResumeMode::Unfinished) => {
                 format!("run {id} goes on: {kept} of {conversations} kept, {} to be held", self.left)
             }

@@ -110,7 +110,10 @@ impl Metric for Tone {
             Err(NoVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
             Err(NoVerdict::Missing(error)) => Component::missing(error),
         };
-        Dimension::new(self.name(), self.weight, component)
+        Dimension {
+            good_above: Some(Score::clamped(GOOD_ABOVE)),
+            ..Dimension::new(self.name(), self.weight, component)
+        }
     }
 }
 
