@@ -196,6 +196,20 @@ fn after_a_kill_only_what_is_unfinished_is_held() {
 }
 
 #[test]
+fn without_a_file_the_newest_unfinished_run_goes_on_whatever_its_job() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 3);
+    let (status, printed) = desk.typed("run --resume");
+    assert!(status == 2 && printed.contains("nothing to resume: there is no run in runs"), "{printed}");
+    desk.killed_at(&agent, 5);
+    let (status, printed) = desk.typed("run --resume --no-progress");
+    assert_eq!(status, 0, "{printed}");
+    assert!(printed.contains(&format!("run {} goes on: ", desk.id())), "{printed}");
+    let (status, printed) = desk.typed("run --resume");
+    assert!(status == 2 && printed.contains("nothing to resume: no run is unfinished in runs"), "{printed}");
+}
+
+#[test]
 fn a_run_that_has_ended_says_so_and_is_shown_again() {
     let agent = Agent::start();
     let desk = Desk::new(&agent, 2);

@@ -11,13 +11,13 @@ const NEWEST: &str = "newest";
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct ResumeArgs {
     /// Go on with a run that was killed, interrupted, or stopped by a limit or a full disk: what is finished stays, the rest is
-    /// held [default: the newest unfinished run of the job file]
+    /// held [default: the newest unfinished run of the job files; of any job where none is named]
     #[arg(long, env = "EVAL_JOB_RESUME", value_name = "ID", num_args = 0..=1, default_missing_value = NEWEST,
           conflicts_with_all = ["retry_errors", "cassette_record", "cassette_replay"])]
     pub(in crate::cli) resume: Option<String>,
 
     /// Hold again what says nothing about the agent in a run (persona, judge, graph or network broken, a figure missing), and
-    /// what is unfinished; the rest stays [default: the newest run of the job file]
+    /// what is unfinished; the rest stays [default: the newest run of the job files; of any job where none is named]
     #[arg(long, env = "EVAL_JOB_RETRY_ERRORS", value_name = "ID", num_args = 0..=1, default_missing_value = NEWEST,
           conflicts_with_all = ["cassette_record", "cassette_replay"])]
     pub(in crate::cli) retry_errors: Option<String>,

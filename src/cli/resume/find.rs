@@ -28,12 +28,37 @@ pub(in crate::cli) struct Asked {
 /// There is no such run, or another process holds it.
 pub(in crate::cli) fn asked(args: &RunArgs) -> Result<Option<Asked>, CliError> {
     let Some(mode) = args.resume.mode() else { return Ok(None) };
-    let named = args.resume.id().map(|id| named(id, args)).transpose()?;
-    let files = args.resume.files(&args.files).unwrap_or_else(|| {
+    let files = args.resume.files(&args.files);
+    let named = match (args.resume.id(), &files) {
+        (Some(id), _) => Some(named(id, args)?),
+        (None, None) => Some(named(&newest_of_any(mode, args)?, args)?),
+        (None, Some(_)) => None,
+    };
+    let files = files.unwrap_or_else(|| {
         let of_run = named.as_ref().map(|(_, beginning)| beginning.provenance.job_file.as_str());
         vec![PathBuf::from(of_run.unwrap_or(DEFAULT_JOB))]
     });
     Ok(Some(Asked { mode, named, files }))
+}
+
+/// The folder's name of the newest run, of whatever job, that can be gone on with.
+fn newest_of_any(mode: ResumeMode, args: &RunArgs) -> Result<String, CliError> {
+    let runs = RunsFolder::at(&args.runs.runs_dir);
+    let names = match runs.names() {
+        Err(StoreError::NoRuns { .. }) => Vec::new(),
+        names => names?,
+    };
+    for name in names.iter().rev() {
+        let Ok(run) = runs.listed(Some(name)) else { continue };
+        if mode == ResumeMode::Errors || is_unfinished(&run, &runs.find(Some(name))?, &runs)? {
+            return Ok(name.clone());
+        }
+    }
+    let unfinished = if names.is_empty() { "there is no run" } else { "no run is unfinished" };
+    Err(refused(
+        format!("nothing to resume: {unfinished} in {}", args.runs.runs_dir.display()),
+        format!("without {}, or another folder with --runs-dir DIR", mode.flag()),
+    ))
 }
 
 fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, Beginning), CliError> {
