@@ -13,6 +13,15 @@ use crate::record::{Provenance, TrialRecord};
 const MAY_DIFFER: &[&str] =
     &["name", "description", "tags", "target", "repeat", "graph", "isolation", "gate", "limits", "cases"];
 
+/// What of a job says how a conversation is judged, and not how it is held.
+const OF_JUDGING: &[&str] = &["scorer", "metrics", "weights", "timing", "context"];
+
+/// The same of a case.
+const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expected", "assertions", "conditions"];
+
+/// The prompt of a second model that reads what the persona says before it is sent.
+const REVIEW_PROMPT: &str = "judge/user_message";
+
 /// So many columns of a value are shown.
 const SHOWN: usize = 60;
 
@@ -28,8 +37,21 @@ pub struct HeldBy {
     prompts: Vec<(String, String)>,
     /// The tool's version up to which scores mean the same: the first number that is not 0.
     version: String,
-    /// A digest of each case.
-    cases: HashMap<String, u64>,
+    /// The digests of each case.
+    cases: HashMap<String, CaseDigests>,
+}
+
+/// The digests of a case: of all of it, and of what decides how its conversations are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CaseDigests {
+    whole: u64,
+    conversation: u64,
+}
+
+impl CaseDigests {
+    fn new(case: &Value) -> CaseDigests {
+        CaseDigests { whole: digest(case), conversation: digest(&conversation_of(case)) }
+    }
 }
 
 /// Something by which two runs were not held alike.
@@ -42,6 +64,9 @@ pub struct HeldDifference {
     pub first: String,
     /// What the second run has there.
     pub second: String,
+    /// Whether it is only about how conversations are judged, so that those that are kept can be judged again.
+    #[serde(skip)]
+    pub is_of_judging: bool,
 }
 
 impl HeldBy {
@@ -51,7 +76,7 @@ impl HeldBy {
         let mut cases = HashMap::new();
         for case in job.get("cases").and_then(Value::as_array).into_iter().flatten() {
             if let Some(id) = case.get("id").and_then(Value::as_str) {
-                cases.insert(id.to_owned(), digest(case));
+                cases.insert(id.to_owned(), CaseDigests::new(case));
             }
         }
         if let Value::Object(keys) = &mut job {
@@ -64,7 +89,7 @@ impl HeldBy {
     /// Takes in a trial's case, where the run's job does not hold it.
     pub fn add(&mut self, trial: &TrialRecord) {
         if let Some(case) = &trial.case {
-            self.cases.entry(trial.trial.case.clone()).or_insert_with(|| digest(case));
+            self.cases.entry(trial.trial.case.clone()).or_insert_with(|| CaseDigests::new(case));
         }
     }
 
@@ -98,20 +123,27 @@ impl HeldBy {
         } else {
             differing("", &self.job, &other.job, &mut found);
         }
+        let of_persona = self.job.pointer("/evaluator/prompt").and_then(Value::as_str);
         for (name, digest) in &self.prompts {
             let theirs = other.prompts.iter().find(|(known, _)| known == name);
             if let Some((_, theirs)) = theirs.filter(|(_, theirs)| theirs != digest) {
-                found.push(difference(&format!("the text of {name}"), short(digest), short(theirs)));
+                let is_of_judging = name != REVIEW_PROMPT && of_persona.is_some_and(|own| own != name);
+                let text = difference(&format!("the text of {name}"), short(digest), short(theirs));
+                found.push(HeldDifference { is_of_judging, ..text });
             }
         }
-        let differs =
-            |case: &&String| self.cases.get(*case).zip(other.cases.get(*case)).is_some_and(|(one, other)| one != other);
+        let pair = |case: &String| self.cases.get(case).zip(other.cases.get(case));
+        let differs = |case: &&String| pair(case).is_some_and(|(one, other)| one != other);
         let cases: Vec<&String> = shared.into_iter().filter(differs).collect();
+        let is_judged_apart =
+            |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
         for case in cases.iter().take(CASES) {
-            found.push(difference(&format!("case {case}"), "one text", "another"));
+            let case_difference = difference(&format!("case {case}"), "one text", "another");
+            found.push(HeldDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
-        if cases.len() > CASES {
-            found.push(difference(&format!("{} more cases", cases.len() - CASES), "one text", "another"));
+        if let Some(more @ [_, ..]) = cases.get(CASES..) {
+            let more_cases = difference(&format!("{} more cases", more.len()), "one text", "another");
+            found.push(HeldDifference { is_of_judging: more.iter().all(is_judged_apart), ..more_cases });
         }
         found
     }
@@ -124,6 +156,24 @@ fn compatible(version: &str) -> String {
         (Some("0"), Some(minor)) => format!("0.{minor}"),
         (major, _) => major.unwrap_or_default().to_owned(),
     }
+}
+
+/// What of a case decides how its conversations are held: not by what they are judged.
+fn conversation_of(case: &Value) -> Value {
+    let mut case = case.clone();
+    let Some(keys) = case.as_object_mut() else { return case };
+    keys.retain(|key, _| !OF_JUDGING_IN_CASE.contains(&key.as_str()));
+    let kept: [(&str, &[&str]); 2] = [("tasks", &["type", "task"]), ("script", &["say", "mocks"])];
+    for (list, kept) in kept {
+        for item in keys.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            match item {
+                Value::Object(parts) => parts.retain(|key, _| kept.contains(&key.as_str())),
+                Value::String(say) => *item = serde_json::json!({ "say": say }),
+                _ => {}
+            }
+        }
+    }
+    case
 }
 
 /// A number that stands for a value, the same in every order of its keys.
@@ -167,7 +217,9 @@ fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<HeldDif
 }
 
 fn difference(what: &str, first: &str, second: &str) -> HeldDifference {
-    HeldDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned() }
+    let key = what.split('.').next().unwrap_or_default();
+    let is_of_judging = OF_JUDGING.contains(&key);
+    HeldDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned(), is_of_judging }
 }
 
 fn shown(value: &Value) -> String {

@@ -111,11 +111,27 @@ pub struct ComparedScore {
     /// What would decide it, where nothing is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
+    /// What the difference could be at least and at most, were the scores that one side lacks as bad or as good as can be;
+    /// `None` where none is missing, and of metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_missing: Option<Interval>,
     /// Whether no pair differs.
     pub no_pair_differs: bool,
     /// Whether more repetitions of the same cases may decide it.
     #[serde(skip)]
     pub repeats_may_decide: bool,
+}
+
+impl ComparedScore {
+    /// Whether the scores that one side lacks could turn around what the others show: the cases that an agent breaks down on are
+    /// not drawn by chance.
+    pub fn is_open_for_missing(&self, rules: Rules) -> bool {
+        let Some(Interval { low, high }) = self.with_missing else { return false };
+        if self.equivalence_p <= rules.alpha {
+            return low <= -rules.min_effect || high >= rules.min_effect;
+        }
+        self.adjusted_p <= rules.alpha && if self.difference > 0.0 { low <= 0.0 } else { high >= 0.0 }
+    }
 }
 
 /// The means of one side's values, by case and condition.
@@ -193,9 +209,36 @@ pub(super) fn compared(
         equivalence_p: found.equivalence_p(rules.min_effect),
         relation: Relation::Inconclusive,
         needed: Some(needed(&apart.cells(), figure.mean, rules)),
+        with_missing: with_missing(subject, [first, second], pairs),
         no_pair_differs: found.is_none(),
         repeats_may_decide: repeats_may_decide(&apart.cells(), figure.mean, rules),
     })
+}
+
+/// The least and the most that the difference could be, were each score that only one side lacks 0 or 1.
+///
+/// Source: worst-case bounds, Manski 1990.
+fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPair]) -> Option<Interval> {
+    if matches!(subject, Subject::Metric(_)) {
+        return None;
+    }
+    let (mut low, mut high, mut is_missing) = (SideMeans::default(), SideMeans::default(), false);
+    for &(case, condition, rows) in pairs {
+        if matches!(subject, Subject::Condition(only) if *only != condition) {
+            continue;
+        }
+        let bounds = match (first.value(subject, rows[0]), second.value(subject, rows[1])) {
+            (None, None) => continue,
+            (Some(one), Some(other)) => [other - one, other - one],
+            (Some(one), None) => [-one, 1.0 - one],
+            (None, Some(other)) => [other - 1.0, other],
+        };
+        is_missing |= bounds[0] < bounds[1];
+        for (side, value) in [&mut low, &mut high].into_iter().zip(bounds) {
+            side.0.entry((case, condition)).or_default().add(value);
+        }
+    }
+    is_missing.then(|| Interval { low: low.mean(), high: high.mean() })
 }
 
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
@@ -218,7 +261,9 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
 }
 
 fn relation(score: &ComparedScore, rules: Rules) -> Relation {
-    if score.equivalence_p <= rules.alpha {
+    if score.is_open_for_missing(rules) {
+        Relation::Inconclusive
+    } else if score.equivalence_p <= rules.alpha {
         Relation::Same
     } else if score.adjusted_p > rules.alpha || score.difference.abs() < rules.min_effect - Score::HAIR {
         Relation::Inconclusive

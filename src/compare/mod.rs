@@ -58,6 +58,26 @@ impl Default for Rules {
     }
 }
 
+/// A run that was judged again, by the job of the one that it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bridge {
+    /// The run that was judged again: the older one.
+    pub run: String,
+    /// The run by whose job it was.
+    pub by: String,
+    /// The judge, where one was asked or had answered before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// How many conversations it was asked about now.
+    pub asked: usize,
+    /// How many of its conversations have no score by that job: their evidence does not say it.
+    pub without_score: usize,
+    /// The file of the new verdict beside the run, where something was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+}
+
 /// A side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -175,3 +175,25 @@ fn runs_that_were_not_held_alike_differ_by_what_is_named() {
         ]
     );
 }
+
+#[test]
+fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
+    let base = of_cases(&BASE);
+    let with = |values: &[f64], lacking: usize| {
+        let trial = |(at, value): (usize, &f64)| trial(&format!("c{at}"), 1, (at != lacking).then_some(*value));
+        scores(&values.iter().enumerate().map(trial).collect::<Vec<_>>())
+    };
+    // Without its case of 0.7 it is better by 0.05; with a 0 there it would be worse.
+    let found = one(&base, &with(&moved(0.05), 3));
+    let score = &found.scores[0];
+    assert!(score.adjusted_p < 0.05 && score.difference > 0.02, "{score:#?}");
+    assert_eq!((found.relation(), score.is_open_for_missing(Rules::default())), (Relation::Inconclusive, true));
+    let bounds = score.with_missing.unwrap();
+    assert!(bounds.low < 0.0 && bounds.high > 0.05, "{bounds:?}");
+    // A difference that nothing there could turn around stands.
+    assert_eq!(one(&base, &with(&moved(0.2), 3)).relation(), Relation::Better);
+    assert_eq!(one(&with(&BASE, 4), &of_cases(&moved(-0.3))).relation(), Relation::Worse);
+    // Nor are they the same where one that is missing could differ.
+    assert_eq!(one(&base, &with(&moved(0.0), 3)).relation(), Relation::Inconclusive);
+    assert_eq!(one(&base, &of_cases(&moved(0.0))).scores[0].with_missing, None);
+}

@@ -59,8 +59,8 @@ pub struct SpendTracker {
 struct TrackerState {
     spent: Amount,
     set_aside: Amount,
-    /// The most that was set aside for a single request.
-    largest_request: Amount,
+    /// The most by which what was set aside for a request was more than it cost.
+    largest_excess: Amount,
     limit_exceeded: Option<LimitExceeded>,
 }
 
@@ -134,7 +134,6 @@ impl SpendTracker {
                 }
                 if self.limits.exceeded_by(state.spent.plus(state.set_aside).plus(most)).is_none() {
                     state.set_aside = state.set_aside.plus(most);
-                    state.largest_request = state.largest_request.max(most);
                     return Ok(Reservation { spend_tracker: self.clone(), most, actual: most });
                 }
             }
@@ -170,10 +169,10 @@ impl SpendTracker {
         }
     }
 
-    /// The most that was set aside for a single request so far: what the last request of a conversation may need beyond what
-    /// the conversation comes to.
-    pub fn largest_request(&self) -> Amount {
-        self.state().largest_request
+    /// The most by which what was set aside for a request was more than it cost, so far: what a conversation may need, for a
+    /// moment, beyond what it comes to.
+    pub fn largest_excess(&self) -> Amount {
+        self.state().largest_excess
     }
 
     /// Whether so much more would fit beside what is set aside.
@@ -219,6 +218,7 @@ impl Drop for Reservation {
             let mut state = self.spend_tracker.state();
             state.set_aside = state.set_aside.minus(self.most);
             state.spent = state.spent.plus(self.actual);
+            state.largest_excess = state.largest_excess.max(self.most.minus(self.actual));
         }
         self.spend_tracker.settled.notify_waiters();
     }

@@ -4,14 +4,26 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{ComparedScore, Comparison, Divergence, LeftOut, Needed, Relation, Rules, Side, Subject};
+use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Needed, Relation, Rules, Side, Subject};
 use crate::statistics::{Interval, Over};
 
 /// So many cases that are left out are named.
 const NAMED: usize = 5;
 
+/// Sides beside each other, and how they came to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'a> {
+    /// The sides, each beside the first one.
+    pub comparisons: &'a [Comparison],
+    /// How the older run was judged again, where it was.
+    pub bridge: Option<&'a Bridge>,
+    /// The rules of the comparison.
+    pub rules: Rules,
+}
+
 /// The comparisons for a terminal.
-pub fn comparisons(comparisons: &[Comparison], rules: Rules, screen: Screen) -> String {
+pub fn comparisons(compared: &Compared<'_>, screen: Screen) -> String {
+    let Compared { comparisons, bridge, rules } = *compared;
     let mut page = Page::new(screen);
     for (place, comparison) in comparisons.iter().enumerate() {
         if place > 0 {
@@ -23,7 +35,27 @@ pub fn comparisons(comparisons: &[Comparison], rules: Rules, screen: Screen) -> 
         page.gap();
         page.paragraph(0, Ink::dim, &words);
     }
+    if let Some(bridge) = bridge {
+        page.gap();
+        page.paragraph(0, Ink::dim, &bridge_words(bridge));
+    }
     page.text
+}
+
+/// How the older run was judged again.
+fn bridge_words(bridge: &Bridge) -> String {
+    let (run, by) = (plain(&bridge.run), plain(&bridge.by));
+    let judge = bridge.judge.as_deref().map(|judge| format!(", its judge {}", plain(judge))).unwrap_or_default();
+    let lost = match bridge.without_score {
+        0 => String::new(),
+        lost => format!(
+            " {} of it {} no score that way: what is kept of {} does not say it.",
+            count(lost, "conversation"),
+            if lost == 1 { "has" } else { "have" },
+            if lost == 1 { "it" } else { "them" },
+        ),
+    };
+    format!("The scores of {run} are those that it has by the job of {by}{judge}, not those of its own night.{lost}")
 }
 
 fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool) {
@@ -218,6 +250,13 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
             chance(score.equivalence_p)
         )),
+        Relation::Inconclusive if score.is_open_for_missing(rules) => {
+            let range = score.with_missing.map(interval_words).unwrap_or_default();
+            lines.push(format!(
+                "Conversations without a score on one side could turn it around: with them the difference can be {range}. \
+                 Hold them again: eval-job run --retry-errors."
+            ));
+        }
         Relation::Inconclusive => {
             if score.adjusted_p <= rules.alpha {
                 lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
@@ -276,14 +315,19 @@ fn family(comparisons: &[Comparison]) -> Option<String> {
 }
 
 /// The same as JSON.
-pub fn comparisons_json(comparisons: &[Comparison], rules: Rules) -> Value {
+pub fn comparisons_json(compared: &Compared<'_>) -> Value {
+    let Compared { comparisons, bridge, rules } = *compared;
     let relation = |comparison: &Comparison| comparison.relation();
-    json!({
+    let mut json = json!({
         "minEffect": rules.min_effect,
         "alpha": rules.alpha,
         "relations": comparisons.iter().map(relation).collect::<Vec<_>>(),
         "comparisons": comparisons,
-    })
+    });
+    if let Some(bridge) = bridge {
+        json["bridge"] = json!(bridge);
+    }
+    json
 }
 
 pub(super) fn interval_words(Interval { low, high }: Interval) -> String {

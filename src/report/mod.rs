@@ -43,7 +43,7 @@ mod validity;
 pub use analysis::Analysis;
 pub use audit::audit;
 pub use calibration::calibration;
-pub use comparison::{comparisons, comparisons_json};
+pub use comparison::{Compared, comparisons, comparisons_json};
 pub use conversation::{change, conversation, event, excuse, judging};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;

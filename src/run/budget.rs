@@ -1,8 +1,8 @@
 //! The budget of a run: money, tokens and rate. It decides which trial may begin and which must stop.
 //!
-//! Invariants: a trial begins only while the costliest one so far could still be paid beside the running ones, up to its last
-//! request, for which more is set aside than it costs; once one may not begin, no later trial of the plan does, so that models
-//! and conditions stay comparable.
+//! Invariants: a trial begins only while the costliest one so far could still be paid beside the running ones, with what is set
+//! aside for a request beyond what it costs; once one may not begin, no later trial of the plan does, so that models and
+//! conditions stay comparable.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,7 +100,7 @@ impl Budget {
                     return false;
                 }
                 // Each running trial may still cost as much as the most expensive one in total.
-                let needed_by = |count: u64| trials.costliest.times(count).plus(self.spend_tracker.largest_request());
+                let needed_by = |count: u64| trials.costliest.times(count).plus(self.spend_tracker.largest_excess());
                 if self.spend_tracker.has_room_for(needed_by(trials.running.len() as u64 + u64::from(together))) {
                     trials.running.insert(trial, Amount::default());
                     return true;
@@ -201,9 +201,10 @@ mod tests {
         // The judge's request sets aside 50, and costs 10.
         let request = budget.spend_tracker.set_aside(Amount { tokens: 50, ..Amount::default() }).await.unwrap();
         request.settle(Amount { tokens: 10, ..Amount::default() });
+        budget.model_called(1, "judge", &Usage::from_counts(Some(10), Some(0)));
         use_up(&budget, 1, 25);
         budget.trial_ended(1);
-        assert!(!budget.admits(2, 1).await, "65 are left: enough for 25, and not for 50 beside them");
+        assert!(!budget.admits(2, 1).await, "65 are left: enough for 35, and not for 40 more that are set aside");
         let exceeded = budget.spend_tracker.limit_exceeded().unwrap().to_string();
         assert_eq!(exceeded, "limits.tokens (100) is not enough for the next step: 35 are spent, and it can take 75");
     }

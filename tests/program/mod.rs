@@ -4,6 +4,7 @@ mod agent_limits;
 mod audit;
 mod baseline;
 mod browser;
+mod bridge;
 mod compare;
 mod coverage;
 mod budget;

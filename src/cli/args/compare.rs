@@ -1,9 +1,13 @@
 //! The command line of `eval-job compare`.
 
+use std::path::PathBuf;
+
 use clap::builder::FalseyValueParser;
 
-use super::RunsArgs;
+use super::values::{parse_dollars, whole_number};
+use super::{CacheArgs, RunsArgs};
 use crate::compare::MIN_EFFECT;
+use crate::money::Dollars;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct CompareArgs {
@@ -22,6 +26,35 @@ pub(in crate::cli) struct CompareArgs {
     /// Also show each condition and metric of sides that are alike
     #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) verbose: bool,
+
+    /// Where the two runs differ only in how they were judged (judge, metrics, weights, criteria, assertions), judge the older one
+    /// again by the job of the newer, from what is kept of it: this can cost tokens
+    #[arg(long, env = "EVAL_JOB_BRIDGE", value_parser = FalseyValueParser::new())]
+    pub(in crate::cli) bridge: bool,
+
+    /// With --bridge: about how many conversations the judge is asked at once
+    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
+          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
+    pub(in crate::cli) max_concurrency: u16,
+
+    /// With --bridge: stop before the judge costs more than so many US dollars
+    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
+    pub(in crate::cli) cost_limit: Option<Dollars>,
+
+    /// With --bridge: stop before the judge takes more than so many tokens
+    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
+    pub(in crate::cli) token_limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(in crate::cli) cache: CacheArgs,
+
+    /// A YAML file of prices that go before the embedded ones
+    #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]
+    pub(in crate::cli) prices: Option<PathBuf>,
+
+    /// A file of NAME=value lines: variables that the environment does not set [default: .env, if there is one]
+    #[arg(long, env = "EVAL_JOB_ENV_FILE", value_name = "FILE")]
+    pub(in crate::cli) env_file: Option<PathBuf>,
 
     /// Print it as JSON instead
     #[arg(long, env = "EVAL_JOB_JSON", value_parser = FalseyValueParser::new())]

@@ -1,7 +1,10 @@
 //! `eval-job compare [RUN…]`, and the gate's comparison with a baseline.
 
 mod baseline;
+mod bridge;
 mod read;
+
+use std::sync::Arc;
 
 use super::args::{CompareArgs, runs_dir_flag};
 use super::context::Context;
@@ -13,6 +16,7 @@ use crate::record::Verdict;
 use crate::report;
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
+use bridge::Bridged;
 pub(super) use read::ComparedRun;
 
 pub(super) use baseline::{baseline_check, missing_baseline};
@@ -35,6 +39,9 @@ pub(super) enum CompareError {
     /// Runs were not held by the same rules.
     #[error("runs {first} and {second} were not held alike, so that their scores say nothing of each other{}", lines(.differences))]
     HeldApart { first: String, second: String, differences: Vec<HeldDifference> },
+    /// Not two runs are to be bridged.
+    #[error("--bridge judges the older of two runs again, and {0}")]
+    NoBridge(String),
 }
 
 fn lines(differences: &[HeldDifference]) -> String {
@@ -50,32 +57,43 @@ impl CompareError {
             CompareError::Twice { .. } => "name two runs; eval-job list shows them",
             CompareError::NoSharedModel { .. } => "compare runs of one model each, or hold both with the same models",
             CompareError::NoSharedCase { .. } => "compare runs of one job",
-            CompareError::HeldApart { .. } => {
-                "hold both runs by the same job; where only judge, metrics or weights differ, eval-job grade grades the \
-                 older run again by the newer job"
+            CompareError::HeldApart { differences, .. } if differences.iter().all(|it| it.is_of_judging) => {
+                "--bridge, which judges the older run again by the job of the newer one"
             }
+            CompareError::HeldApart { .. } => "hold both runs by the same job",
+            CompareError::NoBridge(_) => "name two runs: eval-job compare OLD NEW --bridge",
         }
     }
 }
 
 /// Compares runs with the first one, or the models of a single one. The status is 100 where one is worse, 101 where that is open.
-pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let newest = [None];
     let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
     let named = if named.is_empty() { &newest[..] } else { &named };
     team::bring(named, &args.runs_dir.runs_dir, (context, printer))?;
-    let runs = named.iter().map(|id| open(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
+    let mut runs = named.iter().map(|id| open(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
     for (place, run) in runs.iter().enumerate() {
         if let Some(first) = runs[..place].iter().position(|known| known.id == run.id) {
             let [run, other] = [first, place].map(|place| args.runs[place].clone());
             return Err(CompareError::Twice { run, other }.into());
         }
     }
+    let bridge = match args.bridge {
+        true => bridge::bridge(named, &mut runs, (args, context, printer))?,
+        false => Bridged::Alike,
+    };
+    let bridge = match bridge {
+        Bridged::Interrupted => return Ok(Verdict::Interrupted.exit_status()),
+        Bridged::Alike => None,
+        Bridged::Again(bridge) => Some(bridge),
+    };
     let rules = rules(args, &runs);
     let comparisons = compared(&pairs(&runs)?, rules);
+    let shown = report::Compared { comparisons: &comparisons, bridge: bridge.as_ref(), rules };
     match args.json {
-        true => printer.data(&format!("{:#}\n", report::comparisons_json(&comparisons, rules)))?,
-        false => printer.data(&report::comparisons(&comparisons, rules, context.screen(args.verbose)))?,
+        true => printer.data(&format!("{:#}\n", report::comparisons_json(&shown)))?,
+        false => printer.data(&report::comparisons(&shown, context.screen(args.verbose)))?,
     }
     if !args.json && runs.len() > 1 {
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();

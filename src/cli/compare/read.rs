@@ -1,5 +1,7 @@
 //! A run with the scores of its models.
 
+use chrono::{DateTime, Utc};
+
 use crate::compare::{HeldBy, ScoredSide, Scores, Side};
 use crate::record::{TrialRecord, Verdict};
 use crate::score::UntilDecided;
@@ -11,6 +13,8 @@ pub(in crate::cli) struct ComparedRun {
     pub(super) id: String,
     pub(super) job: String,
     pub(super) verdict: Verdict,
+    /// When it began.
+    pub(super) started_at: DateTime<Utc>,
     /// Whether it has come to its end.
     pub(super) has_ended: bool,
     pub(super) held: HeldBy,
@@ -33,17 +37,20 @@ impl ComparedRun {
 
     fn read_as(file: &mut JournalFile, has_words: bool) -> Result<ComparedRun, StoreError> {
         let summary = file.planned()?.summary;
-        let mut held = HeldBy::new(&summary.provenance, file.job.as_deref());
         let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
-        let mut models: Vec<(Side, Scores)> = summary.provenance.models.iter().map(side).collect();
+        let mut run = ComparedRun {
+            held: HeldBy::new(&summary.provenance, file.job.as_deref()),
+            models: summary.provenance.models.iter().map(side).collect(),
+            id: summary.id,
+            job: summary.provenance.job,
+            verdict: summary.verdict,
+            started_at: summary.started_at,
+            has_ended: false,
+            until: summary.provenance.until,
+        };
         let mut take = |trial: &TrialRecord| {
-            held.add(trial);
-            let scores = models.iter_mut().find(|(side, _)| side.model == trial.trial.model).map(|(_, scores)| scores);
-            match scores {
-                Some(scores) if has_words => scores.add_with_words(trial),
-                Some(scores) => scores.add(trial),
-                None => {}
-            }
+            run.held.add(trial);
+            run.add(trial, has_words);
         };
         let overview = match has_words {
             true => file.read_with_texts(|trial| {
@@ -53,16 +60,33 @@ impl ComparedRun {
             false => file.read(|_, trial| take(trial))?,
         };
         let summary = overview.summary;
-        let has_ended = summary.finished_at.is_some() && !summary.interrupted;
-        Ok(ComparedRun {
-            id: summary.id,
-            job: summary.provenance.job,
-            verdict: summary.verdict,
-            until: summary.provenance.until,
-            has_ended,
+        run.has_ended = summary.finished_at.is_some() && !summary.interrupted;
+        run.verdict = summary.verdict;
+        Ok(run)
+    }
+
+    /// The same run without its conversations, as it is held by other rules.
+    pub(super) fn emptied(&self, held: HeldBy) -> ComparedRun {
+        ComparedRun {
+            id: self.id.clone(),
+            job: self.job.clone(),
+            verdict: self.verdict,
+            started_at: self.started_at,
+            has_ended: self.has_ended,
             held,
-            models,
-        })
+            models: self.models.iter().map(|(side, _)| (side.clone(), Scores::default())).collect(),
+            until: self.until.clone(),
+        }
+    }
+
+    /// Takes in a conversation, with what was said where that is wanted.
+    pub(super) fn add(&mut self, trial: &TrialRecord, has_words: bool) {
+        let of_model = self.models.iter_mut().find(|(side, _)| side.model == trial.trial.model);
+        match of_model {
+            Some((_, scores)) if has_words => scores.add_with_words(trial),
+            Some((_, scores)) => scores.add(trial),
+            None => {}
+        }
     }
 
     pub(super) fn of(&self, model: &str) -> Option<ScoredSide<'_>> {

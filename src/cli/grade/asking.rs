@@ -35,11 +35,16 @@ use crate::run::{self, AskingStopped, Credentials, Durability, Engine, RunDeps, 
 use crate::store::StoredRun;
 use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 
+/// The flag by which a judge is usually asked.
+pub(super) const SCORER_MODEL: &str = "--scorer-model";
+
 /// What is typed about asking a judge.
 #[derive(Debug, Clone)]
 pub(super) struct AskArgs {
     /// Which answers of the same judge are taken over.
     pub(super) goes_on: GoesOn,
+    /// The flag by which the judge is asked.
+    pub(super) asked_by: &'static str,
     pub(super) job: Option<PathBuf>,
     pub(super) max_concurrency: u16,
     pub(super) spend: SpendLimits,
@@ -50,6 +55,7 @@ impl From<&GradeArgs> for AskArgs {
     fn from(args: &GradeArgs) -> AskArgs {
         AskArgs {
             goes_on: GoesOn::WhereMissing,
+            asked_by: SCORER_MODEL,
             job: args.job.clone(),
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
@@ -174,7 +180,7 @@ impl Asking<'_> {
         let found = self.runtime.block_on(run::preflight_of_judge(&engine, &self.signals.interrupt));
         match found.unwrap_or_default().failures {
             failures if failures.is_empty() => Ok(()),
-            failures => Err(CliError::NotReady { file: "--scorer-model".to_owned(), failures }),
+            failures => Err(CliError::NotReady { file: self.args.asked_by.to_owned(), failures }),
         }
     }
 
@@ -183,7 +189,7 @@ impl Asking<'_> {
         let _inside = self.runtime.enter();
         let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
         let engine = self.engine(plan.clone(), String::new(), templates, Arc::new(|_| Ok(())))?;
-        let written = self.runtime.block_on(steps::ask(&engine, "--scorer-model", &self.signals.interrupt))?;
+        let written = self.runtime.block_on(steps::ask(&engine, self.args.asked_by, &self.signals.interrupt))?;
         if let Some(written) = &written {
             written.fill_in(&mut again.job);
         }

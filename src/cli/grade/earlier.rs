@@ -85,6 +85,22 @@ impl Earlier {
         Ok(earlier)
     }
 
+    /// All answers of this judge about a run, whatever they were asked for; `of_run`: those of the run itself too.
+    pub(super) fn all(run: &JournalFile, judge: &str, of_run: bool) -> Earlier {
+        let gradings = run.gradings().filter(|grading| grading.judge == judge).collect();
+        Earlier { gradings, of_run, elsewhere: Vec::new() }
+    }
+
+    /// The answers of one grading alone, or of the run itself without one.
+    pub(super) fn one(grading: Option<Grading>) -> Earlier {
+        Earlier { of_run: grading.is_none(), gradings: grading.into_iter().collect(), elsewhere: Vec::new() }
+    }
+
+    /// The grading that this is of.
+    pub(super) fn into_grading(self) -> Option<Grading> {
+        self.gradings.into_iter().next()
+    }
+
     /// The answers of this judge in the newest checks of the same job and conversations, where they were stopped.
     pub(super) fn of_checks(checks: &RunsFolder, run: &JournalFile, judge: &str) -> Result<Earlier, StoreError> {
         let mut earlier = Earlier::default();

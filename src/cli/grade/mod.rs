@@ -2,6 +2,7 @@
 
 mod again;
 mod asking;
+mod bridge;
 mod check;
 mod earlier;
 mod recorded;
@@ -33,6 +34,7 @@ use crate::score::{GateRules, Weight};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 pub(super) use again::can_be_judged;
+pub(super) use bridge::bridge;
 pub(super) use check::{canaries, check, check_canaries};
 pub(super) use rejudge::rejudge;
 

@@ -9,7 +9,7 @@ use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::again::{self, Again};
-use super::asking::{AskArgs, Asking};
+use super::asking::{AskArgs, Asking, SCORER_MODEL};
 use super::earlier::GoesOn;
 use super::{kept_templates, listen, unreadable};
 use crate::cache::Cache;
@@ -50,6 +50,7 @@ pub(in crate::cli) fn rejudge(
     let asking = Asking {
         args: AskArgs {
             goes_on: GoesOn::WhereStopped,
+            asked_by: SCORER_MODEL,
             job: None,
             max_concurrency: args.max_concurrency,
             spend: SpendLimits { cost: args.cost_limit, tokens: None },

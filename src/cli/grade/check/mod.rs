@@ -21,7 +21,7 @@ use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::super::signals::Signals;
 use super::again::Again;
-use super::asking::{AskArgs, Asking};
+use super::asking::{AskArgs, Asking, SCORER_MODEL};
 use super::earlier::{Earlier, GoesOn};
 use super::recorded::{Matched, keep};
 use super::{kept_templates, listen, unreadable};
@@ -199,6 +199,7 @@ fn judged(
     let asking = Asking {
         args: AskArgs {
             goes_on: GoesOn::WhereStopped,
+            asked_by: SCORER_MODEL,
             job: args.job.clone(),
             max_concurrency: args.max_concurrency,
             spend,

@@ -1,0 +1,75 @@
+//! `eval-job compare OLD NEW --bridge`: the older run is judged again by the job of the newer one.
+
+use std::sync::Arc;
+
+use super::super::args::CompareArgs;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::grade;
+use super::super::printer::Printer;
+use super::read::ComparedRun;
+use super::{CompareError, beside};
+use crate::compare::Bridge;
+use crate::report::plain;
+use crate::store::Store;
+use crate::store::folder::RunsFolder;
+
+/// The result of bridging.
+pub(super) enum Bridged {
+    /// Nothing differs by which the runs were judged.
+    Alike,
+    /// The older run was judged again.
+    Again(Bridge),
+    /// It was interrupted; what was answered is kept.
+    Interrupted,
+}
+
+/// Replaces the scores of the older of two runs by those that the job of the newer gives it.
+pub(super) fn bridge(
+    named: &[Option<&str>],
+    runs: &mut [ComparedRun],
+    (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
+) -> Result<Bridged, CliError> {
+    let [first, second] = runs else {
+        let count = if runs.len() < 2 { "one is named" } else { "more are named" };
+        return Err(CompareError::NoBridge(count.to_owned()).into());
+    };
+    let mut differences = Vec::new();
+    for [(_, one), (_, other)] in beside(first, second)? {
+        differences.extend(first.held.differences(&second.held, one, other));
+    }
+    if differences.is_empty() {
+        return Ok(Bridged::Alike);
+    }
+    if !differences.iter().all(|difference| difference.is_of_judging) {
+        // What differs in judging would be mended: the rest is what stands in the way.
+        differences.retain(|difference| !difference.is_of_judging);
+        let (first, second) = (first.id.clone(), second.id.clone());
+        return Err(CompareError::HeldApart { first, second, differences }.into());
+    }
+    let older = usize::from(second.started_at < first.started_at);
+    let store = RunsFolder::at(&args.runs_dir.runs_dir);
+    let open = |place: usize| {
+        let id = named.get(place).copied().flatten();
+        store.open(id).map(|file| file.with_redactor(context.redactor().clone()))
+    };
+    let (mut older_file, mut newer_file) = (open(older)?, open(1 - older)?);
+    let held = runs[1 - older].held.clone();
+    let mut again = runs[older].emptied(held);
+    let has_words = args.verbose || args.json;
+    let files = (&mut older_file, &mut newer_file);
+    let Some(bridge) = grade::bridge((args, context, printer), files, |trial| again.add(trial, has_words))? else {
+        return Ok(Bridged::Interrupted);
+    };
+    runs[older] = again;
+    let asked = match (&bridge.judge, bridge.asked) {
+        (_, 0) => "nobody was asked".to_owned(),
+        (judge, asked) => {
+            let judge = plain(judge.as_deref().unwrap_or_default());
+            format!("{judge} was asked about {}", crate::report::count(asked, "conversation"))
+        }
+    };
+    let kept = bridge.kept.as_ref().map(|kept| format!("; kept in {}", plain(kept))).unwrap_or_default();
+    printer.note(&format!("run {} is judged again by the job of run {}: {asked}{kept}", bridge.run, bridge.by));
+    Ok(Bridged::Again(bridge))
+}
