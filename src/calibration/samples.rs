@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judged_parts;
+use crate::evidence::TrialId;
 use crate::score::{Component, Dimension, Item, PassLine, Scorecard};
-use crate::statistics::{Estimate, Share, rate};
+use crate::statistics::{Estimate, JudgedScore, Share, SpreadShares, rate, spread_shares};
 
 /// What a part comes to about which there is no judgement.
 const NOT_ASKED: &str = "the judge was not asked";
@@ -18,6 +19,10 @@ pub struct Rejudged {
     metrics: BTreeMap<String, Vec<Repeated>>,
     /// Why verdicts can't be used, by metric, and how often.
     reasons: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Models with their conditions.
+    kinds: BTreeMap<String, usize>,
+    /// The score of each conversation by each sample.
+    scores: Vec<JudgedScore>,
 }
 
 /// One part that was judged several times.
@@ -60,9 +65,13 @@ pub struct Flips {
 
 impl Rejudged {
     /// Takes in the scorecards of one conversation, a sample each.
-    pub fn add(&mut self, case: &str, samples: &[Scorecard], is_judged: impl Fn(&str) -> bool) {
+    pub fn add(&mut self, trial: &TrialId, samples: &[Scorecard], is_judged: impl Fn(&str) -> bool) {
         let next = self.cases.len();
-        let case = *self.cases.entry(case.to_owned()).or_insert(next);
+        let case = *self.cases.entry(trial.case.clone()).or_insert(next);
+        let next = self.kinds.len();
+        let kind = *self.kinds.entry(format!("{} {}", trial.model, trial.condition.label())).or_insert(next);
+        let scores = samples.iter().filter_map(|card| Some(card.composite.score()?.get())).collect();
+        self.scores.push(JudgedScore { case, kind, scores });
         let mut parts: BTreeMap<(String, String, Option<u32>), Repeated> = BTreeMap::new();
         let dimensions = samples.iter().flat_map(|card| &card.dimensions);
         let dimensions: Vec<&Dimension> = dimensions.filter(|dimension| is_judged(dimension.metric())).collect();
@@ -97,6 +106,12 @@ impl Rejudged {
             part.missing = samples.len().saturating_sub(part.scores.len() + part.not_applicable);
             self.metrics.entry(metric).or_default().push(part);
         }
+    }
+
+    /// The shares of cases, repetitions and judging in the spread of the score; `None` where one of them was not repeated often
+    /// enough.
+    pub fn spread_shares(&self) -> Option<SpreadShares> {
+        spread_shares(&self.scores)
     }
 
     /// The figures of each metric, by name.
@@ -144,6 +159,7 @@ fn flips((metric, why): (&str, Option<String>), parts: &[Repeated]) -> Flips {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Condition;
     use crate::score::{Score, Weight};
 
     fn card(score: Option<f64>) -> Scorecard {
@@ -157,11 +173,16 @@ mod tests {
         Scorecard { dimensions: vec![tasks], failure_count: 0, penalty: 0.0, composite: component }
     }
 
+    fn trial(case: &str) -> TrialId {
+        let (case, model, condition) = (case.to_owned(), "m".to_owned(), Condition::WithoutFacts);
+        TrialId { number: 1, case, model, condition, repeat: 1 }
+    }
+
     #[test]
     fn verdicts_that_change_are_flips() {
         let mut rejudged = Rejudged::default();
-        rejudged.add("a", &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
-        rejudged.add("b", &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))], |_| true);
+        rejudged.add(&trial("a"), &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
+        rejudged.add(&trial("b"), &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing), (2, 1));
         // Two of three pairs of the first differ, none of the second.
@@ -173,7 +194,7 @@ mod tests {
     #[test]
     fn a_judge_of_whom_nothing_can_be_used_is_not_passed_over() {
         let mut rejudged = Rejudged::default();
-        rejudged.add("a", &[card(None), card(None), card(None)], |_| true);
+        rejudged.add(&trial("a"), &[card(None), card(None), card(None)], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing, flips.asked, flips.spread), (0, 3, 3, None));
         assert!(flips.flip_rate.is_none() && flips.is_unusable());
@@ -184,14 +205,14 @@ mod tests {
             Scorecard { dimensions: vec![dimension], failure_count: 0, penalty: 0.0, composite: component }
         };
         let mut rejudged = Rejudged::default();
-        rejudged.add("a", &[whole(Component::missing("401")), whole(Component::missing("401"))], |_| true);
+        rejudged.add(&trial("a"), &[whole(Component::missing("401")), whole(Component::missing("401"))], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.missing, flips.asked, flips.why.as_deref()), (2, 2, Some("401")));
         // What does not apply is a verdict.
         let mut rejudged = Rejudged::default();
         let mut applies_not = card(Some(0.5));
         applies_not.dimensions[0].items = vec![Item::new("a", Component::not_applicable("never spoken of"))];
-        rejudged.add("a", &[applies_not, card(Some(0.5))], |_| true);
+        rejudged.add(&trial("a"), &[applies_not, card(Some(0.5))], |_| true);
         assert_eq!(rejudged.flips().remove(0).missing, 0);
     }
 }

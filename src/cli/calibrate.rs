@@ -55,8 +55,13 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     }
     if args.json {
         let facts: Vec<_> = checks.iter().flat_map(|summary| &summary.judge_checks).collect();
-        let json = serde_json::to_string_pretty(&json!({ "metrics": metrics, "facts": facts, "again": flips }))
-            .map_err(|error| CliError::Internal(error.to_string()))?;
+        let json = serde_json::to_string_pretty(&json!({
+            "metrics": metrics,
+            "facts": facts,
+            "again": flips,
+            "spread": rejudged.spread_shares(),
+        }))
+        .map_err(|error| CliError::Internal(error.to_string()))?;
         printer.data(&format!("{}\n", terminal_json(&json)))?;
         return Ok(worst.exit_status());
     }
@@ -64,7 +69,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         return Err(CliError::NothingJudged);
     }
     let screen = context.screen(false);
-    printer.data(&report::calibration(&metrics, &flips, screen))?;
+    printer.data(&report::calibration(&metrics, (&flips, rejudged.spread_shares()), screen))?;
     for summary in &checks {
         let page = report::judge_beside_facts(summary, screen);
         if !page.is_empty() {

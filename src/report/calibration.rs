@@ -2,7 +2,7 @@
 
 use super::{Ink, Page, Paint, Screen, count, one_line, plain, two_decimals};
 use crate::calibration::{Flips, MetricCalibration};
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, SpreadShares};
 
 /// With fewer labels a threshold fits these labels alone.
 const FEW: usize = 30;
@@ -11,7 +11,11 @@ const FEW: usize = 30;
 const REASON: usize = 400;
 
 /// The judge beside people, metric by metric, and beside itself where it was asked again.
-pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Screen) -> String {
+pub fn calibration(
+    metrics: &[MetricCalibration],
+    (flips, spread): (&[Flips], Option<SpreadShares>),
+    screen: Screen,
+) -> String {
     let mut page = Page::new(screen);
     for (metric, place) in metrics.iter().zip(0..) {
         if place > 0 {
@@ -42,7 +46,26 @@ pub fn calibration(metrics: &[MetricCalibration], flips: &[Flips], screen: Scree
             page.paragraph(2, Ink::unsure, &words);
         }
     }
+    if let Some(spread) = spread {
+        page.paragraph(2, Ink::unpainted, &spread_words(spread));
+    }
     page.text
+}
+
+/// Where the variance of the score comes from, and what would narrow its interval most.
+fn spread_words(SpreadShares { cases, repeats, judging }: SpreadShares) -> String {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let advice = match () {
+        () if judging >= cases.max(repeats) => "scorer.samples, or another judge, would do most",
+        () if repeats >= cases => "more repetitions (--repeat) would do most",
+        () => "more cases would do most",
+    };
+    format!(
+        "of the variance of the score, judged once, {} is between cases, {} between repetitions (agent and user), {} the judge's: {advice}",
+        percent(cases),
+        percent(repeats),
+        percent(judging)
+    )
 }
 
 fn lines(metric: &MetricCalibration) -> Vec<(Paint, String)> {

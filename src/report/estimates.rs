@@ -2,7 +2,7 @@
 
 use super::comparison::{interval_words, signed};
 use super::{count, duration, plain, two_decimals};
-use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, RunSummary};
+use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, Provenance, RunSummary};
 use crate::statistics::{Estimate, Interval, Over};
 
 /// Of so few cases an interval is wider than anything that could be told from it.
@@ -26,7 +26,9 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
         let estimates = figure.estimates.as_deref()?;
         let score = estimates.score.filter(tells)?;
         let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
-        Some(EstimateLines { heading: heading(&model, score), lines: lines(estimates, score), more: more(estimates) })
+        let varying = varying(&summary.provenance);
+        let lines = lines(estimates, score, varying);
+        Some(EstimateLines { heading: heading(&model, score), lines, more: more(estimates) })
     };
     summary.figures.iter().filter_map(of_model).collect()
 }
@@ -47,7 +49,7 @@ fn heading(model: &str, score: MeanFigure) -> String {
     format!("What the numbers carry{model} ({over})")
 }
 
-fn lines(estimates: &Estimates, score: MeanFigure) -> Vec<String> {
+fn lines(estimates: &Estimates, score: MeanFigure, varying: &str) -> Vec<String> {
     let mut lines = vec![format!("score {}", figure_words(score))];
     if let Some(interval) = score.skewed_interval {
         let Interval { low, high } = interval;
@@ -62,7 +64,7 @@ fn lines(estimates: &Estimates, score: MeanFigure) -> Vec<String> {
         lines.push(format!("the facts add {}{interval} to the score", signed(uplift.mean)));
     }
     lines.extend(estimates.passes.as_ref().map(passes));
-    lines.extend(advice(estimates, score));
+    lines.extend(advice(estimates, score, varying));
     lines
 }
 
@@ -99,21 +101,38 @@ fn verb(flaky: u32, repeated: u32) -> String {
     format!("{} {}", count(repeated as usize, "case"), if flaky == 1 { "flips" } else { "flip" })
 }
 
-/// What would narrow the interval of the score most.
-fn advice(estimates: &Estimates, score: MeanFigure) -> Option<String> {
+/// Who can make repetitions of a case differ.
+fn varying(provenance: &Provenance) -> &'static str {
+    let has_persona = provenance.persona_model != "script";
+    let has_judge = provenance.judge_model != "none";
+    match (has_persona, has_judge) {
+        (true, true) => "agent, persona and judge",
+        (true, false) => "agent and persona",
+        (false, true) => "agent and judge",
+        (false, false) => "the agent alone",
+    }
+}
+
+/// Where the variance of the score comes from, and what would narrow its interval most.
+fn advice(estimates: &Estimates, score: MeanFigure, varying: &str) -> Option<String> {
     let share = estimates.share_of_repeats?;
     let percent = format!("{:.0} %", share * 100.0);
     let half = score.interval?.half_width();
-    // Twice as many repetitions take away half of their share.
-    let doubled = half * (1.0 - share / 2.0).sqrt();
-    let shown = two_decimals(doubled);
-    Some(match share {
-        share if share >= 0.5 => {
-            format!("{percent} of the spread is between repetitions of a case: twice as many would make it ±{shown}")
+    let conditions = estimates.conditions.len().max(1) as f64;
+    let repeats = f64::from(score.n) / (f64::from(score.cases) * conditions);
+    let more_cases = count(3 * score.cases as usize, "more case");
+    let of = format!("{percent} of the score's variance is between repetitions of a case ({varying})");
+    // Half as wide is a quarter of the variance, of which the cases' own share stays.
+    let room = 0.25 - (1.0 - share);
+    Some(match room > 0.0 {
+        true => {
+            let more = (share * repeats / room - repeats).ceil().max(1.0) as usize;
+            format!("{of}: {} of each would halve the interval, or {more_cases}", count(more, "more repetition"))
         }
-        _ => format!(
-            "{percent} of the spread is between repetitions of a case: more cases do more than more repetitions"
-        ),
+        false => {
+            let least = two_decimals(half * (1.0 - share).sqrt());
+            format!("{of}: {more_cases} would halve the interval; repetitions without end would make it ±{least}")
+        }
     })
 }
 
@@ -127,4 +146,39 @@ fn more(estimates: &Estimates) -> Vec<String> {
     let latency: Vec<String> = estimates.latency.iter().map(percentile).collect();
     let latency = (!latency.is_empty()).then(|| format!("replies take {}", latency.join(", ")));
     estimates.conditions.iter().chain(&estimates.metrics).map(named).chain(latency).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advised(share: f64) -> String {
+        let interval = Some(Interval { low: 0.4, high: 0.6 });
+        let figure = serde_json::json!({"n": 60, "cases": 10, "mean": 0.5, "interval": interval});
+        let score: MeanFigure = serde_json::from_value(figure.clone()).unwrap();
+        let condition = |name: &str| {
+            let mut named = figure.clone();
+            named["name"] = name.into();
+            named
+        };
+        let estimates = serde_json::json!({
+            "conditions": [condition("without facts"), condition("with facts")], "shareOfRepeats": share,
+        });
+        advice(&serde_json::from_value(estimates).unwrap(), score, "agent and judge").unwrap()
+    }
+
+    #[test]
+    fn what_halves_the_interval_is_what_leaves_a_quarter_of_the_variance() {
+        // Three repetitions each: with 18, 0.1 + 0.9 * 3 / 18 is a quarter.
+        assert_eq!(
+            advised(0.9),
+            "90 % of the score's variance is between repetitions of a case (agent and judge): 15 more repetitions of each would \
+             halve the interval, or 30 more cases"
+        );
+        assert_eq!(
+            advised(0.36),
+            "36 % of the score's variance is between repetitions of a case (agent and judge): 30 more cases would halve the \
+             interval; repetitions without end would make it ±0.08"
+        );
+    }
 }

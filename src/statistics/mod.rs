@@ -7,6 +7,7 @@
 mod agreement;
 mod bootstrap;
 mod change;
+mod components;
 #[cfg(test)]
 mod change_simulations;
 mod correction;
@@ -22,6 +23,7 @@ mod sums;
 
 pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
 pub use change::{ChangePoint, Changes, Dated, FALSE_ALARMS, LEAST_VALUES, Shift, changes, shift};
+pub use components::{JudgedScore, SpreadShares, spread_shares};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
 pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
