@@ -5,6 +5,8 @@
 //! is computed over cases, with Student's t.
 
 mod agreement;
+#[cfg(test)]
+mod beside;
 mod bootstrap;
 mod change;
 mod components;

@@ -1,0 +1,238 @@
+//! The figures of this room beside those of SciPy, statsmodels, krippendorff and ppi_py, of the same data: see
+//! `scripts/statistics-beside`, which wrote them.
+
+use serde::Deserialize;
+
+use super::*;
+
+const TOLERANCE: f64 = 1e-6;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Values {
+    origin: String,
+    interval: Vec<OfCases>,
+    paired: Vec<OfPairs>,
+    welch: Vec<OfOneCase>,
+    rate: Vec<OfRate>,
+    holm: Vec<OfFamily>,
+    quantile: Vec<OfQuantile>,
+    at_least: Vec<OfLeast>,
+    t_quantile: Vec<OfT>,
+    kappa: Vec<OfKappa>,
+    alpha: Vec<OfAlpha>,
+    corrected: Vec<OfCorrected>,
+    components: Vec<OfComponents>,
+}
+
+#[derive(Deserialize)]
+struct OfCases {
+    cases: Vec<Vec<f64>>,
+    mean: f64,
+    error: f64,
+    degrees: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfPairs {
+    cases: Vec<Vec<f64>>,
+    mean: f64,
+    p: f64,
+    sign_flip: f64,
+    equivalence: f64,
+    above: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Deserialize)]
+struct OfOneCase {
+    conditions: Vec<Vec<f64>>,
+    mean: f64,
+    error: f64,
+    degrees: f64,
+    low: f64,
+}
+
+#[derive(Deserialize)]
+struct OfRate {
+    cases: Vec<(u32, u32)>,
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Deserialize)]
+struct OfFamily {
+    chances: Vec<f64>,
+    adjusted: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct OfQuantile {
+    values: Vec<f64>,
+    share: f64,
+    value: f64,
+}
+
+#[derive(Deserialize)]
+struct OfLeast {
+    values: Vec<f64>,
+    share: f64,
+    least: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct OfT {
+    degrees: f64,
+    level: f64,
+    width: f64,
+}
+
+#[derive(Deserialize)]
+struct OfKappa {
+    judge: Vec<f64>,
+    truth: Vec<f64>,
+    kappa: f64,
+}
+
+#[derive(Deserialize)]
+struct OfAlpha {
+    ratings: Vec<[u32; 2]>,
+    alpha: f64,
+}
+
+#[derive(Deserialize)]
+struct OfCorrected {
+    judge: Vec<f64>,
+    truth: Vec<f64>,
+    trust: f64,
+    mean: f64,
+}
+
+#[derive(Deserialize)]
+struct OfComponents {
+    scores: Vec<Vec<Vec<f64>>>,
+    cases: f64,
+    repeats: f64,
+    judging: f64,
+}
+
+fn values() -> Values {
+    serde_json::from_str(include_str!("../../tests/fixtures/statistics/values.json")).unwrap()
+}
+
+#[track_caller]
+fn near(own: f64, theirs: f64, of: &str) {
+    assert!((own - theirs).abs() <= TOLERANCE * theirs.abs().max(1.0), "{of}: {own} and {theirs}");
+}
+
+fn cells(cases: &[Vec<f64>]) -> Vec<Cell> {
+    let cell = |(case, values): (usize, &Vec<f64>)| Cell { case, values: values.iter().copied().collect() };
+    cases.iter().enumerate().map(cell).collect()
+}
+
+#[test]
+fn means_of_cases_have_scipys_interval() {
+    let values = values();
+    assert!(values.origin.contains("scipy"), "{}", values.origin);
+    let everywhere = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    for OfCases { cases, mean, error, degrees, low, high } in values.interval {
+        let own = figure(&cells(&cases), 1).unwrap();
+        let (own_error, interval) = (own.error.unwrap(), own.interval(everywhere).unwrap());
+        let pairs = [(own.mean, mean), (own_error.value, error), (own_error.degrees, degrees)];
+        pairs.into_iter().chain([(interval.low, low), (interval.high, high)]).for_each(|(a, b)| near(a, b, "interval"));
+    }
+    for OfOneCase { conditions, mean, error, degrees, low } in values.welch {
+        let cell = |values: &Vec<f64>| Cell { case: 0, values: values.iter().copied().collect() };
+        let own = figure(&conditions.iter().map(cell).collect::<Vec<_>>(), 1).unwrap();
+        let (own_error, interval) = (own.error.unwrap(), own.interval(everywhere).unwrap());
+        let pairs = [(own.mean, mean), (own_error.value, error), (own_error.degrees, degrees), (interval.low, low)];
+        pairs.into_iter().for_each(|(a, b)| near(a, b, "one case"));
+    }
+    for OfT { degrees, level, width } in values.t_quantile {
+        near(t_half_width(degrees, level), width, &format!("t of {degrees} at {level}"));
+    }
+}
+
+#[test]
+fn pairs_have_scipys_tests_and_statsmodels_equivalence() {
+    let values = values();
+    for OfPairs { cases, mean, p, sign_flip, equivalence, above, low, high } in values.paired {
+        let pair = |(case, values): (usize, &Vec<f64>)| -> Vec<Paired> {
+            values.iter().map(|difference| Paired { case, condition: 0, difference: *difference }).collect()
+        };
+        let own = difference(&cases.iter().enumerate().flat_map(pair).collect::<Vec<_>>(), 1e9, 1).unwrap();
+        let interval = own.interval().unwrap();
+        let tests = [(own.p, p), (own.equivalence_p(0.05), equivalence), (own.above_p(-0.03), above)];
+        tests.into_iter().for_each(|(a, b)| near(a, b, "paired"));
+        near(own.sign_flip_p, sign_flip, "flip of signs");
+        let figures = [(own.figure.mean, mean), (interval.low, low), (interval.high, high)];
+        figures.into_iter().for_each(|(a, b)| near(a, b, "paired"));
+    }
+    for OfFamily { chances, adjusted } in values.holm {
+        holm(&chances).iter().zip(&adjusted).for_each(|(own, theirs)| near(*own, *theirs, "Holm"));
+    }
+}
+
+#[test]
+fn rates_and_quantiles_are_numpys_and_scipys() {
+    let values = values();
+    for OfRate { cases, value, low, high } in values.rate {
+        let share = |(case, &(hits, all)): (usize, &(u32, u32))| Share { case, hits: f64::from(hits), all };
+        let own = rate(&cases.iter().enumerate().map(share).collect::<Vec<_>>()).unwrap();
+        let interval = own.interval.unwrap();
+        near(own.value, value, "rate");
+        near(interval.low, low.min(value), "rate's lower end");
+        near(interval.high, high.max(value), "rate's upper end");
+    }
+    for OfQuantile { values, share, value } in values.quantile {
+        let of_cases: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
+        near(quantile(&of_cases, share).unwrap().value, value, "quantile");
+    }
+    for OfLeast { values, share, least } in values.at_least {
+        assert_eq!(quantile_at_least(&values, share), least, "{} at {share}", values.len());
+    }
+}
+
+#[test]
+fn agreement_is_statsmodels_and_krippendorffs_and_corrections_are_ppi_pys() {
+    let values = values();
+    for OfKappa { judge, truth, kappa: theirs } in values.kappa {
+        let pair = |(case, (&judge, &truth)): (usize, (&f64, &f64))| Pair { case, judge, truth };
+        near(kappa(&judge.iter().zip(&truth).enumerate().map(pair).collect::<Vec<_>>()).unwrap().value, theirs, "κ");
+    }
+    for OfAlpha { ratings, alpha: theirs } in values.alpha {
+        let rated = |(case, &[yes, no]): (usize, &[u32; 2])| Ratings { case, yes, no };
+        near(alpha(&ratings.iter().enumerate().map(rated).collect::<Vec<_>>()).unwrap().value, theirs, "α");
+    }
+    // How far the judge is trusted is eval-job's own choice: the mean is linear in it.
+    for both in values.corrected.chunks(2) {
+        let [none, full] = both else { panic!("pairs") };
+        assert_eq!((none.trust, full.trust), (0.0, 1.0));
+        let unit = |(case, judge): (usize, &f64)| Unit {
+            case,
+            weight: 1.0,
+            judge: *judge,
+            truth: none.truth.get(case).copied(),
+        };
+        let own = corrected(&none.judge.iter().enumerate().map(unit).collect::<Vec<_>>()).unwrap();
+        assert!(own.trust > 0.5, "{own:?}");
+        near(own.mean.value, none.mean + own.trust * (full.mean - none.mean), "corrected");
+    }
+    for OfComponents { scores, cases, repeats, judging } in values.components {
+        let judged = |(case, of_case): (usize, &Vec<Vec<f64>>)| -> Vec<JudgedScore> {
+            of_case
+                .iter()
+                .map(|scores| JudgedScore { case, kind: 0, scores: scores.iter().copied().collect() })
+                .collect()
+        };
+        let own = spread_shares(&scores.iter().enumerate().flat_map(judged).collect::<Vec<_>>()).unwrap();
+        [(own.cases, cases), (own.repeats, repeats), (own.judging, judging)]
+            .into_iter()
+            .for_each(|(a, b)| near(a, b, "components"));
+    }
+}
