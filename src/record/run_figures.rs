@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::{ListedRun, MeanFigure, ModelFigure, Passes, Percentile, Provenance, RunSummary};
 use crate::evidence::Condition;
+use crate::money::Dollars;
+use crate::score::Score;
 
 /// The parts of a provenance that decide how conversations go and what they are worth.
 const DECIDING: [&str; 12] = [
@@ -34,6 +36,22 @@ pub struct RunFigures {
     /// SHA-256, in hex, of what decides how conversations go and what they are worth. Runs of one digest were held alike; runs
     /// of two may have been, since a comment in the job file makes another one.
     pub provenance_digest: String,
+    /// SHA-256, in hex, of the same with the whole job: runs of one digest were held by the same rules. `None` where the job
+    /// was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_digest: Option<String>,
+    /// What is known of its cost in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Dollars>,
+    /// Which of the job's cases were held, where not all of them were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<String>,
+    /// The least score of the gate, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<Score>,
+    /// Whether it says of each case how many conversations pass: an earlier version kept that of all cases together.
+    #[serde(default)]
+    pub tells_passes: bool,
     /// Its models in the order of the run; none for a run that has not ended.
     pub models: Vec<ModelCells>,
 }
@@ -71,19 +89,55 @@ pub struct CellFigure {
     pub n: u32,
     /// How many have none.
     pub missing: u32,
+    /// How many pass or do not, each by itself; 0 where nothing is asked of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub decided: u32,
+    /// How many of those pass.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed: u32,
     /// The mean of those that have one, 0 to 1.
     pub mean: Option<f64>,
 }
 
 impl From<&RunSummary> for RunFigures {
     fn from(summary: &RunSummary) -> RunFigures {
+        let provenance = &summary.provenance;
+        let part = provenance.part.as_ref().map(|_| "a part of the suite".to_owned());
         RunFigures {
             run: ListedRun::from(summary),
             interrupted: summary.interrupted,
-            provenance_digest: digest(&summary.provenance),
+            provenance_digest: digest(provenance),
+            rules_digest: None,
+            cost: summary.cost,
+            selection: provenance.selection.clone().or(part),
+            min_score: provenance.min_score,
+            tells_passes: summary.tells_passes(),
             models: summary.figures.iter().map(ModelCells::from).collect(),
         }
     }
+}
+
+impl RunFigures {
+    /// The same, with the digest of the rules: `job` is the text, in JSON, of the job that it was held with.
+    pub fn with_job(self, job: Option<&[u8]>) -> RunFigures {
+        let of_job = |job: &[u8]| hex(&Sha256::digest([self.provenance_digest.as_bytes(), job].concat()));
+        let rules_digest = job.filter(|_| !self.provenance_digest.is_empty()).map(of_job);
+        RunFigures { rules_digest, ..self }
+    }
+}
+
+impl ModelCells {
+    /// Its cases in the order of the plan: the score of each, the mean of its conditions' where each has one, and its cells.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, Option<f64>, &[CellFigure])> {
+        self.cells.chunk_by(|one, other| one.case == other.case).map(|cells| {
+            let sum = cells.iter().map(|cell| cell.mean).sum::<Option<f64>>();
+            (cells[0].case.as_str(), sum.map(|sum| sum / cells.len() as f64), cells)
+        })
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Of a run that has not ended, or of which an earlier version kept no more.
@@ -98,7 +152,17 @@ impl From<ListedRun> for RunFigures {
             cells: Vec::new(),
         };
         let models = run.figures.iter().map(of_model).collect();
-        RunFigures { run, interrupted: false, provenance_digest: String::new(), models }
+        RunFigures {
+            run,
+            interrupted: false,
+            provenance_digest: String::new(),
+            rules_digest: None,
+            cost: None,
+            selection: None,
+            min_score: None,
+            tells_passes: false,
+            models,
+        }
     }
 }
 
@@ -111,6 +175,8 @@ impl From<&ModelFigure> for ModelCells {
                 condition: it.condition,
                 n: it.n,
                 missing: it.missing,
+                decided: it.decided,
+                passed: it.passed,
                 mean: it.figure.score().map(|score| score.get()),
             })
         });
@@ -130,7 +196,11 @@ fn digest(provenance: &Provenance) -> String {
     let all = serde_json::to_value(provenance).unwrap_or_default();
     let parts: Vec<(&str, &Value)> = DECIDING.into_iter().filter_map(|key| Some((key, all.get(key)?))).collect();
     let text = serde_json::to_vec(&parts).unwrap_or_default();
-    Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(&text))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -306,7 +306,7 @@ mod tests {
             let verdict = if number == 5 { "incomplete" } else { "passed" };
             let temperature = if number < 22 { 0.0 } else { 0.7 };
             let job = json!({"scorer": {"temperature": temperature}, "cases": []});
-            nights.add(
+            nights.take(
                 &night(number, verdict, model, level + (number % 3) as f64 / 1000.0),
                 HeldBy::new(&Provenance::default(), Some(&job)),
             );
@@ -357,7 +357,7 @@ mod tests {
     fn a_case_that_flips_has_a_row() {
         let mut nights = Nights::new(Scope::default());
         for number in 0..4 {
-            nights.add(&night(number, "passed", "m", 0.5), HeldBy::default());
+            nights.take(&night(number, "passed", "m", 0.5), HeldBy::default());
         }
         let page = page(&nights, 4, 80);
         assert!(page.contains("cases that flip  passes  flips       since  suspected\n"), "{page}");

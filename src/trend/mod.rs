@@ -1,6 +1,6 @@
 //! The runs of one job, night by night: what each came to, since when its score has another level, and which cases flip.
 //!
-//! In: the summaries of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
+//! In: the figures of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
 //! nights, series with their changes, a ledger of cases. Pure.
 //!
 //! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::HeldBy`]), over the same cases;
@@ -14,11 +14,13 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::compare::HeldBy;
 use crate::evidence::TrialId;
-use crate::record::RunSummary;
+use crate::record::RunFigures;
 use crate::statistics::FALSE_ALARMS;
 
 pub use flakes::{Flake, FlakeKey, Pattern, flakes};
@@ -87,6 +89,8 @@ pub struct Nights {
     all: Vec<Night>,
     /// The rules by which they were held; a night's number is a place here, counted from 1.
     rules: Vec<HeldBy>,
+    /// Their numbers by the digests of runs.
+    digests: HashMap<String, usize>,
 }
 
 impl Nights {
@@ -95,15 +99,30 @@ impl Nights {
         Nights { scope, ..Nights::default() }
     }
 
-    /// Takes in the next run.
-    pub fn add(&mut self, summary: &RunSummary, held: HeldBy) {
+    /// Takes in the next run. What it was held by is asked for where its figures do not say that it is what another one was.
+    ///
+    /// # Errors
+    /// Those of `held`.
+    pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<HeldBy, E>) -> Result<(), E> {
         let before = self.all.last().map(|night| night.rules);
-        let rules = self.rules_of(held);
+        let known = run.rules_digest.as_ref().and_then(|digest| self.digests.get(digest).copied());
+        let rules = match known {
+            Some(rules) => rules,
+            None => self.rules_of(held()?),
+        };
+        self.digests.extend(run.rules_digest.clone().map(|digest| (digest, rules)));
         let differs = match before.filter(|before| *before != rules) {
             Some(before) => self.rules[before - 1].differences_from(&self.rules[rules - 1]),
             None => Vec::new(),
         };
-        self.all.push(Night::new(summary, (rules, differs), &self.scope));
+        self.all.push(Night::new(run, (rules, differs), &self.scope));
+        Ok(())
+    }
+
+    /// Takes in a run by its summary.
+    #[cfg(test)]
+    pub(crate) fn take(&mut self, summary: &crate::record::RunSummary, held: HeldBy) {
+        self.add(&RunFigures::from(summary), || Ok::<_, std::convert::Infallible>(held)).unwrap();
     }
 
     /// The number of the rules by which a run was held. Those of the newest nights are looked at first.

@@ -9,7 +9,7 @@ use super::{FlakeKey, Scope};
 use crate::compare::HeldDifference;
 use crate::evidence::Condition;
 use crate::money::Dollars;
-use crate::record::{CaseFigure, ModelFigure, RunSummary, Verdict};
+use crate::record::{CellFigure, ModelCells, RunFigures, Verdict};
 use crate::statistics::{Interval, Sums};
 
 /// The percentile of the replies' times that is shown.
@@ -85,18 +85,16 @@ pub struct NightCase {
 
 impl Night {
     /// A run that was held by the rules of this number.
-    pub(super) fn new(summary: &RunSummary, (rules, differs): (usize, Vec<HeldDifference>), scope: &Scope) -> Night {
-        let provenance = &summary.provenance;
-        let part = provenance.part.as_ref().map(|_| "a part of the suite".to_owned());
-        let models = summary.figures.iter().filter(|figure| scope.has_model(&figure.model));
+    pub(super) fn new(run: &RunFigures, (rules, differs): (usize, Vec<HeldDifference>), scope: &Scope) -> Night {
+        let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
-            run: summary.id.clone(),
-            started_at: summary.started_at,
-            verdict: summary.verdict,
+            run: run.run.id.clone(),
+            started_at: run.run.started_at,
+            verdict: run.run.verdict,
             rules,
             differs,
-            selection: provenance.selection.clone().or(part),
-            cost: summary.cost,
+            selection: run.selection.clone(),
+            cost: run.cost,
             models: models.map(|figure| NightModel::new(figure, scope)).collect(),
         }
     }
@@ -119,22 +117,22 @@ impl Night {
 }
 
 impl NightModel {
-    fn new(figure: &ModelFigure, scope: &Scope) -> NightModel {
-        let meant = figure.cases.iter().filter(|case| scope.has_case(&case.case));
+    fn new(figure: &ModelCells, scope: &Scope) -> NightModel {
+        let meant = figure.cases().filter(|(case, ..)| scope.has_case(case));
         let mut cases: Vec<NightCase> = meant.map(NightCase::new).collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
-        let estimates = figure.estimates.as_deref().filter(|_| scope.case.is_none());
-        let of_all = figure.figure.score().map(|score| score.get());
+        let of_all = figure.score;
         let score = match (scope.case.is_some(), cases.is_empty()) {
             (false, _) => of_all,
             (true, true) => None,
             (true, false) => cases.iter().map(|case| case.score).collect::<Option<Sums>>().and_then(|sums| sums.mean()),
         };
-        let latency = estimates.and_then(|it| it.latency.iter().find(|it| it.of_hundred == PERCENTILE));
+        let has_all = scope.case.is_none();
+        let latency = figure.latency.iter().find(|it| has_all && it.of_hundred == PERCENTILE);
         NightModel {
             model: figure.model.clone(),
             score,
-            interval: estimates.filter(|_| score.is_some()).and_then(|it| it.score?.interval),
+            interval: figure.estimate.filter(|_| has_all && score.is_some()).and_then(|it| it.interval),
             passes: passes(&cases),
             latency_p95: latency.map(|it| it.ms.value),
             cases,
@@ -157,14 +155,8 @@ fn passes(cases: &[NightCase]) -> Option<Passed> {
 }
 
 impl NightCase {
-    fn new(figure: &CaseFigure) -> NightCase {
-        let condition = |it: &crate::record::ConditionFigure| {
-            (it.condition, Passed { passed: it.passed, of: it.decided }, it.missing)
-        };
-        NightCase {
-            case: figure.case.clone(),
-            score: figure.figure.score().map(|score| score.get()),
-            conditions: figure.conditions.iter().map(condition).collect(),
-        }
+    fn new((case, score, cells): (&str, Option<f64>, &[CellFigure])) -> NightCase {
+        let condition = |it: &CellFigure| (it.condition, Passed { passed: it.passed, of: it.decided }, it.missing);
+        NightCase { case: case.to_owned(), score, conditions: cells.iter().map(condition).collect() }
     }
 }

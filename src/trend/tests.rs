@@ -44,7 +44,7 @@ fn nights(scores: &[f64]) -> Nights {
     for (number, score) in scores.iter().enumerate() {
         let hair = ((number * 7) % 11) as f64 / 1000.0;
         let cases = [("a", Some(score + hair), [0, 0]), ("b", Some(score - hair / 2.0), [0, 0])];
-        nights.add(&summary(number, "passed", &cases), rules(0.0));
+        nights.take(&summary(number, "passed", &cases), rules(0.0));
     }
     nights
 }
@@ -76,13 +76,13 @@ fn few_nights_are_too_few_to_say() {
 fn a_change_of_the_rules_is_a_break_and_no_change_of_the_agent() {
     let mut nights = nights(&level(14, 0.8));
     for number in 14..24 {
-        nights.add(&summary(number, "passed", &[("a", Some(0.5), [0, 0]), ("b", Some(0.5), [0, 0])]), rules(0.7));
+        nights.take(&summary(number, "passed", &[("a", Some(0.5), [0, 0]), ("b", Some(0.5), [0, 0])]), rules(0.7));
     }
     let differs = &nights.all()[14].differs;
     assert_eq!((differs.len(), differs[0].what.as_str()), (1, "scorer.temperature"));
     assert!(nights.series().iter().all(|series| series.changes.is_empty()), "{:?}", nights.series());
     // Whoever goes back to the former rules goes on with the former series.
-    nights.add(&summary(24, "passed", &[("a", Some(0.8), [0, 0]), ("b", Some(0.8), [0, 0])]), rules(0.0));
+    nights.take(&summary(24, "passed", &[("a", Some(0.8), [0, 0]), ("b", Some(0.8), [0, 0])]), rules(0.0));
     assert_eq!(nights.all()[24].rules, 1);
     assert_eq!(nights.series()[0].runs.len(), 15);
 }
@@ -90,7 +90,7 @@ fn a_change_of_the_rules_is_a_break_and_no_change_of_the_agent() {
 #[test]
 fn a_night_without_all_figures_is_shown_and_not_used() {
     let mut nights = nights(&level(3, 0.8));
-    nights.add(&summary(3, "incomplete", &[("a", Some(0.1), [0, 0]), ("b", None, [0, 0])]), rules(0.0));
+    nights.take(&summary(3, "incomplete", &[("a", Some(0.1), [0, 0]), ("b", None, [0, 0])]), rules(0.0));
     let series = nights.series();
     assert_eq!(nights.all().len(), 4);
     assert_eq!(series[0].runs.len(), 3);
@@ -102,12 +102,12 @@ fn nights_are_compared_over_the_same_cases() {
     let mut nights = nights(&level(3, 0.8));
     let mut some = summary(3, "passed", &[("a", Some(0.1), [0, 0])]);
     some.provenance.selection = Some("1 of 2 cases".to_owned());
-    nights.add(&some, rules(0.0));
+    nights.take(&some, rules(0.0));
     // A case more is not in the series; a case that has left the job ends it, and so do many more cases.
     let cases = [("a", Some(0.8), [0, 0]), ("b", Some(0.8), [0, 0]), ("c", Some(0.0), [0, 0])];
-    nights.add(&summary(4, "passed", &cases), rules(0.0));
-    nights.add(&summary(5, "passed", &cases[1..]), rules(0.0));
-    nights.add(
+    nights.take(&summary(4, "passed", &cases), rules(0.0));
+    nights.take(&summary(5, "passed", &cases[1..]), rules(0.0));
+    nights.take(
         &summary(
             6,
             "passed",
@@ -126,7 +126,7 @@ fn nights_are_compared_over_the_same_cases() {
 fn only_what_is_asked_for_is_looked_at() {
     let mut nights = Nights::new(Scope { models: vec!["m".to_owned()], case: Some("ref".to_owned()) });
     let cases = [("refund", Some(0.5), [1, 2]), ("order", Some(1.0), [1, 1])];
-    nights.add(&summary(0, "passed", &cases), rules(0.0));
+    nights.take(&summary(0, "passed", &cases), rules(0.0));
     let model = &nights.all()[0].models[0];
     assert_eq!((model.score, model.passes), (Some(0.5), Some(Passed { passed: 1, of: 2 })));
     let other = Nights::new(Scope { models: vec!["other".to_owned()], case: None });
@@ -144,7 +144,7 @@ fn a_case_that_flips_is_told_from_one_that_broke() {
     let mut nights = Nights::default();
     for number in 0..6 {
         let after = u32::from(number < 3);
-        nights.add(
+        nights.take(
             &summary(
                 number,
                 "passed",
@@ -173,7 +173,7 @@ fn a_case_that_flips_is_told_from_one_that_broke() {
         ]
     );
     // By other rules nothing has flipped yet.
-    nights.add(&summary(6, "passed", &[("flips", Some(0.5), [0, 1])]), rules(0.7));
+    nights.take(&summary(6, "passed", &[("flips", Some(0.5), [0, 1])]), rules(0.7));
     assert_eq!(nights.flakes(), []);
 }
 

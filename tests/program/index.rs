@@ -111,6 +111,36 @@ fn an_index_of_no_use_breaks_no_run_and_no_list_and_is_made_again() {
 }
 
 #[test]
+fn a_trend_is_that_of_the_folders_and_opens_none_that_is_indexed_as_it_is() {
+    let desk = desk(MANY);
+    let folder = desk.path();
+    let trend = || {
+        let output = command(folder, "trend --json").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (told, words(&output))
+    };
+    let index = folder.join("runs/index.sqlite");
+    // A folder in its place: there is no index.
+    drop(fs::remove_file(&index));
+    fs::create_dir(&index).unwrap();
+    let (of_folders, notes) = trend();
+    assert!(notes.contains("note: ") && of_folders["nightsInAll"] == MANY + 1, "{notes}");
+    fs::remove_dir(&index).unwrap();
+    assert_eq!(trend().0, of_folders);
+    assert_eq!(trend().0, of_folders, "by the index");
+    // What has the size and time that it had is not read again.
+    let name = fs::read_dir(folder.join("runs")).unwrap().map(|it| it.unwrap().path().join("summary.json"));
+    for summary in name.filter(|path| path.is_file()) {
+        let text = fs::read_to_string(&summary).unwrap();
+        let modified = fs::metadata(&summary).unwrap().modified().unwrap();
+        fs::write(&summary, text.replace("\"passed\"", "\"failed\"").replace("1.0", "0.1")).unwrap();
+        fs::File::options().append(true).open(&summary).unwrap().set_modified(modified).unwrap();
+    }
+    assert_eq!(trend().0, of_folders);
+}
+
+#[test]
 fn a_run_that_is_resumed_is_listed_as_it_has_become() {
     let desk = desk(MANY);
     let folder = desk.path();

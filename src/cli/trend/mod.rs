@@ -11,6 +11,7 @@ use super::printer::Printer;
 use crate::report;
 use crate::store::StoreError;
 use crate::store::folder::{KeptRun, RunsFolder};
+use crate::store::sqlite::IndexedRuns;
 use crate::trend::{FlakeKey, Nights, Scope, Sources};
 
 /// Of so many cases that flip conversations are read.
@@ -45,24 +46,31 @@ impl TrendError {
 pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let runs = RunsFolder::at(&args.runs_dir.runs_dir);
     let wanted = read::wanted(args, &runs)?;
+    let indexed = IndexedRuns::new(runs);
     let scope = Scope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
     let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
-    for run in read::runs(&runs, &wanted)? {
-        let run = match run {
+    for run in read::runs(&indexed, &wanted)? {
+        let added = run.and_then(|run| {
+            nights.add(&run.figures, || jobs.held_by(&run, context))?;
+            Ok(run)
+        });
+        let run = match added {
             Ok(run) => run,
             Err(error) => {
                 printer.note(&format!("note: {error}"));
                 continue;
             }
         };
-        known.add(&run.summary);
-        nights.add(&run.summary, jobs.held_by(&run, context));
+        known.add(&run.figures);
         kept.push(run);
         if kept.len() > args.last {
             kept.remove(0);
         }
+    }
+    if let Some(trouble) = indexed.take_trouble() {
+        printer.note(&format!("note: {trouble}"));
     }
     read::check(&nights, (args, &wanted, &known))?;
     let sources = sources(&nights, &kept, (context, printer))?;
@@ -91,7 +99,7 @@ fn sources(
         if Some(night.rules) != newest || !night.tells_of(&keys) {
             continue;
         }
-        let bar = run.summary.provenance.min_score;
+        let bar = run.figures.min_score;
         let mut journal = run.open()?.with_redactor(context.redactor().clone());
         let read = journal.read_with_texts(|trial| {
             if nights.has(&trial.trial) {

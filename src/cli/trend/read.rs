@@ -10,9 +10,10 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::TrendError;
 use crate::compare::HeldBy;
-use crate::record::{ListedRun, RunSummary};
+use crate::record::{ListedRun, RunFigures};
 use crate::report::plain;
 use crate::store::folder::{KeptRun, RunsFolder};
+use crate::store::sqlite::IndexedRuns;
 use crate::store::{Store, StoreError};
 use crate::trend::Nights;
 
@@ -54,15 +55,15 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn add(&mut self, summary: &RunSummary) {
-        self.job = Some(summary.provenance.job.clone());
-        for figure in &summary.figures {
+    pub(super) fn add(&mut self, run: &RunFigures) {
+        self.job = Some(run.run.provenance.job.clone());
+        for figure in &run.models {
             if !self.models.contains(&figure.model) {
                 self.models.push(figure.model.clone());
             }
         }
-        if let Some(figure) = summary.figures.first() {
-            self.cases = figure.cases.iter().map(|case| case.case.clone()).collect();
+        if let Some(figure) = run.models.first() {
+            self.cases = figure.cases().map(|(case, ..)| case.to_owned()).collect();
         }
     }
 }
@@ -78,10 +79,10 @@ pub(super) fn wanted(args: &TrendArgs, runs: &RunsFolder) -> Result<Wanted, CliE
 }
 
 /// Those runs, oldest first; an error in place of one that can't be read.
-pub(super) fn runs(
-    runs: &RunsFolder,
-    wanted: &Wanted,
-) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>>, CliError> {
+pub(super) fn runs<'a>(
+    runs: &'a IndexedRuns,
+    wanted: &'a Wanted,
+) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>> + 'a, CliError> {
     Ok(runs.history(|run| wanted.has(run) && wanted.is_new_enough(run))?)
 }
 
@@ -94,14 +95,14 @@ pub(super) struct Jobs {
 
 impl Jobs {
     /// What a run was held by.
-    pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> HeldBy {
+    pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<HeldBy, StoreError> {
         let job = run.job();
         if job != self.last {
             self.cleared = job.as_deref().and_then(|job| serde_json::from_slice(job).ok());
             self.last = job;
             self.cleared.iter_mut().for_each(|job| context.redactor().redact_json(job));
         }
-        HeldBy::new(&run.summary.provenance, self.cleared.as_ref())
+        Ok(HeldBy::new(&run.provenance()?, self.cleared.as_ref()))
     }
 }
 

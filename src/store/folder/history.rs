@@ -7,23 +7,28 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::runs::{JOURNAL, listed};
-use super::{JournalFile, RunsFolder, StoreError, summary};
-use crate::record::{ListedRun, RunSummary};
+use super::runs::JOURNAL;
+use super::{JournalFile, StoreError, summary};
+use crate::record::{Provenance, RunFigures, RunSummary};
 use crate::store::StoredRun;
 
 /// Most first lines of journals are not longer.
 const BUFFER: usize = 1 << 17;
 
-/// A run by its summary; its conversations are read when they are asked for.
+/// A run by its figures; its conversations are read when they are asked for.
 #[derive(Debug)]
 pub struct KeptRun {
-    /// Its summary.
-    pub summary: RunSummary,
+    /// Its figures.
+    pub figures: RunFigures,
     folder: PathBuf,
 }
 
 impl KeptRun {
+    /// The run in this folder, of which these figures are known.
+    pub(in crate::store) fn new(figures: RunFigures, folder: PathBuf) -> KeptRun {
+        KeptRun { figures, folder }
+    }
+
     /// The run itself.
     ///
     /// # Errors
@@ -32,21 +37,34 @@ impl KeptRun {
         JournalFile::open(&self.folder)
     }
 
-    /// The text, in JSON, of the job that it was held with, if that was kept. Of the journal's first line nothing else is looked
-    /// at: the list of conversations in it may be long.
+    /// The text, in JSON, of the job that it was held with, if that was kept.
     pub fn job(&self) -> Option<Vec<u8>> {
-        #[derive(Deserialize)]
-        struct Started {
-            job: Option<Value>,
-        }
-        let mut journal = BufReader::with_capacity(BUFFER, File::open(self.folder.join(JOURNAL)).ok()?);
-        let buffered = journal.fill_buf().ok()?;
-        if memchr::memchr(b'\n', buffered).is_some() {
-            return member(buffered, b"\"job\"").filter(|job| *job != b"null").map(<[u8]>::to_vec);
-        }
-        let mut entries = serde_json::Deserializer::from_reader(journal).into_iter::<Started>();
-        entries.next()?.ok()?.job.map(|job| job.to_string().into_bytes())
+        job(&self.folder)
     }
+
+    /// What the run was held by, where its figures do not say it.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn provenance(&self) -> Result<Provenance, StoreError> {
+        Ok(summary_of(&self.folder)?.provenance)
+    }
+}
+
+/// The text, in JSON, of the job of the run in this folder. Of the journal's first line nothing else is looked at: the list of
+/// conversations in it may be long.
+pub(super) fn job(folder: &Path) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Started {
+        job: Option<Value>,
+    }
+    let mut journal = BufReader::with_capacity(BUFFER, File::open(folder.join(JOURNAL)).ok()?);
+    let buffered = journal.fill_buf().ok()?;
+    if memchr::memchr(b'\n', buffered).is_some() {
+        return member(buffered, b"\"job\"").filter(|job| *job != b"null").map(<[u8]>::to_vec);
+    }
+    let mut entries = serde_json::Deserializer::from_reader(journal).into_iter::<Started>();
+    entries.next()?.ok()?.job.map(|job| job.to_string().into_bytes())
 }
 
 /// The value that a JSON object has for this key, which is given with its quotes; `None` where the object is cut off before it
@@ -76,23 +94,9 @@ fn member<'t>(text: &'t [u8], key: &[u8]) -> Option<&'t [u8]> {
     None
 }
 
-impl RunsFolder {
-    /// The runs that are wanted, oldest first; an error in place of one that can't be read. Of the others no more is read than
-    /// a list shows.
-    ///
-    /// # Errors
-    /// [`StoreError::NoRuns`], or that the folder can't be read.
-    pub fn history(
-        &self,
-        mut is_wanted: impl FnMut(&ListedRun) -> bool,
-    ) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>>, StoreError> {
-        let folders = self.names()?.into_iter().map(|name| self.path().join(name));
-        Ok(folders.filter_map(move |folder| match listed(&folder) {
-            Ok(run) if !is_wanted(&run) => None,
-            Ok(_) => Some(summary_of(&folder).map(|summary| KeptRun { summary, folder })),
-            Err(error) => Some(Err(error)),
-        }))
-    }
+/// The figures of the run in this folder with all that a trend needs; the run is read where its summary says less.
+pub(super) fn figures_of(folder: &Path) -> Result<RunFigures, StoreError> {
+    Ok(RunFigures::from(&summary_of(folder)?).with_job(job(folder).as_deref()))
 }
 
 /// The summary of the run in this folder; the run is read where it has none that says all.

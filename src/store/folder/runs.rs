@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 
 use super::entries::first_line;
-use super::{Journal, JournalFile, StoreError, private, summary};
+use super::{Journal, JournalFile, StoreError, history, private, summary};
 use crate::record::{ListedRun, RunFigures};
 use crate::store::Store;
 
@@ -178,11 +178,20 @@ impl RunsFolder {
     /// When it can't be read.
     pub fn figures_of(&self, name: &str) -> Result<RunFigures, StoreError> {
         let folder = self.path.join(name);
+        let with_job = |figures: RunFigures| figures.with_job(history::job(&folder).as_deref());
         if let Some(figures) = summary::figures(&folder) {
-            return Ok(figures);
+            return Ok(with_job(figures));
         }
         let listed = JournalFile::open(&folder)?.listed()?;
-        Ok(summary::figures(&folder).unwrap_or_else(|| RunFigures::from(listed)))
+        Ok(summary::figures(&folder).map_or_else(|| RunFigures::from(listed), with_job))
+    }
+
+    /// The same with all that a trend needs, for which a run is read whole where an earlier version kept less.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn whole_figures_of(&self, name: &str) -> Result<RunFigures, StoreError> {
+        history::figures_of(&self.path.join(name))
     }
 
     fn io(&self, doing: &'static str, source: io::Error) -> StoreError {

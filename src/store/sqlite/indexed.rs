@@ -8,7 +8,7 @@ use super::run_index::{Indexed, IndexedRun};
 use super::{IndexTrouble, Listing, RunIndex, Stamp};
 use crate::record::{ListedRun, RunFigures};
 use crate::store::Store;
-use crate::store::folder::{JournalFile, NewRun, RunsFolder, StoreError};
+use crate::store::folder::{JournalFile, KeptRun, NewRun, RunsFolder, StoreError};
 
 /// An index is made where there are so many runs: fewer folders are read as fast as a database is opened.
 pub const MANY: usize = 20;
@@ -44,6 +44,40 @@ impl IndexedRuns {
     /// That there are none, or that the folder can't be read.
     pub fn figures(&self) -> Result<Listing<'_, RunFigures>, StoreError> {
         Ok(Listing::new(self, self.folder.names()?))
+    }
+
+    /// The runs that are wanted, oldest first; an error in place of one that can't be read. Of the others no more is read than a
+    /// list shows, and of those that are indexed as they are no folder is opened.
+    ///
+    /// # Errors
+    /// That there are none, or that the folder can't be read.
+    pub fn history(
+        &self,
+        mut is_wanted: impl FnMut(&ListedRun) -> bool,
+    ) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>>, StoreError> {
+        let names = self.folder.names()?;
+        let is_indexed = self.is_worth_indexing(&names);
+        let listed = Listing::<ListedRun>::new(self, names.clone()).zip(names);
+        Ok(listed.filter_map(move |(run, name)| match run {
+            Ok(run) if !is_wanted(&run) => None,
+            Ok(_) => Some(self.kept(&name, is_indexed)),
+            Err(error) => Some(Err(error)),
+        }))
+    }
+
+    /// Whether these runs are so many that an index is worth its while, or have one.
+    pub(super) fn is_worth_indexing(&self, names: &[String]) -> bool {
+        names.len() >= MANY || RunIndex::is_in(self.folder.path())
+    }
+
+    fn kept(&self, name: &str, is_indexed: bool) -> Result<KeptRun, StoreError> {
+        let stamp = if is_indexed { self.stamp(name) } else { None };
+        let known = stamp.and_then(|stamp| self.indexed::<RunFigures>(name, stamp));
+        let figures = match known.filter(|figures| figures.tells_passes) {
+            Some(figures) => figures,
+            None => self.folder.whole_figures_of(name)?,
+        };
+        Ok(KeptRun::new(figures, self.folder.path().join(name)))
     }
 
     /// Indexes the run in the folder of this name, which has just ended, where there is an index or are many runs.

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use super::IndexedRuns;
 use super::run_index::{Indexed, IndexedRun};
-use super::{IndexedRuns, MANY, RunIndex};
 use crate::store::folder::StoreError;
 
 /// So many runs that were read from their folders are indexed at once.
@@ -25,7 +25,7 @@ pub struct Listing<'a, T> {
 
 impl<'a, T: Indexed> Listing<'a, T> {
     pub(super) fn new(runs: &'a IndexedRuns, names: Vec<String>) -> Listing<'a, T> {
-        let is_indexed = names.len() >= MANY || RunIndex::is_in(runs.folder().path());
+        let is_indexed = runs.is_worth_indexing(&names);
         Listing { runs, names, next: 0, is_indexed, read: Vec::new(), listed: PhantomData }
     }
 
