@@ -73,6 +73,9 @@ pub struct Bridge {
     pub asked: usize,
     /// How many of its conversations have no score by that job: their evidence does not say it.
     pub without_score: usize,
+    /// Why the judge was not asked about all of them, where a limit was reached or it refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
     /// The file of the new verdict beside the run, where something was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,

@@ -46,13 +46,12 @@ pub fn comparisons(compared: &Compared<'_>, screen: Screen) -> String {
 fn bridge_words(bridge: &Bridge) -> String {
     let (run, by) = (plain(&bridge.run), plain(&bridge.by));
     let judge = bridge.judge.as_deref().map(|judge| format!(", its judge {}", plain(judge))).unwrap_or_default();
-    let lost = match bridge.without_score {
-        0 => String::new(),
-        lost => format!(
-            " {} of it {} no score that way: what is kept of {} does not say it.",
+    let lost = match (bridge.without_score, &bridge.stopped) {
+        (0, _) => String::new(),
+        (lost, why) => format!(
+            " {} of it without a score that way: {}.",
             count(lost, "conversation"),
-            if lost == 1 { "has" } else { "have" },
-            if lost == 1 { "it" } else { "them" },
+            why.as_ref().map_or_else(|| "what is kept does not say it".to_owned(), |why| plain(why)),
         ),
     };
     format!("The scores of {run} are those that it has by the job of {by}{judge}, not those of its own night.{lost}")

@@ -148,13 +148,19 @@ fn another_judge_is_asked_once_about_the_older_run_and_its_answers_are_kept() {
     assert!(status == 2 && told.contains("OPENAI_API_KEY"), "{told}");
     assert_eq!(lenient.load(Ordering::SeqCst), 3);
 
+    // A limit is no score of 0, and what was not asked is asked the next time.
+    let (status, told) = typed(folder, &server, &format!("compare {old} {new} --bridge --token-limit 20"), key);
+    assert!(status == 102 && flat(&told).contains("was not asked to the end: limits.tokens (20)"), "{told}");
+    assert!(flat(&told).contains("3 conversations of it without a score that way: limits.tokens (20)"), "{told}");
+    assert_eq!(lenient.load(Ordering::SeqCst), 3);
+
     let (status, told) = typed(folder, &server, &format!("compare {old} {new} --bridge"), key);
     assert!(status == 0 || status == 101, "{told}");
     assert!(told.contains(": openai/lenient was asked about 3 conversations; kept in "), "{told}");
     assert!(flat(&told).contains("score 0.90 0.90 ±0.000"), "both have the lenient judge's score: {told}");
     assert_eq!((strict.load(Ordering::SeqCst), lenient.load(Ordering::SeqCst)), (3, 6));
     let grading = fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path());
-    let grading = grading.filter(|path| path.to_string_lossy().ends_with(&**old)).map(|path| path.join("grade-1.json"));
+    let grading = grading.filter(|path| path.to_string_lossy().ends_with(&**old)).map(|path| path.join("grade-2.json"));
     let verdict = fs::read_to_string(grading.last().unwrap()).unwrap();
     assert!(verdict.contains("openai/lenient") && !verdict.contains("sk-hush"), "{verdict}");
 

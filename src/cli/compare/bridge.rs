@@ -62,12 +62,11 @@ pub(super) fn bridge(
         return Ok(Bridged::Interrupted);
     };
     runs[older] = again;
-    let asked = match (&bridge.judge, bridge.asked) {
-        (_, 0) => "nobody was asked".to_owned(),
-        (judge, asked) => {
-            let judge = plain(judge.as_deref().unwrap_or_default());
-            format!("{judge} was asked about {}", crate::report::count(asked, "conversation"))
-        }
+    let judge = plain(bridge.judge.as_deref().unwrap_or_default());
+    let asked = match (bridge.asked, &bridge.stopped) {
+        (0, _) => "nobody was asked".to_owned(),
+        (_, Some(why)) => format!("{judge} was not asked to the end: {}", plain(why)),
+        (asked, None) => format!("{judge} was asked about {}", crate::report::count(asked, "conversation")),
     };
     let kept = bridge.kept.as_ref().map(|kept| format!("; kept in {}", plain(kept))).unwrap_or_default();
     printer.note(&format!("run {} is judged again by the job of run {}: {asked}{kept}", bridge.run, bridge.by));

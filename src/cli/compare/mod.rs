@@ -66,7 +66,8 @@ impl CompareError {
     }
 }
 
-/// Compares runs with the first one, or the models of a single one. The status is 100 where one is worse, 101 where that is open.
+/// Compares runs with the first one, or the models of a single one. The status is 100 where one is worse, 101 where that is open,
+/// 102 where a run that is judged again was not judged to the end.
 pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let newest = [None];
     let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
@@ -103,7 +104,10 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
             ids.join(&format!("{flag}, eval-job show "))
         ));
     }
-    Ok(status(&comparisons))
+    match bridge.is_some_and(|bridge| bridge.stopped.is_some()) {
+        true => Ok(Verdict::Incomplete.exit_status()),
+        false => Ok(status(&comparisons)),
+    }
 }
 
 /// The rules: those of the run where its own models are compared, and repetitions were added until they are told apart.

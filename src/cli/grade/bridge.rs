@@ -50,7 +50,15 @@ pub(in crate::cli) fn bridge(
     let judge = judges.to_string();
     // A run names the judges of a panel with spaces between them.
     let is_same_judge = before.summary.provenance.judge_model.replace(", ", ",") == judge;
-    let mut bridge = Bridge { run: before.summary.id.clone(), by, judge: None, asked: 0, without_score: 0, kept: None };
+    let mut bridge = Bridge {
+        run: before.summary.id.clone(),
+        by,
+        judge: None,
+        asked: 0,
+        without_score: 0,
+        stopped: None,
+        kept: None,
+    };
     let mut overview = planned.emptied();
     let mut number = None;
     match answered(older, &again, (&judge, is_same_judge))? {
@@ -91,6 +99,9 @@ pub(in crate::cli) fn bridge(
             overview.summary.provenance.prices.extend(prices);
             if let Some(AskingStopped::LimitReached(why)) = &stopped {
                 overview.summary.limit_reached = Some(why.clone());
+            }
+            if let Some(AskingStopped::LimitReached(why) | AskingStopped::Refused(why)) = &stopped {
+                bridge.stopped = Some(why.clone());
             }
             again.asked(grading, stopped);
         }
