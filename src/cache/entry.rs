@@ -24,7 +24,7 @@ pub(super) struct CacheEntry {
     pub(super) model: String,
     /// Where it was asked, without credentials.
     pub(super) address: String,
-    /// What the reply took when it was given.
+    /// The usage of the reply when it was given.
     pub(super) usage: Usage,
     pub(super) reply: KeptReply,
 }

@@ -22,7 +22,7 @@ pub struct CacheFolder {
     path: PathBuf,
 }
 
-/// What is kept of one model at one address.
+/// The kept verdicts of one model at one address.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CacheRow {
@@ -62,7 +62,7 @@ pub struct PruneRules {
     pub most_bytes: Option<u64>,
 }
 
-/// What was removed.
+/// The removed entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// How many replies.
@@ -120,7 +120,7 @@ impl CacheFolder {
         Ok(())
     }
 
-    /// What is kept, added up for each model and address.
+    /// All that is kept, added up for each model and address.
     ///
     /// # Errors
     /// The folder can't be read; one that is not there holds nothing.

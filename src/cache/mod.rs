@@ -41,7 +41,7 @@ struct OpenCache {
     troubles: Mutex<Troubles>,
 }
 
-/// What went wrong with the cache itself.
+/// The trouble with the cache itself.
 #[derive(Default)]
 struct Troubles {
     damaged: Vec<(PathBuf, EntryError)>,
@@ -94,7 +94,7 @@ impl Cache {
         drop(tokio::task::spawn_blocking(move || open.write(&entry)).await);
     }
 
-    /// What went wrong with the cache itself, a sentence each: no verdict is lost by it.
+    /// The trouble with the cache itself, a sentence each: no verdict is lost by it.
     pub fn troubles(&self) -> Vec<String> {
         let Some(open) = &self.0 else { return Vec::new() };
         let troubles = open.troubles();

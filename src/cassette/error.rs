@@ -29,7 +29,7 @@ pub enum CassetteError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// A newer eval-job wrote it.
@@ -43,7 +43,7 @@ pub enum CassetteError {
 }
 
 impl CassetteError {
-    /// What to try.
+    /// The remedy to suggest.
     pub fn help(&self) -> &'static str {
         match self {
             CassetteError::Exists(_) => {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::evidence::TrialId;
 use crate::text::file_name;
 
-/// What all trials share.
+/// The common part of all trials.
 pub(super) const RUN: &str = "run.jsonl";
 
 /// The most characters of each part of a name.

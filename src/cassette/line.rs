@@ -25,7 +25,7 @@ pub(super) enum Line {
     End,
 }
 
-/// What all trials of a recorded run share.
+/// The common part of all trials of a recorded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunHeader {

@@ -83,7 +83,7 @@ impl Cassette {
         self.replayed().is_some()
     }
 
-    /// What all trials of the recorded run share.
+    /// The common part of all trials of the recorded run.
     pub fn header(&self) -> Option<&RunHeader> {
         match self {
             Cassette::Off => None,

@@ -16,7 +16,7 @@ struct ModelRequest<'a> {
     request: &'a LlmRequest,
 }
 
-/// What a request took, over all its tries.
+/// The usage of a request, over all its tries.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Taken {

@@ -28,7 +28,7 @@ pub struct Replay {
     used: Arc<Mutex<Used>>,
 }
 
-/// What was used of a recording.
+/// The used part of a recording.
 #[derive(Default)]
 struct Used {
     files: BTreeSet<String>,
@@ -36,7 +36,7 @@ struct Used {
     left_over: BTreeMap<String, usize>,
 }
 
-/// What of a recording was not used.
+/// The unused part of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unused {
     /// Exchanges, of trials that were replayed.
@@ -57,7 +57,7 @@ impl Replay {
         Ok(Replay { folder, header, redactor, tapes: OpenTapes::default(), run, used })
     }
 
-    /// What was not used, now that the run is over.
+    /// The unused part, now that the run is over.
     pub fn unused(&self) -> Unused {
         let used = self.used();
         let names = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();

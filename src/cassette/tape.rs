@@ -1,4 +1,4 @@
-//! What is recorded and replayed of one trial.
+//! The recording of one trial.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ pub enum Stopped {
     Unanswered,
 }
 
-/// What came of a recorded request.
+/// The outcome of a recorded request.
 pub(super) enum Outcome<A, P> {
     Answered(A),
     /// It was no longer waited for: what was known then.

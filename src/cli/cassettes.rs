@@ -186,7 +186,7 @@ impl JobCassette {
     }
 }
 
-/// What was not used, for the user.
+/// The unused part, for the user.
 fn unused(unused: &Unused) -> Vec<String> {
     const NAMED: usize = 3;
     let named = |files: &[String]| {

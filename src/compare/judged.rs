@@ -11,7 +11,7 @@ use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{Cell, Difference, Interval, Over, Paired, Sums, difference, figure, holm};
 
-/// What is compared.
+/// The compared parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// The score of the conversations.
@@ -69,7 +69,7 @@ impl Relation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedScore {
-    /// What is compared.
+    /// The compared parts.
     pub subject: Subject,
     /// How many pairs have it on both sides.
     pub pairs: u32,

@@ -97,7 +97,7 @@ pub struct Side {
 pub struct Comparison {
     /// What it is compared with.
     pub first: Side,
-    /// What is compared.
+    /// The compared parts.
     pub second: Side,
     /// How many cases both sides have.
     pub cases: u32,

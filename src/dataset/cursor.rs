@@ -46,7 +46,7 @@ fn is_camel_of(name: &str, key: &str) -> bool {
     key.next().is_none()
 }
 
-/// What becomes of keys that nobody asked for.
+/// The treatment of keys that nobody asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownKeys {
     /// The system refuses them: an error each.

@@ -28,7 +28,7 @@ pub trait Files {
         Ok(Box::new(Cursor::new(self.read(path)?)))
     }
 
-    /// What is in a folder, sorted by name.
+    /// The entries of a folder, sorted by name.
     ///
     /// # Errors
     /// There is none, or it can't be read.

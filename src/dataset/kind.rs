@@ -14,7 +14,7 @@ pub enum System {
     Watsonx,
     /// Red Hat's self-service-agent quickstart.
     Redhat,
-    /// What several systems write: message lists and traces.
+    /// Formats of several systems: message lists and traces.
     Shared,
 }
 
@@ -31,7 +31,7 @@ impl System {
     }
 }
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Purpose {
@@ -47,7 +47,7 @@ pub enum Purpose {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident: $system:ident, $purpose:ident, $name:literal;)*) => {
-        /// What a file is, by its content.
+        /// The format of a file, by its content.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         #[serde(rename_all = "camelCase")]
         pub enum Kind { $($(#[doc = $doc])* $kind,)* }
@@ -61,12 +61,12 @@ macro_rules! kinds {
                 match self { $(Kind::$kind => System::$system,)* }
             }
 
-            /// What it is for.
+            /// Its purpose.
             pub fn purpose(self) -> Purpose {
                 match self { $(Kind::$kind => Purpose::$purpose,)* }
             }
 
-            /// What it is, for messages.
+            /// Its kind, for messages.
             pub fn name(self) -> &'static str {
                 match self { $(Kind::$kind => $name,)* }
             }

@@ -20,7 +20,7 @@ pub struct NamedText {
     pub text: String,
 }
 
-/// What stands beside a file with cases.
+/// The files beside a file with cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// ADK's `test_config.json`, trpc-agent-go's metrics file.

@@ -166,7 +166,7 @@ fn lines_of<'a>(
     said.chain(lines.iter().zip(1..).map(line)).collect()
 }
 
-/// What the user says before its lines, or before the persona speaks.
+/// The user's messages before its lines, or before the persona speaks.
 fn first_messages(job: &Job, case: &Case) -> Vec<String> {
     if case.opening.is_empty() { job.greetings.first().cloned().into_iter().collect() } else { case.opening.0.clone() }
 }
@@ -202,7 +202,7 @@ fn call_of(call: &ExpectedCall) -> DatasetCall {
     }
 }
 
-/// What is expected of a whole conversation, as goals; calls without a graph come one after the other.
+/// The expectations of a whole conversation, as goals; calls without a graph come one after the other.
 fn goals_of(expected: &Expectation) -> Option<DatasetGoals> {
     let mut goals = DatasetGoals::default();
     let mut named: Map<String, Value> = Map::new();

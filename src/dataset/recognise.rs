@@ -1,11 +1,11 @@
-//! What a file is, by its content, never by its name.
+//! The format of a file, by its content, never by its name.
 
 use super::Kind;
 use super::findings::{about_file, about_text, unreadable};
 use super::json::{self, JsonContent, JsonNode, JsonText};
 use crate::job::{Problem, Problems, SourceLines};
 
-/// What was looked for, for messages.
+/// The searched-for kind, for messages.
 pub(super) const LOOKED_FOR: &str = "looked for: Google ADK (`eval_cases`, a list with `query`, `scenarios`), trpc-agent-go \
     (`evalCases`), watsonx Orchestrate (`goals` and `story`, YAML with `test_paths`, CSV `story,agent`), Red Hat \
     (`metadata` and `conversation`, `scenario` and `expected_outcome`)";
@@ -20,7 +20,7 @@ pub(super) struct Recognised {
     pub(super) inner: Option<String>,
 }
 
-/// What a file is, by its content.
+/// The format of a file, by its content.
 ///
 /// # Errors
 /// The text is no JSON, or none of the known kinds.
@@ -28,7 +28,7 @@ pub fn recognise(file_name: &str, text: &str) -> Result<Kind, Problems> {
     look_at(file_name, text).map(|recognised| recognised.kind)
 }
 
-/// What a file is, with its tree.
+/// The format of a file, with its tree.
 pub(super) fn look_at(file_name: &str, text: &str) -> Result<Recognised, Problems> {
     let lines = SourceLines::new(text);
     let unknown = |problem: Problem| Problems { list: vec![problem], untold: 0 };
@@ -173,7 +173,7 @@ fn is_adk_in_camel_case(root: &JsonNode) -> bool {
     })
 }
 
-/// What to try with a file that is like one that is known.
+/// The remedy to suggest with a file that is like one that is known.
 fn look_alike(root: &JsonNode) -> &'static str {
     let all = |keys: &[&str]| keys.iter().all(|key| root.has(key));
     if root.has("test_cases") {

@@ -1,4 +1,4 @@
-//! What became of a fact in a conversation.
+//! The use of a fact in a conversation.
 
 use serde::{Deserialize, Serialize};
 

@@ -82,7 +82,7 @@ pub struct Question {
     /// Who answers it.
     #[serde(default, skip_serializing_if = "QuestionTo::is_judge")]
     pub to: QuestionTo,
-    /// What was left out of texts that are too long, a sentence each.
+    /// The parts left out of texts that are too long, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<String>,
 }
@@ -107,7 +107,7 @@ pub struct AskedQuestion {
     /// The prompt. A journal holds it only where job, templates and conversation don't give it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What was left out of texts that are too long, a sentence each.
+    /// The parts left out of texts that are too long, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<String>,
 }

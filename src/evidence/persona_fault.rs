@@ -1,4 +1,4 @@
-//! What a persona said that no user would say.
+//! Faults of a persona: messages that no user would send.
 
 use serde::{Deserialize, Serialize};
 
@@ -103,13 +103,13 @@ impl Guard {
     }
 }
 
-/// What is wrong with a turn of the persona.
+/// The problem with a turn of the persona.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GuardFinding {
     /// The guard that found it.
     pub guard: Guard,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub why: String,
     /// The words of the turn, the fact or the task that show it.
     pub evidence: String,
@@ -126,6 +126,6 @@ pub struct PersonaFault {
     pub turn: u32,
     /// The message.
     pub text: String,
-    /// What is wrong with it; never empty.
+    /// The problem with it; never empty.
     pub findings: Vec<GuardFinding>,
 }

@@ -7,7 +7,7 @@ use super::ToolUse;
 /// A conversation beside what was expected of it. Nothing of it is stored: it is made of the evidence again.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
-    /// What was expected of single turns.
+    /// The expectations of single turns.
     pub turns: Vec<TurnExpectation>,
     /// The calls that were expected of the whole conversation; `None` where nothing is said about them.
     pub calls: Option<Vec<ToolUse>>,
@@ -19,7 +19,7 @@ pub struct Review {
     pub expected: usize,
 }
 
-/// What was expected of one turn.
+/// The expectations of one turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnExpectation {
     /// The turn's number.

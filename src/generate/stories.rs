@@ -22,7 +22,7 @@ const COLUMNS: [(&str, &[&str]); 7] = [
 pub struct StoryCheck<'a> {
     /// The agent's tools; empty where they are not known.
     pub tools: &'a [Tool],
-    /// What is wrong with the name of a persona.
+    /// The problem with the name of a persona.
     pub persona_problem: &'a dyn Fn(&str) -> Option<String>,
 }
 

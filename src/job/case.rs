@@ -39,11 +39,11 @@ pub struct Case {
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub plan: Option<String>,
-    /// What kind of person the user is in this case: how the persona behaves and writes.
+    /// The kind of person the user is in this case: how the persona behaves and writes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub traits: Vec<String>,
-    /// What kind of person the user is in this case, as `evaluator.personas` says it; the case is held with no other.
+    /// The kind of person the user is in this case, as `evaluator.personas` says it; the case is held with no other.
     #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "UserPersonaFile")]
     pub persona: Option<Box<UserPersona>>,
@@ -60,10 +60,10 @@ pub struct Case {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<ContextEntry>")]
     pub context: Vec<ContextText>,
-    /// What is expected of the whole conversation.
+    /// The expectations of the whole conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Box<Expectation>>,
-    /// What the session begins with.
+    /// The state in which the session begins.
     #[serde(default, skip_serializing_if = "CaseSession::is_empty")]
     pub session: CaseSession,
     /// The persona's tasks in this case, after the job's own tasks.
@@ -126,7 +126,7 @@ impl Case {
         setups.chain(assertions)
     }
 
-    /// What kind of person the user is, but for how it writes.
+    /// The kind of person the user is, but for how it writes.
     pub fn user_traits(&self) -> Vec<String> {
         let persona = self.persona.iter().flat_map(|persona| persona.traits());
         persona.chain(self.traits.iter().cloned()).collect()
@@ -156,7 +156,7 @@ impl Case {
         }
     }
 
-    /// What is expected of the whole conversation, and of single turns.
+    /// The expectations of the whole conversation, and of single turns.
     pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
         let lines = match &self.user {
             User::Lines(lines) => lines.as_slice(),
@@ -180,7 +180,7 @@ impl Case {
     }
 }
 
-/// What the session of a case begins with, instead of what the target says.
+/// The state in which the session of a case begins, instead of what the target says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "session")]

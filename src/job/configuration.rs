@@ -85,7 +85,7 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(regex(pattern = r"\S")))]
     pub(super) facts: Vec<String>,
-    /// What is expected of each conversation, where its case expects nothing else.
+    /// The expectations of each conversation, where its case expects nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) expected: Option<Box<Expectation>>,
     /// Texts for judges, in every case.

@@ -15,7 +15,7 @@ use crate::metric::trajectory::Expectation;
 pub struct Line {
     /// The message.
     pub say: String,
-    /// What is expected of the agent's turn.
+    /// The expectations of the agent's turn.
     pub expected: Option<Box<Expectation>>,
     /// The results of tools in this turn.
     pub mocks: Vec<ToolMockConfig>,
@@ -35,7 +35,7 @@ struct LineMapping {
     /// The message.
     #[schemars(regex(pattern = r"\S"))]
     say: String,
-    /// What is expected of the agent's turn.
+    /// The expectations of the agent's turn.
     #[serde(default)]
     expected: Option<Box<Expectation>>,
     /// The results of tools in this turn, for agents whose tools eval-job answers for: the first that fits a call counts, and

@@ -52,7 +52,7 @@ fn read(file_name: &str, text: &str, (templates, more): (&dyn TemplateCheck, Tre
 /// Reads any YAML document as a tree with places.
 ///
 /// # Errors
-/// What is wrong with the YAML itself, with its place.
+/// The problem with the YAML itself, with its place.
 pub fn read_yaml(file_name: &str, text: &str) -> Result<YamlNode, Problems> {
     let lines = SourceLines::new(text);
     let mut report = Report::new(file_name, &lines);

@@ -41,7 +41,7 @@ pub struct Persona {
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Review")]
     pub review: Option<Review>,
-    /// What kinds of people the user is: each case that the persona plays is held with each of them. A name of one in
+    /// The kinds of people the user is: each case that the persona plays is held with each of them. A name of one in
     /// `prompts/personas`, built in or beside the job; or a mapping that describes one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<UserPersonaFile>", length(min = 1))]

@@ -40,9 +40,9 @@ pub struct StatementPlace {
 /// A list of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementList {
-    /// What prepares the graph.
+    /// The statements that prepare the graph.
     Setups,
-    /// What must hold.
+    /// The requirement.
     Assertions,
 }
 

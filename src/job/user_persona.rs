@@ -12,7 +12,7 @@ use super::source::{self, SourceLines};
 use super::template_check::{TemplatePlace, TemplateProblem};
 use super::{AllowedFaults, check, nearest, rules, schema};
 
-/// What kind of person the user is. The persona plays it beside its tasks and facts.
+/// The kind of person the user is. The persona plays it beside its tasks and facts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "user persona")]
@@ -25,11 +25,11 @@ pub struct UserPersona {
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub description: Option<String>,
-    /// What it is after, beyond its tasks.
+    /// Its goals, beyond its tasks.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub goals: Option<String>,
-    /// What it puts up with before it gives up.
+    /// Its patience: what it puts up with before it gives up.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub patience: Option<String>,
@@ -37,7 +37,7 @@ pub struct UserPersona {
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub style: Option<String>,
-    /// What it knows of the subject. Facts are the case's.
+    /// Its knowledge of the subject. Facts are the case's.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", regex(pattern = r"\S"))]
     pub knowledge: Option<String>,
@@ -103,14 +103,14 @@ impl UserPersona {
         UserPersona::shipped(&self.name).is_ok_and(|shipped| shipped == *self)
     }
 
-    /// What kind of person it is, but for how it writes: a sentence each.
+    /// The kind of person it is, but for how it writes: a sentence each.
     pub fn traits(&self) -> impl Iterator<Item = String> {
         let named = [("goals", &self.goals), ("patience", &self.patience), ("knowledge", &self.knowledge)];
         let named = named.into_iter().filter_map(|(what, text)| Some(format!("{what}: {}", text.as_ref()?)));
         self.description.iter().cloned().chain(named).chain(self.behaviours.iter().cloned())
     }
 
-    /// What is wrong with it as a whole.
+    /// The problem with it as a whole.
     pub(super) fn problem(&self) -> Option<String> {
         if self.name.is_empty() {
             return Some("a persona that the job describes needs a `name`".to_owned());

@@ -15,7 +15,7 @@ use crate::score::{Score, Weight};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(into = "MetricFile")]
 pub struct MetricEntry {
-    /// What is measured, and how.
+    /// The metric with its options.
     pub metric: MetricConfig,
     /// Its name in reports, where the job gives one.
     pub name: Option<String>,

@@ -10,7 +10,7 @@ use super::rouge::RougeConfig;
 use super::trajectory::Expectation;
 use super::wording::TextConfig;
 
-/// What must hold of a reply together: it scores 1 where every part is fulfilled, else 0.
+/// The requirement of a reply together: it scores 1 where every part is fulfilled, else 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "reply")]

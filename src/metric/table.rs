@@ -60,7 +60,7 @@ macro_rules! metrics {
             }
         }
 
-        /// What is measured, with its options.
+        /// The metric, with its options.
         #[derive(Debug, Clone, PartialEq)]
         pub enum MetricConfig {
             $($(#[doc = $doc])+ $variant(Box<$config>),)*

@@ -23,7 +23,7 @@ pub struct PersonaView<'a> {
     pub facts: &'a [String],
     /// The story that it plays or the plan that it follows, beside its tasks or instead of them.
     pub plan: Option<&'a str>,
-    /// What kind of person it is.
+    /// The kind of person it is.
     pub traits: &'a [String],
     /// The faults that it may make, because they are part of what it plays.
     pub allowed: &'a [Guard],

@@ -37,7 +37,7 @@ pub struct QuestionView<'a> {
 pub struct ViewItem<'a> {
     /// Its id, by which the verdict names it.
     pub id: &'a str,
-    /// What is to be decided.
+    /// The item to decide.
     pub text: &'a str,
     /// The turn that it is about, where it is about one.
     pub turn: Option<u32>,
@@ -48,7 +48,7 @@ pub struct ViewItem<'a> {
 pub struct RenderedQuestion {
     /// All that the judge sees.
     pub prompt: String,
-    /// What was left out of texts that are too long, a sentence each.
+    /// The parts left out of texts that are too long, a sentence each.
     pub cuts: Vec<String>,
 }
 

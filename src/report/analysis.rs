@@ -1,4 +1,4 @@
-//! What went wrong in a run: failures grouped by tool, argument and reason, or by metric and part, with how often and in which
+//! Failures of a run, grouped by tool, argument and reason, or by metric and part, with how often and in which
 //! cases.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Analysis {
     left_out: usize,
 }
 
-/// What a failure is about.
+/// The subject of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Subject {

@@ -73,7 +73,7 @@ pub struct Dimension {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OtherScore {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its score there.
     pub component: Component,

@@ -41,7 +41,7 @@ thread_local! {
     /// The deadline of the script that runs on this thread, and the steps since the clock was last read. Rhai's callback
     /// is the engine's, of which there is one for all scripts; its count of operations begins anew in each closure.
     static RUNNING: Cell<Option<(Deadline, u32)>> = const { Cell::new(None) };
-    /// What it is for.
+    /// Its purpose.
     static PURPOSE: Cell<Option<&'static Purpose>> = const { Cell::new(None) };
 }
 

@@ -1,19 +1,19 @@
-//! What a script is for: the variables that it sees, and what it must give.
+//! The purpose of a script: the variables that it sees, and what it must give.
 
 use super::api::{ApiType, Shape};
 
-/// What a script is for.
+/// The purpose of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Purpose {
     /// The variables that it sees.
     pub(crate) variables: &'static [(&'static str, Shape)],
-    /// What it must give.
+    /// The type of its result.
     pub gives: Gives,
     /// A script that can run.
     pub example: &'static str,
 }
 
-/// What a script must give.
+/// The type of a script's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gives {
     /// True or false.
@@ -63,7 +63,7 @@ impl Purpose {
         }
     }
 
-    /// What it must give, as a sentence says it.
+    /// The type of its result, as a sentence says it.
     pub(crate) fn must_be(&self) -> &'static str {
         match self.gives {
             Gives::Truth => "true or false",

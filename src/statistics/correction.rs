@@ -135,7 +135,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What is added to the verified units: half a unit of each combination of yes and no, of cases of their own.
+/// The units added to the verified units: half a unit of each combination of yes and no, of cases of their own.
 fn added(known: &[Unit], units: &[Unit]) -> Vec<Unit> {
     let half = ADDED * weight(known) / known.len() as f64;
     let first = units.iter().map(|unit| unit.case + 1).max().unwrap_or_default();

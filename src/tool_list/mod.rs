@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 pub struct Tool {
     /// The name by which it is called.
     pub name: String,
-    /// What it does; may be empty.
+    /// Its description; may be empty.
     pub description: String,
     /// The JSON Schema of each argument, as far as it is known.
     pub arguments: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! What a flip is suspected to come from: a conversation that fails beside the nearest one that passes.
+//! The suspected source of a flip: a conversation that fails beside the nearest one that passes.
 //!
 //! The rule, in this order: the agent gave up; the judges, or the samples of one, disagree on what fails; the first thing that
 //! is said or called otherwise is the agent's, or the user's; all is the same word by word, and what fails was judged, or
@@ -14,7 +14,7 @@ use crate::evidence::{EventKind, Turn};
 use crate::record::TrialRecord;
 use crate::score::{Dimension, Outcome, Score, Scorecard, Weight};
 
-/// What a flip is suspected to come from.
+/// The suspected source of a flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Source {
@@ -74,7 +74,7 @@ impl Lost {
     }
 }
 
-/// What is remembered of a conversation: numbers that stand for its words, and what it was worth.
+/// A digest of a conversation: numbers that stand for its words, and what it was worth.
 #[derive(Debug, Clone)]
 struct Trace {
     /// Of each turn what the user said, and what the agent replied and called.

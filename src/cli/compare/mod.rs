@@ -50,7 +50,7 @@ fn lines(differences: &[HeldDifference]) -> String {
 }
 
 impl CompareError {
-    /// What to try.
+    /// The remedy to suggest.
     pub(super) fn help(&self) -> &'static str {
         match self {
             CompareError::Alone { .. } => "name a second run, or compare models in one: eval-job run --model a,b",

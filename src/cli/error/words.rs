@@ -262,7 +262,7 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
     }
 }
 
-/// What to try with the store of a team.
+/// The remedy to suggest with the store of a team.
 fn help_of_team(error: &TeamError) -> &'static str {
     match error {
         TeamError::Address(_) => {

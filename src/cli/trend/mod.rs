@@ -32,7 +32,7 @@ pub(super) enum TrendError {
 }
 
 impl TrendError {
-    /// What to try.
+    /// The remedy to suggest.
     pub(super) fn help(&self) -> String {
         let one_of = |known: &[String]| format!("one of {}", report::one_line(&known.join(", "), 300));
         match self {

@@ -54,7 +54,7 @@ fn find(guard: Guard, scene: &Scene<'_>) -> Option<GuardFinding> {
     found.map(|Fault { why, evidence }| GuardFinding { guard, why, evidence, found_by: None })
 }
 
-/// What the guards look at.
+/// The input of the guards.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardInput<'a> {
     /// Whether the persona knows the facts.

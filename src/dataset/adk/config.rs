@@ -8,7 +8,7 @@ use crate::dataset::cursor::{Cursor, Spelling, UnknownKeys};
 use crate::dataset::model::{CaseUser, Dataset, DatasetMetric, MeasureKind};
 use crate::text::nearest;
 
-/// What a `test_config.json` says.
+/// The content of `test_config.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::dataset) struct AdkConfig {
     metrics: Vec<DatasetMetric>,
@@ -20,7 +20,7 @@ pub(in crate::dataset) struct AdkConfig {
 }
 
 impl Default for AdkConfig {
-    /// What ADK does without such a file.
+    /// ADK's defaults without such a file.
     fn default() -> AdkConfig {
         AdkConfig {
             metrics: default_metrics(),

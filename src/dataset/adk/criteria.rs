@@ -30,7 +30,7 @@ pub(super) const METRICS: [(&str, MeasureKind); 18] = [
     ("invocation_duration_v1", MeasureKind::Figure),
 ];
 
-/// What ADK measures where no configuration says otherwise.
+/// ADK's metrics where no configuration says otherwise.
 pub(super) fn default_metrics() -> Vec<DatasetMetric> {
     let metrics = [
         DatasetMetric::new("tool_trajectory_avg_score", MeasureKind::Trajectory, Some(1.0)),

@@ -9,7 +9,7 @@ use crate::dataset::Kind;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
 use crate::dataset::model::{CaseUser, Dataset, DatasetCase, Scenario};
 
-/// What ADK's simulated user says when it is done; fixed in its code.
+/// The stop signal of ADK's simulated user; fixed in its code.
 const STOP_SIGNAL: &str = "</finished>";
 
 /// The most messages of the user where no configuration says otherwise.

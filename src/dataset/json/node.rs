@@ -66,7 +66,7 @@ impl JsonNode {
         if let JsonContent::Text(text) = &self.content { Some(text) } else { None }
     }
 
-    /// What the value is, for messages.
+    /// The kind of the value, for messages.
     pub(in crate::dataset) fn kind(&self) -> &'static str {
         match self.content {
             JsonContent::Null => "null",

@@ -7,7 +7,7 @@ pub(in crate::dataset) struct JsonNote {
     pub(in crate::dataset) start: usize,
     /// The byte after its last.
     pub(in crate::dataset) end: usize,
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub(in crate::dataset) message: String,
 }
 

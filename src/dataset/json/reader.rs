@@ -20,7 +20,7 @@ const FEW: usize = 16;
 pub(in crate::dataset) struct JsonText {
     /// The value; of several documents in a row, one a line, a list of them.
     pub(in crate::dataset) root: JsonNode,
-    /// What was read although it is no JSON.
+    /// Deviations that were accepted: what is no JSON.
     pub(in crate::dataset) notes: Vec<JsonNote>,
     /// Whole numbers of which not all digits are kept: as they are read, and as they are written.
     pub(in crate::dataset) long_integers: Vec<(String, String)>,
@@ -33,9 +33,9 @@ pub(in crate::dataset) struct JsonError {
     pub(in crate::dataset) start: usize,
     /// The byte after its last.
     pub(in crate::dataset) end: usize,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub(in crate::dataset) message: String,
-    /// What to try.
+    /// The remedy to suggest.
     pub(in crate::dataset) help: Option<String>,
 }
 

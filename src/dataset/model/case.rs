@@ -29,7 +29,7 @@ pub struct DatasetCase {
     pub file: Option<PathBuf>,
     /// Who speaks with the agent.
     pub user: CaseUser,
-    /// What the conversation begins with.
+    /// The beginning of the conversation.
     pub session: CaseSession,
     /// What the whole conversation is expected to come to.
     pub expected: CaseExpectation,
@@ -39,10 +39,10 @@ pub struct DatasetCase {
     /// Whether a second runner makes the expected side: its replies and calls stand in for what the file expects.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expected_runner: bool,
-    /// What judges look at in this case, beside the metrics' own rubrics.
+    /// The criteria for judges in this case, beside the metrics' own rubrics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Rubric>,
-    /// What a judge checks.
+    /// A check by a judge.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<JudgedCheck>,
     /// Texts for the judge.
@@ -54,7 +54,7 @@ pub struct DatasetCase {
     /// When it was made, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<f64>,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
@@ -90,7 +90,7 @@ pub struct UserLine {
     /// Messages that are put before this turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<ContextMessage>,
-    /// What is expected.
+    /// The expectations.
     pub expected: LineExpectation,
     /// Answers of tools that are not to be called.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,12 +98,12 @@ pub struct UserLine {
     /// The same for the expected runner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected_runner_mocks: Vec<ToolMock>,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
-/// What a simulated user wants and knows.
+/// The goals and knowledge of a simulated user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Scenario {
@@ -115,7 +115,7 @@ pub struct Scenario {
     /// Messages after the first one that are fixed too; the simulator speaks after them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<String>,
-    /// What kind of person the user is.
+    /// The kind of person the user is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<ScenarioPersona>,
     /// How the user writes.
@@ -124,7 +124,7 @@ pub struct Scenario {
     /// What should have come of the conversation when it is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
-    /// What the simulator says when it is done.
+    /// The stop signal of the simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_signal: Option<String>,
     /// The most messages of the user, the first one included; `None` is no limit.
@@ -132,7 +132,7 @@ pub struct Scenario {
     pub max_turns: Option<u32>,
     /// With whom the simulator talks.
     pub driver: ScenarioDriver,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
@@ -148,7 +148,7 @@ pub enum ScenarioDriver {
     Expected,
 }
 
-/// What kind of person a simulated user is.
+/// The kind of person a simulated user is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScenarioPersona {
@@ -201,7 +201,7 @@ pub struct PersonaBehavior {
     pub violation_rubrics: Vec<String>,
 }
 
-/// What a conversation begins with.
+/// The beginning of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CaseSession {
@@ -263,13 +263,13 @@ pub struct RecordedTurn {
     /// Its tool calls, in order, with their results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<DatasetCall>,
-    /// What it said before its final reply.
+    /// Its messages before its final reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intermediate: Vec<super::AuthoredText>,
     /// The agent's own tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What the record says beside that: traces, times.
+    /// All other content of the record: traces, times.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }

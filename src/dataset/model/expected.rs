@@ -25,7 +25,7 @@ pub struct DatasetCall {
     pub rules: Map<String, Value>,
 }
 
-/// What is expected of one turn of the agent.
+/// The expectations of one turn of the agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LineExpectation {
@@ -35,10 +35,10 @@ pub struct LineExpectation {
     /// The tool calls, in order; none expected is an empty list, nothing said is `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<Vec<DatasetCall>>,
-    /// What the agent says before its final reply.
+    /// The agent's messages before its final reply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intermediate: Vec<AuthoredText>,
-    /// What judges look at in this turn.
+    /// The criteria for judges in this turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Rubric>,
 }
@@ -56,7 +56,7 @@ impl LineExpectation {
 pub struct AuthoredText {
     /// The agent's name; may be empty.
     pub author: String,
-    /// What it said.
+    /// Its message.
     pub text: String,
 }
 
@@ -64,7 +64,7 @@ pub struct AuthoredText {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CaseExpectation {
-    /// What must be reached, and in which order.
+    /// The goals, and in which order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goals: Option<DatasetGoals>,
     /// The session's state afterwards: each entry must be there.
@@ -88,14 +88,14 @@ pub struct DatasetGoals {
 pub struct Goal {
     /// Its name; no two goals of a case share one.
     pub name: String,
-    /// What reaches it.
+    /// The event that reaches it.
     pub kind: GoalKind,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
-/// What reaches a goal.
+/// The event that reaches a goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum GoalKind {
@@ -103,7 +103,7 @@ pub enum GoalKind {
     ToolCall(DatasetCall),
     /// A reply that says the same and has the keywords.
     Text {
-        /// What it must say.
+        /// The text that it must say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         response: Option<String>,
         /// Words that must be in it.
@@ -115,7 +115,7 @@ pub enum GoalKind {
     },
     /// An element of the user interface that is offered.
     Interaction {
-        /// What identifies it.
+        /// Its identifier.
         key: String,
         /// With which value.
         value: Value,
@@ -139,7 +139,7 @@ pub struct ToolMock {
     /// Which calls it answers; `None` is every call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// What it answers.
+    /// The question that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The instructions for a model that makes the answer up.
@@ -147,19 +147,19 @@ pub struct ToolMock {
     pub prompt: Option<String>,
 }
 
-/// What a judge checks in a conversation.
+/// A check by a judge in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgedCheck {
-    /// What must hold, in plain language.
+    /// The requirement, in plain language.
     pub check: String,
     /// `observed` or `policy`.
     pub kind: String,
-    /// What the judge is shown.
+    /// The evidence that the judge is shown.
     pub scope: JudgedScope,
 }
 
-/// What a judge is shown.
+/// The evidence that a judge is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum JudgedScope {

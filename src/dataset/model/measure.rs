@@ -11,7 +11,7 @@ use super::Rubric;
 pub struct DatasetMetric {
     /// Its name in reports.
     pub name: String,
-    /// What computes it, by the name that its system knows; usually the same.
+    /// Its implementation, by the name that its system knows; usually the same.
     pub evaluator: String,
     /// What that is.
     pub kind: MeasureKind,
@@ -21,13 +21,13 @@ pub struct DatasetMetric {
     /// Its options, each key as its system's newest files spell it, in camelCase.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub options: Map<String, Value>,
-    /// What a judge looks at.
+    /// The criteria for a judge.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Rubric>,
     /// The file and the line that ask for it; `None` where it is a default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<(String, usize)>,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
@@ -48,7 +48,7 @@ impl DatasetMetric {
     }
 }
 
-/// What computes a metric.
+/// The implementation of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MeasureKind {

@@ -28,7 +28,7 @@ use crate::job::Problem;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dataset {
-    /// What the file is.
+    /// The format of the file.
     pub kind: Kind,
     /// Its id, or the name of the file without its ending.
     pub name: String,
@@ -45,13 +45,13 @@ pub struct Dataset {
     /// When it was made, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<f64>,
-    /// What the file says beside that.
+    /// All other content of the file.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
     /// The name of the folder that the file lies in.
     #[serde(skip)]
     pub folder: Option<String>,
-    /// What was read although it is odd, and what means nothing.
+    /// Deviations that were accepted: what is odd, and what means nothing.
     #[serde(skip)]
     pub warnings: Vec<Problem>,
     /// Whole numbers of which not all digits are kept: as they are read, and as the file writes them.

@@ -1,4 +1,4 @@
-//! What stands beside a file with cases.
+//! The files beside a file with cases.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ fn metrics_of(path: &Path, text: &str, files: &dyn Files, odd: &mut Vec<Problem>
     Some(only)
 }
 
-/// What lies beside the conversations.
+/// The files beside the conversations.
 const IDS: &str = "authoritative_user_ids";
 const DEFAULT: &str = "default_context";
 const OWN: &str = "conversation_context";

@@ -22,7 +22,7 @@ pub struct LargeDataset {
     path: PathBuf,
     pieces: Pieces,
     beside: Beside,
-    /// What its cases can be found by, in the file's order.
+    /// The keys by which its cases are found, in the file's order.
     pub keys: Vec<CaseKey>,
     /// What is odd about what stands beside it.
     pub warnings: Vec<Problem>,
@@ -79,7 +79,7 @@ impl LargeDataset {
     /// Some of its cases.
     ///
     /// # Errors
-    /// What is wrong with them, each with its line.
+    /// The problem with them, each with its line.
     pub fn read(&self, cases: Range<usize>, files: &dyn Files) -> Result<Dataset, Problems> {
         let text = self.text(cases.clone(), files)?;
         let line = self.pieces.list.get(cases.start).map_or(1, |piece| piece.line);

@@ -17,7 +17,7 @@ use crate::job::{Problem, Problems};
 pub use folder::are_no_cases;
 pub use large::LargeDataset;
 
-/// What was named beside the path.
+/// The options named beside the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenOptions {
     /// ADK's `test_config.json` or trpc-agent-go's metrics file, instead of the one that stands beside the cases.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::RecordingKey;
 
-/// What a case can be found by.
+/// The keys by which a case is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaseKey {
     /// Its ids: its own, and the one that its system knows.

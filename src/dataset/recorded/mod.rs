@@ -30,11 +30,11 @@ pub use open::{RecordingKey, Recordings};
 /// The conversations of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
-    /// What the file is.
+    /// The format of the file.
     pub kind: Kind,
     /// The conversations, in the file's order.
     pub conversations: Vec<Recorded>,
-    /// What was read although it is odd, and what is missing.
+    /// Deviations that were accepted: what is odd, and what is missing.
     pub warnings: Vec<Problem>,
 }
 
@@ -55,7 +55,7 @@ pub struct Recorded {
     pub expected: Vec<UserLine>,
     /// Why it broke off, where it did.
     pub error: Option<String>,
-    /// What the file says beside that.
+    /// All other content of the file.
     pub extra: Map<String, Value>,
 }
 
@@ -161,7 +161,7 @@ fn read_with(
     Ok(Recording { kind, conversations, warnings })
 }
 
-/// What was looked for, for messages.
+/// The searched-for kind, for messages.
 const LOOKED_FOR_RECORDED: &str = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
                                    Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
 

@@ -1,4 +1,4 @@
-//! What the quickstart measures: questions to a judge, with thresholds that are fixed in its code.
+//! The quickstart's metrics: questions to a judge, with thresholds that are fixed in its code.
 
 use crate::dataset::model::{DatasetMetric, MeasureKind};
 

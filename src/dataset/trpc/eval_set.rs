@@ -183,7 +183,7 @@ fn read_rubric(value: Cursor<'_>, number: usize) -> Option<Rubric> {
     Some(Rubric { id, text: text.unwrap_or_default(), description, rubric_type, metric, weight: None })
 }
 
-/// What is wrong with the rubrics of cases beside these metrics: the line of the case, and a sentence.
+/// The problem with the rubrics of cases beside these metrics: the line of the case, and a sentence.
 pub(in crate::dataset) fn check_rubrics(dataset: &Dataset, metrics: &[DatasetMetric]) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
     for case in &dataset.cases {

@@ -1,4 +1,4 @@
-//! What somebody said: a message, or in older files a content.
+//! Messages of either side; in older files a content.
 
 use serde_json::{Map, Value};
 

@@ -9,7 +9,7 @@ use crate::dataset::json::JsonContent;
 use crate::dataset::model::{CaseUser, Dataset};
 use crate::text::nearest;
 
-/// What a `config.yml` says.
+/// The content of `config.yml`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::dataset) struct WatsonxConfig {
     /// Files and folders with cases.

@@ -1,4 +1,4 @@
-//! What watsonx Orchestrate measures. Only the success of a journey decides; it knows no thresholds.
+//! The metrics of watsonx Orchestrate. Only the success of a journey decides; it knows no thresholds.
 
 use crate::dataset::model::{DatasetCase, DatasetMetric, GoalKind, MeasureKind};
 

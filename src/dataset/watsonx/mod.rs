@@ -20,7 +20,7 @@ use super::cursor::{Spelling, UnknownKeys};
 const KEYS: Spelling = Spelling::Exact;
 const UNKNOWN: UnknownKeys = UnknownKeys::Kept;
 
-/// What the simulated user says when it is done.
+/// The stop signal of the simulated user.
 const STOP_SIGNAL: &str = "END";
 
 /// The most messages of the user where nothing else is said.

@@ -1,4 +1,4 @@
-//! What a job may say of a reply that is a document.
+//! The options of a reply that is a document in a job file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

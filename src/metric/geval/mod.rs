@@ -12,7 +12,7 @@ use crate::score::Score;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "geval metric")]
 pub struct GevalConfig {
-    /// What is scored, in a sentence or two.
+    /// The subject of the score, in a sentence or two.
     pub criteria: String,
     /// The steps in which the judge decides. Default: the criterion alone
     #[schemars(inner(regex(pattern = r"\S")))]

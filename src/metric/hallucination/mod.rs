@@ -17,7 +17,7 @@ const MOST_SENTENCES: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "hallucination metric")]
 pub struct HallucinationConfig {
-    /// What is averaged: the sentences of all replies, or the replies, each being the mean of its sentences, as ADK and
+    /// The averaged items: the sentences of all replies, or the replies, each being the mean of its sentences, as ADK and
     /// trpc-agent-go do it. Default: sentences
     #[serde(skip_serializing_if = "MeanOver::is_sentences")]
     pub mean_over: MeanOver,
@@ -25,7 +25,7 @@ pub struct HallucinationConfig {
     pub judging: JudgeOptions,
 }
 
-/// What is averaged.
+/// The averaged items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MeanOver {

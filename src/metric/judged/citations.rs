@@ -1,8 +1,8 @@
-//! What a verdict rests on, as the judge writes it.
+//! The evidence of a verdict, as the judge writes it.
 
 use serde_json::{Map, Value, json};
 
-/// What a verdict rests on.
+/// The evidence of a verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Citations {
     /// Words of the conversation, each with its turn; `None` for facts and context.

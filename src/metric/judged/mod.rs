@@ -49,7 +49,7 @@ pub(super) const NO_JUDGE: &str = "no model judges: the rules of `scripted` know
 pub struct JudgeItem {
     /// Its id, unique among those of its question.
     pub id: String,
-    /// What is to be decided.
+    /// The item to decide.
     pub text: String,
     /// The turn that it is about, where it is about one.
     pub turn: Option<u32>,
@@ -64,7 +64,7 @@ impl JudgeItem {
     }
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JudgeItems {
     /// These.

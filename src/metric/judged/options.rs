@@ -8,7 +8,7 @@ use crate::evidence::{EventKind, Transcript, Turn};
 use crate::metric::MetricInput;
 use crate::score::Score;
 
-/// What becomes of a verdict that is none of those that were asked for.
+/// The treatment of a verdict that is none of those that were asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum UnknownVerdict {
@@ -33,7 +33,7 @@ pub struct JudgeOptions {
     /// As the system whose metric this is would decide: verdicts need no evidence, and one that can't be used is left out of the mean.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// What becomes of a verdict that is none of those that were asked for. Default: `missing`, and `leftOut` where it is strict
+    /// The treatment of a verdict that is none of those that were asked for. Default: `missing`, and `leftOut` where it is strict
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownVerdict>,
     /// Where it is strict: a sample whose verdicts on a turn have a mean of at least this score is for the agent there, and the
@@ -84,7 +84,7 @@ impl JudgeOptions {
     }
 }
 
-/// What the agent said in a turn before its final reply.
+/// The agent's messages in a turn before its final reply.
 fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
     turn.events.iter().filter_map(|event| match &event.kind {
         EventKind::Other { data } => data.get("intermediate").and_then(Value::as_str),

@@ -72,14 +72,14 @@ impl Shown {
         }
     }
 
-    /// What is wrong with the evidence of a score for something, in a sentence; `None` where nothing is.
+    /// The problem with the evidence of a score for something, in a sentence; `None` where nothing is.
     pub(in crate::metric) fn problem_of(&self, name: &str, citations: &Citations, score: Score) -> Option<String> {
         let (reason, citations) = (String::new(), citations.clone());
         let decision = Ok(Some(score));
         self.problem(&Verdict { id: name.to_owned(), found: None, reason, citations, label: None, decision }, None)
     }
 
-    /// What is wrong with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
+    /// The problem with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
     pub(super) fn problem(&self, verdict: &Verdict, item: Option<&JudgeItem>) -> Option<String> {
         // Whether something applies is decided by what it says itself.
         let Ok(Some(score)) = verdict.decision else { return None };

@@ -55,11 +55,11 @@ impl Support {
 pub struct Verdict {
     /// The item's id.
     pub id: String,
-    /// What it is about, where the judge found it itself.
+    /// Its subject, where the judge found it itself.
     pub found: Option<String>,
     /// The judge's reason: untrusted text.
     pub reason: String,
-    /// What it rests on.
+    /// Its evidence.
     pub citations: Citations,
     /// The label, where it is one of support.
     pub label: Option<Support>,
@@ -98,7 +98,7 @@ impl Scale {
     /// nothing counts as supported.
     ///
     /// # Errors
-    /// What is wrong with it: the end of a sentence.
+    /// The problem with it: the end of a sentence.
     pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, String> {
         match self.known(value, options.strict) {
             Err(_) if options.unknown() == UnknownVerdict::Holds && self != Scale::Ten => Ok(Some(Score::ONE)),

@@ -1,4 +1,4 @@
-//! What a job may say of ROUGE.
+//! The options of ROUGE in a job file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,14 +15,14 @@ use crate::text::Tokenizer;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "rouge")]
 pub struct RougeConfig {
-    /// What is compared: `rouge1` words, `rouge2` pairs of words and so on, `rougeL` the longest common sequence of words,
+    /// The compared parts: `rouge1` words, `rouge2` pairs of words and so on, `rougeL` the longest common sequence of words,
     /// `rougeLsum` that of each sentence.
     #[serde(rename = "type")]
     #[schemars(with = "String", regex(pattern = r"^rouge([1-9][0-9]*|L|Lsum)$"))]
     pub rouge_type: RougeType,
     /// Which of the three numbers is the score: `f1` unless told otherwise.
     pub measure: RougeMeasure,
-    /// What each of the three numbers must reach; with it, the score is 1 where all do, else 0.
+    /// The least value of each of the three numbers; with it, the score is 1 where all do, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<RougeMinimum>,
     /// How texts are divided into words.
@@ -135,7 +135,7 @@ impl RougeMeasure {
     }
 }
 
-/// What each of the three numbers must reach.
+/// The least value of each of the three numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RougeMinimum {
@@ -147,7 +147,7 @@ pub struct RougeMinimum {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     pub recall: Option<Score>,
-    /// What the harmonic mean of both must reach.
+    /// The least value of the harmonic mean of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     pub f1: Option<Score>,

@@ -13,7 +13,7 @@ pub struct Rubric {
     /// Its id; no two rubrics of a metric share one.
     #[schemars(regex(pattern = r"\S"))]
     pub id: String,
-    /// What must hold.
+    /// The requirement.
     pub text: String,
     /// Its purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]

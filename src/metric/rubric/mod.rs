@@ -14,7 +14,7 @@ use super::{MetricInput, judged};
 use crate::evidence::Turn;
 use crate::score::{Component, Weight};
 
-/// What a rubric is about.
+/// The subject of a rubric.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RubricScope {
@@ -32,10 +32,10 @@ pub enum RubricScope {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[schemars(title = "rubric metric")]
 pub struct RubricConfig {
-    /// What must hold in every case, beside the rubrics of the case: `expected.rubrics`.
+    /// The requirement in every case, beside the rubrics of the case: `expected.rubrics`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Rubric>,
-    /// What the rubrics are about: the whole conversation, each turn, or the last turn. Those of a line are about its turn.
+    /// The subject of the rubrics: the whole conversation, each turn, or the last turn. Those of a line are about its turn.
     pub scope: RubricScope,
     /// The type of the case's rubrics that it uses, beside those without one. Default: any type
     #[serde(skip_serializing_if = "Option::is_none", rename = "type")]

@@ -9,7 +9,7 @@ use crate::evidence::{CallsByTurn, Turn};
 use crate::metric::MetricInput;
 use crate::prompt::{Cut, escape};
 
-/// What a variable of a prompt stands for.
+/// The value of a prompt's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TemplateField {

@@ -25,7 +25,7 @@ pub use scorer::{Category, ScorerReading, ScorerReplyError, TemplateScorer};
 pub struct TemplateConfig {
     /// The prompt. `{{name}}` is replaced by the value of that variable.
     pub prompt: String,
-    /// What the reply looks like, and its score.
+    /// The form of the reply, and its score.
     pub scorer: TemplateScorer,
     /// The variables of the prompt, each with what it stands for.
     pub variables: std::collections::BTreeMap<String, TemplateField>,

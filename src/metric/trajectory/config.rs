@@ -1,4 +1,4 @@
-//! What a job may say about the metric `trajectory`.
+//! The options of the metric `trajectory` in a job file.
 
 use std::collections::BTreeMap;
 

@@ -61,7 +61,7 @@ pub struct ExpectedMessage {
     /// What it says, in other words perhaps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// What it mentions.
+    /// The keywords that it mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
 }
@@ -87,7 +87,7 @@ pub struct Expectation {
     /// The expected reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
-    /// What the reply mentions.
+    /// The keywords that the reply mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
     /// The expected state of the session in the end.
@@ -104,7 +104,7 @@ impl Expectation {
         self.calls.iter().flatten().any(|call| call.rules.values().any(Rule::is_fuzzy))
     }
 
-    /// What is wrong with it.
+    /// The problem with it.
     pub fn problems(&self) -> Vec<ExpectationProblem> {
         let calls = self.calls.as_deref().unwrap_or_default();
         let mut problems = Vec::new();
@@ -153,6 +153,6 @@ pub struct ExpectationProblem {
     pub message: String,
     /// The problem of the script at this key, with its place in it.
     pub script: Option<Box<ExpressionProblem>>,
-    /// What to try.
+    /// The remedy to suggest.
     pub help: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a job may say of a reply's wording.
+//! The options of a reply's wording in a job file.
 
 use regex::Regex;
 use schemars::JsonSchema;

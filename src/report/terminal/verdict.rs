@@ -248,7 +248,7 @@ fn difference(record: &RunSummary, figure: &ModelFigure, digits: usize) -> Optio
     Some(format!("{sign}{}", decimals(difference.abs(), digits)))
 }
 
-/// What each model comes to beside the first one.
+/// Each model beside the first one.
 fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     let comparisons = run.gathered.comparisons(&run.overview.summary.provenance);
     let scores =

@@ -1,4 +1,4 @@
-//! What is wrong with a message of the persona, as rules and the reviewer find it.
+//! The problem with a message of the persona, as rules and the reviewer find it.
 
 use super::PersonaDriver;
 use crate::conversation::{PersonaReply, guard};
@@ -20,7 +20,7 @@ impl PersonaDriver<'_> {
         is_example(&self.dense_instructions, message) || is_of_template(&self.dense_template, message)
     }
 
-    /// What is wrong with a message that can be read. The reviewer is asked about those with which nothing else is wrong.
+    /// The problem with a message that can be read. The reviewer is asked about those with which nothing else is wrong.
     pub(super) async fn all_faults_of(
         &mut self,
         transcript: &Transcript,

@@ -20,7 +20,7 @@ use crate::secret::Secret;
 pub(super) struct ExpectedJob {
     /// The job.
     pub(super) loaded: Loaded,
-    /// What its cases can be found by, in their order.
+    /// The keys by which its cases are found, in their order.
     pub(super) keys: Vec<CaseKey>,
     /// Where the cases are read from, a few at a time; those of the job have an id only.
     pub(super) large: Option<LargeDataset>,

@@ -20,7 +20,7 @@ use pieces::Piece;
 pub(in crate::dataset) use items::cut as cut_items;
 pub(in crate::dataset) use pieces::{LARGE, Pieces};
 
-/// What a conversation can be matched with a case by.
+/// The keys by which a conversation is matched with a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingKey {
     /// Its id: the case's, as far as the file says.
@@ -49,12 +49,12 @@ struct RecordedFile {
 #[derive(Debug)]
 pub struct Recordings {
     files: Vec<RecordedFile>,
-    /// What they can be matched by, in the order of the files.
+    /// The keys by which they are matched, in the order of the files.
     pub keys: Vec<RecordingKey>,
     /// The file, the piece and the place in it of each.
     places: Vec<(usize, usize, usize)>,
     held: RefCell<HeldPiece>,
-    /// What was read although it is odd, and what was left out.
+    /// Deviations that were accepted: what is odd, and what was left out.
     pub warnings: Vec<Problem>,
 }
 

@@ -30,9 +30,9 @@ pub(in crate::dataset) struct Piece {
 /// A file in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::dataset) struct Pieces {
-    /// What is put before each piece.
+    /// The text before each piece.
     pub(in crate::dataset) before: String,
-    /// What is put behind each piece.
+    /// The text behind each piece.
     pub(in crate::dataset) after: String,
     /// The pieces, in the file's order.
     pub(in crate::dataset) list: Vec<Piece>,
