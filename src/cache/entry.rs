@@ -48,7 +48,7 @@ pub(super) enum EntryError {
     Damaged,
 }
 
-/// What every version's entries have.
+/// The part that entries of every version have.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,

@@ -34,7 +34,7 @@ pub struct CacheRow {
     pub replies: u64,
     /// The bytes of their files.
     pub bytes: u64,
-    /// What they took when they were given: what each use saves.
+    /// Their usage when they were given: what each use saves.
     pub usage: Usage,
     /// When the oldest was given.
     pub oldest: DateTime<Utc>,

@@ -28,14 +28,14 @@ use entry::{CacheEntry, EntryError, KeptReply};
 /// How many damaged entries are named.
 const NAMED: usize = 3;
 
-/// What earlier runs kept, and where this one keeps what its judges say; or neither.
+/// The verdicts of earlier runs, and where this run keeps its own; or neither.
 #[derive(Clone, Default)]
 pub struct Cache(Option<Arc<OpenCache>>);
 
 struct OpenCache {
     folder: CacheFolder,
     clock: Clock,
-    /// What was kept since then is not used.
+    /// Entries from after this time are not used.
     opened_at: DateTime<Utc>,
     redactor: Redactor,
     troubles: Mutex<Troubles>,

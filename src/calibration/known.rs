@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::score::{Component, Dimension, Item, Scorecard};
 
-/// What is known of a conversation.
+/// The label of a known conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Known {
@@ -24,18 +24,18 @@ impl Known {
     }
 }
 
-/// What the judge makes of a conversation that is known to be bad or good.
+/// The result of a judge on a conversation that is known to be bad or good.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Finding {
     /// It is as it is known to be.
     AsKnown {
-        /// What failed of a bad one, each with its score.
+        /// The failed parts of a bad one, each with its score.
         failed: Vec<Failed>,
     },
     /// It is not.
     Otherwise {
-        /// What failed, each with its score: of a good one what should not have, of a bad one only what it need not have.
+        /// The failed parts, each with its score: of a good one what should not have, of a bad one only what it need not have.
         failed: Vec<Failed>,
     },
     /// The judge gave no usable verdict.
@@ -54,7 +54,7 @@ pub struct Failed {
     pub score: f64,
 }
 
-/// What a judge's scorecard says of a conversation. A bad one must fail in what `must_fail` names (a metric, or one of its parts),
+/// The result by a judge's scorecard. A bad one must fail in what `must_fail` names (a metric, or one of its parts),
 /// or in anything where that names nothing.
 pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: impl Fn(&str) -> bool) -> Finding {
     let judged: Vec<&Dimension> = card.dimensions.iter().filter(|it| is_judged(it.metric())).collect();
@@ -83,7 +83,7 @@ pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: 
     }
 }
 
-/// What failed of a dimension: it itself where the job asks for a threshold, else each of its parts; each with all its names.
+/// The failed parts of a dimension: itself where the job asks for a threshold, else each of its parts; each with all its names.
 fn failures(dimension: &Dimension) -> Vec<(String, Vec<String>, f64)> {
     let line = dimension.pass_line();
     let of_item = |item: &&Item| item.has_failed(line);
@@ -107,7 +107,7 @@ fn failures(dimension: &Dimension) -> Vec<(String, Vec<String>, f64)> {
     dimension.items.iter().filter(of_item).map(failed).collect()
 }
 
-/// What a whole set says of a judge.
+/// The result of a judge on a whole set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckVerdict {

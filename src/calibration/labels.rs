@@ -18,7 +18,7 @@ pub fn judged_parts(dimension: &Dimension) -> Vec<(Option<&Item>, Score)> {
     dimension.items.iter().filter_map(|item| Some((Some(item), item.component.score()?))).collect()
 }
 
-/// What a part is called among those of its dimension: two that are alike have a number behind their name; `None` of the whole.
+/// The name of a part within its dimension: two that are alike have a number behind their name; `None` of the whole.
 pub fn part_key(parts: &[(Option<&Item>, Score)], place: usize) -> Option<String> {
     let item = parts.get(place)?.0?;
     let is_like =
@@ -204,7 +204,7 @@ impl Gathered {
 }
 
 impl Part {
-    /// What most people say; `None` where nobody does, or they are split evenly.
+    /// The majority of people's labels; `None` where nobody does, or they are split evenly.
     fn truth(&self) -> Option<f64> {
         match self.yes.cmp(&self.no) {
             std::cmp::Ordering::Greater => Some(1.0),

@@ -9,7 +9,7 @@ use crate::evidence::TrialId;
 use crate::score::{Component, Dimension, Item, PassLine, Scorecard};
 use crate::statistics::{Estimate, JudgedScore, Share, SpreadShares, rate, spread_shares};
 
-/// What a part comes to about which there is no judgement.
+/// The reason of a part without a judgement.
 const NOT_ASKED: &str = "the judge was not asked";
 
 /// The verdicts of several samples of one judge on the same conversations.

@@ -12,7 +12,7 @@ use super::tape::{Outcome, Request};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{FailedTry, Message, ObjectContext};
 
-/// Whose session is opened, and with what.
+/// The session that is opened, with its context.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionOf {
@@ -61,7 +61,7 @@ enum AgentRequest<'a> {
     },
 }
 
-/// What is known of a session without asking for it.
+/// The facts about a session that are known without asking for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Known {

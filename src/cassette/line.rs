@@ -69,7 +69,7 @@ pub(super) struct Exchange {
     /// The answer, which may be a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<Value>,
-    /// What was known of it when it was no longer waited for.
+    /// The state when it was no longer waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) abandoned: Option<Value>,
 }
@@ -84,7 +84,7 @@ pub(super) struct Note {
     pub(super) value: Value,
 }
 
-/// Whom a request is for.
+/// The party that a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Party {

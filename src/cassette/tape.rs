@@ -12,7 +12,7 @@ use super::recorder::TrialRecorder;
 use super::trial_replay::TrialReplay;
 use super::waiting::give_up;
 
-/// What is recorded or replayed of one trial; nothing where a run is neither.
+/// The recording or replay of one trial; nothing where a run is neither.
 #[derive(Clone, Default)]
 pub enum Tape {
     /// The run is neither recorded nor replayed.

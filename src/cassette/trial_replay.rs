@@ -24,7 +24,7 @@ type LeftOver = dyn FnOnce(usize) + Send + Sync;
 /// Replays one trial.
 pub struct TrialReplay {
     path: PathBuf,
-    /// What is recorded, or why that can't be read.
+    /// The recording, or why it can't be read.
     tracks: Result<Mutex<Tracks>, String>,
     attempt: AtomicU32,
     redactor: Redactor,

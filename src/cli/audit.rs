@@ -76,7 +76,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
     Ok(worst)
 }
 
-/// What the assertions of a stored run notice; with `--max-trivial-score` also what agents that do nothing get with its job.
+/// The mutants that the assertions of a stored run notice; with `--max-trivial-score` also the scores of trivial agents.
 fn of_run(
     (args, context, printer): (&AuditArgs, &Context, &Printer),
     (mut run, folder): (JournalFile, &str),

@@ -1,4 +1,4 @@
-//! What was done of a run before it goes on: what was checked before a new one, or all that was held of an earlier one.
+//! The state before a run: the checks of a new one, or the trials of one that goes on.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::plan::HeldTrials;
 use crate::record::{CanaryCheck, StepsWritten};
 use crate::report;
 
-/// What was done of a run before it goes on.
+/// The state before a run.
 pub(super) enum BeforeRun {
     /// It is a new one, for which this was found out.
     New(Box<Checks>),
@@ -39,7 +39,7 @@ impl BeforeRun {
     }
 }
 
-/// What was found out before a new run.
+/// The results of the checks before a new run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checks {
     pub(super) steps: Option<StepsWritten>,
@@ -89,7 +89,7 @@ impl Start {
         }
     }
 
-    /// What was spent on it before.
+    /// The spending before.
     pub(super) fn spent(&self) -> (Usage, Dollars) {
         match self {
             Start::New(Checks { steps, canaries, .. }) => {

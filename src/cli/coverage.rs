@@ -17,7 +17,7 @@ use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoreError};
 use crate::tool_list::{Tool, read_tools};
 
-/// What a share in percent may lose while it is computed.
+/// The rounding error of a share in percent.
 const HAIR: f64 = 1e-9;
 
 /// Shows what the cases of runs touch. The status is 100 where that is less than was asked for, or than before.
@@ -59,7 +59,7 @@ pub(super) fn tools_of(path: &Path, before: &'static str) -> Result<Vec<Tool>, C
     read_tools(&text).map_err(|error| CliError::InvalidTools { path: path.to_path_buf(), error })
 }
 
-/// What some runs touch; the newest one where none is named.
+/// The coverage of some runs; of the newest one where none is named.
 fn gather(
     ids: &[String],
     tools: &[String],

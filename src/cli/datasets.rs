@@ -112,7 +112,7 @@ impl TargetArg {
         parts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.as_deref()?.into()))).collect()
     }
 
-    /// What a job says of it, and whether it reports calls of tools.
+    /// Its keys in a job, and whether it reports calls of tools.
     pub(super) fn of_job(&self, chatbot: &str) -> (Value, bool) {
         let document = serde_json::json!({ "user": "test-user", "chatbot": chatbot, self.key: self.settings() });
         let target: Option<job::Target> = serde_json::from_value(document.clone()).ok();
@@ -143,11 +143,11 @@ pub(super) struct Imported {
     pub(super) name: String,
     /// The job file.
     pub(super) text: String,
-    /// What it does not do.
+    /// Its limits.
     pub(super) warnings: Vec<String>,
 }
 
-/// What stands beside a data file, as it was named.
+/// The files beside a data file, as they were named.
 pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
     OpenOptions {
         config: args.config_file_path.clone(),

@@ -22,7 +22,7 @@ use crate::tool_list::Tool;
 /// The chatbot of a job where no story names one.
 const CHATBOT: &str = "agent";
 
-/// What the cases are made from.
+/// The source of the cases.
 struct Sources {
     tools: Vec<Tool>,
     goals: Vec<Goal>,
@@ -98,7 +98,7 @@ fn stories(path: &Path, tools: &[Tool], args: &GenerateArgs, place: &Path) -> Re
     read_stories(&path.display().to_string(), &text, &check).map_err(|problems| CliError::InvalidJobs(vec![problems]))
 }
 
-/// What the first lines of the job say.
+/// The first lines of the job.
 fn comment(args: &GenerateArgs) -> String {
     let files = args.tools.iter().chain(&args.stories).map(|path| path.display().to_string());
     let files = plain(&files.collect::<Vec<_>>().join(", ")).replace('\n', " ");
@@ -108,7 +108,7 @@ fn comment(args: &GenerateArgs) -> String {
     )
 }
 
-/// What somebody who reviews the job should know.
+/// Notes for whoever reviews the job.
 fn notes(args: &GenerateArgs, sources: &Sources, drafts: &[Draft], reports_calls: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if drafts.len() < args.cases as usize {

@@ -31,9 +31,9 @@ enum Source {
     Record(Vec<TrialRecord>),
 }
 
-/// What is known of a conversation before it is read.
+/// The index of a conversation, before it is read.
 pub(super) struct HeldKey {
-    /// What it is matched by.
+    /// The keys by which it is matched.
     pub(super) key: RecordingKey,
     /// Which trial of its own run it was.
     pub(super) own: Option<TrialId>,
@@ -43,11 +43,11 @@ pub(super) struct HeldKey {
 #[derive(Default)]
 pub(super) struct Held {
     sources: Vec<Source>,
-    /// What is known of them, in their order.
+    /// Their index, in their order.
     pub(super) keys: Vec<HeldKey>,
     /// Their files, each with what it is.
     pub(super) files: Vec<String>,
-    /// What is odd.
+    /// Oddities.
     pub(super) warnings: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl Held {
 }
 
 impl Conversation {
-    /// What was said and done, wherever it was kept; `None` where nothing of it was.
+    /// The evidence, wherever it was kept; `None` where there is none.
     pub(super) fn into_recorded(self) -> Result<Option<Recorded>, CliError> {
         match self {
             Conversation::Recorded(recorded) => {

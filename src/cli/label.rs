@@ -108,7 +108,7 @@ fn seed(id: &str) -> u64 {
     Sha256::digest(id.as_bytes()).iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-/// What asking a person takes.
+/// The state of asking a person.
 struct Asking<'a> {
     by: &'a str,
     context: &'a Context,
@@ -118,7 +118,7 @@ struct Asking<'a> {
     cases: StoredCases,
 }
 
-/// What a person answers.
+/// A person's answer.
 enum Answer {
     Verdict(LabelVerdict),
     Skip,
@@ -193,7 +193,7 @@ impl Asking<'_> {
     }
 }
 
-/// What a person is asked about a part.
+/// The question to a person about a part.
 fn question(dimension: &Dimension, item: Option<&Item>, case: Option<&Case>) -> String {
     let label = item.map(|item| plain(&item.label)).unwrap_or_default();
     let turn = item.and_then(|item| item.turn).map(|turn| format!(" (turn {turn})")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a stored run was held by: its cases and its prompts.
+//! The cases and prompts of a stored run.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Scores;
 use crate::evidence::{Condition, Transcript};
 
-/// What was said in a conversation, turn by turn, as digests: eight bytes a turn are held.
+/// The words of a conversation, turn by turn, as digests: eight bytes a turn are held.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Words {
     /// The number of the first turn: 0 for a greeting.

@@ -1,4 +1,4 @@
-//! What a run was held by: whatever makes its scores comparable with another run's.
+//! The rules of a run: all that makes its scores comparable with another run's.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,11 +9,11 @@ use serde_json::Value;
 use super::Scores;
 use crate::record::{Provenance, TrialRecord};
 
-/// What a job says that may differ: who is asked, how often, how fast, and what counts as passed.
+/// The keys of a job that may differ: who is asked, how often, how fast, and what counts as passed.
 const MAY_DIFFER: &[&str] =
     &["name", "description", "tags", "target", "repeat", "graph", "isolation", "gate", "limits", "cases"];
 
-/// What of a job says how a conversation is judged, and not how it is held.
+/// The keys of a job that say how a conversation is judged, and not how it is held.
 const OF_JUDGING: &[&str] = &["scorer", "metrics", "weights", "timing", "context"];
 
 /// The same of a case.
@@ -28,7 +28,7 @@ const SHOWN: usize = 60;
 /// So many cases that differ are named.
 const CASES: usize = 5;
 
-/// What a run was held by.
+/// The rules of a run.
 #[derive(Debug, Clone, Default)]
 pub struct HeldBy {
     /// The parts of the job that must be the same; null where an earlier version kept none.
@@ -60,9 +60,9 @@ impl CaseDigests {
 pub struct HeldDifference {
     /// Its place in the job: `scorer.temperature`.
     pub what: String,
-    /// What the first run has there.
+    /// The first run's value.
     pub first: String,
-    /// What the second run has there.
+    /// The second run's value.
     pub second: String,
     /// Whether it is only about how conversations are judged, so that those that are kept can be judged again.
     #[serde(skip)]
@@ -100,12 +100,12 @@ impl HeldBy {
         }
     }
 
-    /// What differs, with the cases that both sides have; nothing where the runs can be compared.
+    /// The differences in rules and in the cases that both sides have; none where the runs can be compared.
     pub fn differences(&self, other: &HeldBy, first: &Scores, second: &Scores) -> Vec<HeldDifference> {
         self.differences_in(other, first.cases().iter().filter(|case| second.has(case)))
     }
 
-    /// What differs, with all cases that both know; nothing where the runs can be compared.
+    /// The differences in rules and in all cases that both know; none where the runs can be compared.
     pub fn differences_from(&self, other: &HeldBy) -> Vec<HeldDifference> {
         let mut cases: Vec<&String> = self.cases.keys().collect();
         cases.sort();
@@ -158,7 +158,7 @@ fn compatible(version: &str) -> String {
     }
 }
 
-/// What of a case decides how its conversations are held: not by what they are judged.
+/// The part of a case that decides how its conversations are held, without that by which they are judged.
 fn conversation_of(case: &Value) -> Value {
     let mut case = case.clone();
     let Some(keys) = case.as_object_mut() else { return case };

@@ -106,9 +106,9 @@ pub struct ComparedScore {
     pub least_sign_flip_p: f64,
     /// The chance of such pairs where the sides differ by as much as matters.
     pub equivalence_p: f64,
-    /// What the difference comes to.
+    /// The relation that the difference shows.
     pub relation: Relation,
-    /// What would decide it, where nothing is shown.
+    /// The sample sizes that would decide it, where nothing is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
     /// What the difference could be at least and at most, were the scores that one side lacks as bad or as good as can be;

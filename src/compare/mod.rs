@@ -95,7 +95,7 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// What it is compared with.
+    /// The side that it is compared with.
     pub first: Side,
     /// The compared parts.
     pub second: Side,
@@ -108,11 +108,11 @@ pub struct Comparison {
     /// Where the conversations of the pairs part, where what was said was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
-    /// What is left out of it.
+    /// The conversations left out of it.
     pub left_out: LeftOut,
 }
 
-/// What is not compared.
+/// The conversations that are not compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
@@ -136,7 +136,7 @@ impl LeftOut {
 }
 
 impl Comparison {
-    /// What the whole comes to: what its score comes to; inconclusive where there is none.
+    /// The relation of the scores; inconclusive where there is none.
     pub fn relation(&self) -> Relation {
         self.scores.first().map_or(Relation::Inconclusive, |score| score.relation)
     }

@@ -12,7 +12,7 @@ const TELLING: u32 = 3;
 /// Nobody holds more cases than this.
 const MOST: u32 = 100_000;
 
-/// What would decide a comparison in four of five times, were the true difference the one that is seen.
+/// The sample sizes that would decide a comparison with 80 % power, were the true difference the one that is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Needed {
@@ -30,7 +30,7 @@ impl Needed {
     pub(super) const NOTHING: Needed = Needed { cases: None, repeats: None };
 }
 
-/// What the variance of the mean over cases is made of.
+/// The components of the variance of the mean over cases.
 struct Spread {
     /// The variance of the cases' means.
     of_means: f64,
@@ -43,7 +43,7 @@ struct Spread {
     repeats: f64,
 }
 
-/// What would decide a difference of these pairs.
+/// The sample sizes that would decide a difference of these pairs.
 ///
 /// Source: the sample size for Student's t with 80 % power, Cohen 1988; the share of repetitions by analysis of variance.
 pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> Needed {

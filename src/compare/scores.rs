@@ -22,7 +22,7 @@ pub struct Scores {
     composite: Vec<f64>,
     /// The metrics in the order in which they come, each with a row a conversation; NaN where it has none.
     metrics: Vec<(String, Vec<f64>)>,
-    /// What was said, a row a conversation, where it was read.
+    /// The words, a row a conversation, where it was read.
     words: Vec<Words>,
 }
 
@@ -57,7 +57,7 @@ impl Scores {
         self.add(trial);
     }
 
-    /// What was said in a conversation, where it was read.
+    /// The words of a conversation, where it was read.
     pub(super) fn words(&self, row: u32) -> Option<&Words> {
         self.words.get(row as usize)
     }
@@ -102,7 +102,7 @@ impl Scores {
         self.trials.iter().filter_map(pair)
     }
 
-    /// What both sides have a score of.
+    /// The subjects of which both sides have a score.
     pub(super) fn subjects(&self, other: &Scores) -> Vec<Subject> {
         let conditions: std::collections::BTreeSet<Condition> =
             self.trials.keys().map(|(_, condition, _)| *condition).collect();

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Coverage, CoverageItem};
 
-/// What an earlier suite touched and this one does not, and the other way round.
+/// The difference in coverage between an earlier suite and this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CoverageDifference {

@@ -12,7 +12,7 @@ use crate::job::{Assertion, Case};
 /// A label or a type.
 pub(super) type Name = (CoverageSubject, String);
 
-/// What is known of a label or a type.
+/// The coverage of a label or a type.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// How many conversations changed a node or relationship that has it.
@@ -32,7 +32,7 @@ pub(super) struct GraphNames {
 }
 
 impl GraphNames {
-    /// What a case's setups and assertions name.
+    /// The names in a case's setups and assertions.
     pub(super) fn case(&mut self, case: &Case) {
         for setup in &case.setups {
             for name in names_in(&setup.cypher) {
@@ -45,7 +45,7 @@ impl GraphNames {
         }
     }
 
-    /// What a conversation showed of the graph.
+    /// The labels and types that a conversation showed.
     pub(super) fn conversation(&mut self, case: &Case, evidence: &Evidence) {
         // An assertion on changes fails by whatever it does not allow, whatever its label is.
         let watches_all = case.assertions.iter().any(|assertion| match &assertion.check {

@@ -1,4 +1,4 @@
-//! What a suite of cases touches of its agent, and what it does not: tools, the graph's labels and relationship types, edges
+//! The coverage of an agent by a suite of cases: tools, the graph's labels and relationship types, edges
 //! between goals, facts.
 //!
 //! In come the jobs of runs with their evidence ([`Suite`]), and the tools that the agent is said to have
@@ -16,7 +16,7 @@ use serde::Serialize;
 pub use difference::{CoverageDifference, difference};
 pub use suite::Suite;
 
-/// What can be touched.
+/// The kinds of things that can be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CoverageSubject {
@@ -47,7 +47,7 @@ impl CoverageSubject {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CoverageItem {
-    /// What it is.
+    /// Its kind.
     pub subject: CoverageSubject,
     /// The job and the case that it belongs to; `None` for what all share.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct Touch {
     pub why: String,
 }
 
-/// What a suite touches, and what it does not.
+/// The coverage of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Everything that is known to be there.

@@ -22,7 +22,7 @@ pub struct Suite {
     conversations: usize,
 }
 
-/// What is known of a tool.
+/// The coverage of a tool.
 #[derive(Debug, Default)]
 struct ToolSeen {
     /// How many conversations called it.
@@ -31,7 +31,7 @@ struct ToolSeen {
     is_expected: bool,
 }
 
-/// What is known of two goals, one after the other.
+/// The coverage of two goals, one after the other.
 #[derive(Debug, Default)]
 struct EdgeSeen {
     conversations: usize,
@@ -39,7 +39,7 @@ struct EdgeSeen {
     reached: [usize; 3],
 }
 
-/// What is known of a fact.
+/// The coverage of a fact.
 #[derive(Debug)]
 struct FactSeen {
     words: FactWords,

@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|entry| self.spelling.fits(name, &entry.key))
     }
 
-    /// What nobody asked for.
+    /// The keys that nobody asked for.
     pub(super) fn rest(self, unknown: UnknownKeys) -> Map<String, Value> {
         let mut kept = Map::new();
         for (entry, _) in self.entries.iter().zip(&self.used).filter(|(_, used)| !**used) {

@@ -78,7 +78,7 @@ impl Files for DiskFiles {
     }
 }
 
-/// What is known of a file or folder. A pipe or a device may never begin or never end, and is refused.
+/// The metadata of a file or folder. A pipe or a device may never begin or never end, and is refused.
 fn regular(path: &Path) -> io::Result<Metadata> {
     let there = std::fs::metadata(path)?;
     if there.is_file() || there.is_dir() {

@@ -9,7 +9,7 @@ use crate::secret::{is_key_name, looks_like_a_key};
 /// The most problems that are shown; any more are only counted.
 const MOST: usize = 100;
 
-/// What was found wrong with a file, or odd, while it was read.
+/// Problems and oddities of a file, found while it was read.
 pub(super) struct Findings<'a> {
     file: &'a str,
     lines: &'a SourceLines<'a>,

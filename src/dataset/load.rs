@@ -85,7 +85,7 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
     Ok(dataset)
 }
 
-/// What to do with a file that holds no cases.
+/// The remedy for a file that holds no cases.
 fn refusal(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::AdkTestConfig => {

@@ -1,4 +1,4 @@
-//! What a written file does not say of the dataset that it was made of.
+//! The content of a dataset that a written file has no place for.
 
 use std::collections::BTreeMap;
 
@@ -120,7 +120,7 @@ fn metrics(dataset: &Dataset, back: &Dataset) -> Vec<String> {
         .collect()
 }
 
-/// What our own readers make of it, all files together.
+/// The dataset as our own readers read the files back.
 pub(super) fn read_back(written: &WrittenDataset) -> Result<Dataset, String> {
     let companion = written.files.iter().find(|file| file.is_companion && file.name.ends_with(".json"));
     let config = companion.map(|file| NamedText { name: file.name.clone(), text: file.text.clone() });

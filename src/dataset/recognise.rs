@@ -12,7 +12,7 @@ pub(super) const LOOKED_FOR: &str = "looked for: Google ADK (`eval_cases`, a lis
 
 /// A file that was recognised.
 pub(super) struct Recognised {
-    /// What it is.
+    /// Its format.
     pub(super) kind: Kind,
     /// Its tree, where it is JSON. Of JSON within a JSON text, the inner one.
     pub(super) json: Option<JsonText>,

@@ -13,7 +13,7 @@ use super::{CaseExpectation, Dataset, DatasetCase, Kind, System, adk, redhat, tr
 pub struct WrittenDataset {
     /// The files.
     pub files: Vec<WrittenFile>,
-    /// What they do not say, each in a sentence.
+    /// The content that they have no place for, each in a sentence.
     pub warnings: Vec<String>,
 }
 

@@ -127,7 +127,7 @@ impl AskedQuestion {
         }
     }
 
-    /// What tells it from the other questions about a conversation.
+    /// Its id among the questions about a conversation.
     pub fn key(&self) -> QuestionKey<'_> {
         (&self.id, self.judge.as_deref(), self.sample)
     }
@@ -148,7 +148,7 @@ impl AskedQuestion {
 pub type QuestionKey<'a> = (&'a str, Option<&'a str>, u32);
 
 impl Question {
-    /// What tells it from the other questions about a conversation.
+    /// Its id among the questions about a conversation.
     pub fn key(&self) -> QuestionKey<'_> {
         (&self.id, self.judge.as_deref(), self.sample)
     }
@@ -181,7 +181,7 @@ pub struct Judgement {
     /// Replies that could not be used, each with the reason, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(String, String)>,
-    /// What the judge could have scored instead, with its score itself; empty where its model does not tell.
+    /// The alternative scores by their probabilities, with the score itself; empty where its model does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<ScoreAlternative>,
     /// Tokens and calls of all tries.

@@ -39,18 +39,18 @@ pub struct ReviewedCall {
     pub turn: u32,
     /// The call.
     pub call: ToolUse,
-    /// What it is beside those that were expected.
+    /// Its match with the expected calls.
     pub finding: CallFinding,
 }
 
 impl ReviewedCall {
-    /// What the tool said was wrong, where its result is an error.
+    /// The tool's error, where its result is one.
     pub fn error(&self) -> Option<String> {
         error_of(self.call.result.as_ref()?)
     }
 }
 
-/// What a call is beside those that were expected.
+/// The match of a call with the expected ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallFinding {
     /// Nothing is expected that it could be compared with, or calls beside the expected ones are allowed.
@@ -70,9 +70,9 @@ pub enum CallFinding {
 pub struct ValueDifference {
     /// Where: `args.city`, `result`.
     pub path: String,
-    /// What was expected there; `None` where nothing was.
+    /// The expected value; `None` where nothing was.
     pub expected: Option<Value>,
-    /// What was there; `None` where nothing was.
+    /// The actual value; `None` where nothing was.
     pub actual: Option<Value>,
 }
 
@@ -85,7 +85,7 @@ pub struct MissedCall {
     pub call: ToolUse,
 }
 
-/// What a tool's result says is wrong; `None` where it says nothing of that kind.
+/// The error in a tool's result; `None` where there is none.
 fn error_of(result: &Value) -> Option<String> {
     let is_said = |value: &&Value| !matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("");
     let words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

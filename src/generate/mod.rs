@@ -22,20 +22,20 @@ pub use draft::{Draft, drafts, job_document};
 pub use of_tools::goals_of_tools;
 pub use stories::{Stories, StoryCheck, read_stories};
 
-/// What a user could want of the agent.
+/// A goal of a user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
-    /// What the ids of its cases begin with.
+    /// The prefix of the ids of its cases.
     pub name: String,
     /// The wish as a task of the persona, in several wordings.
     pub wishes: Vec<String>,
-    /// What the user may know, and what should come of it then.
+    /// The sets of facts that the user may know, each with the expected outcome.
     pub situations: Vec<Situation>,
     /// The one kind of user who has it, where not everybody does.
     pub persona: Option<String>,
 }
 
-/// What a user with a goal knows, and what is expected of the agent then.
+/// The facts that a user with a goal knows, and what is expected of the agent then.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Situation {
     /// When the wish is fulfilled, for the judge.

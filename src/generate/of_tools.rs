@@ -1,4 +1,4 @@
-//! What users want of an agent that has these tools: a goal a tool.
+//! Goals of users of an agent with these tools: one a tool.
 
 use serde_json::{Map, Value, json};
 
@@ -102,7 +102,7 @@ fn not_knowing(tool: &Tool, wish: &str, known: &Situation) -> Situation {
     }
 }
 
-/// What a value says, a sentence each for what it is made of.
+/// A description of a value, a sentence for each of its members.
 fn facts(label: &str, value: &Value) -> Vec<String> {
     match value {
         Value::Object(map) => map

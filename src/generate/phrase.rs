@@ -18,7 +18,7 @@ pub(super) fn words_of_name(name: &str) -> String {
     words.trim().to_owned()
 }
 
-/// What a tool does, as it follows "to": the first sentence of its description where that begins like an order, or its name.
+/// A tool's purpose, as it follows "to": the first sentence of its description where that begins like an order, or its name.
 pub(super) fn what_it_does(name: &str, description: &str) -> String {
     let sentence = crate::text::sentences(description).into_iter().next().unwrap_or_default();
     let sentence = sentence.trim().trim_end_matches(['.', '!']);
@@ -78,7 +78,7 @@ const VERBS: [&str; 35] = [
     "update",
 ];
 
-/// What an argument is called in a sentence: a short description, its title, or its name.
+/// An argument's name in a sentence: a short description, its title, or its name.
 pub(super) fn label(name: &str, schema: &serde_json::Value) -> String {
     let text = |key: &str| schema.get(key).and_then(serde_json::Value::as_str);
     let short = |text: &str| {

@@ -18,7 +18,7 @@ const COLUMNS: [(&str, &[&str]); 7] = [
     ("id", &["name"]),
 ];
 
-/// What the rows are checked against.
+/// The names that the rows are checked against.
 pub struct StoryCheck<'a> {
     /// The agent's tools; empty where they are not known.
     pub tools: &'a [Tool],
@@ -127,7 +127,7 @@ impl Table<'_> {
         }
     }
 
-    /// What stands in a column of a row and where; `None` where the table has no such column. Of a row that ends before, it
+    /// The text of a column of a row, with its place; `None` where the table has no such column. Of a row that ends before, it
     /// is its end.
     fn cell<'r>(&self, row: &'r TableRow, name: &str) -> Option<(&'r str, Position)> {
         let place = self.columns.iter().position(|column| *column == Some(name))?;
@@ -195,7 +195,7 @@ impl Table<'_> {
     }
 }
 
-/// What is judged where a table has no column of outcomes.
+/// The criterion where a table has no column of outcomes.
 const WITHOUT_OUTCOME: &str = "All that the user asks for in the story was done or answered, correctly and completely, and the \
                                assistant claimed nothing that it had not done";
 

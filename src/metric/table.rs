@@ -45,7 +45,7 @@ macro_rules! metrics {
                 }
             }
 
-            /// What it says, for editors.
+            /// The description that editors show.
             pub(super) fn description(self) -> &'static str {
                 match self {
                     $(MetricKind::$variant => concat!($($doc,)+).trim(),)*
@@ -180,7 +180,7 @@ metrics! {
     simulatedUser: SimulatedUser(SimulatedUserConfig), weight 0.0;
     /// Whether the agent asked for the facts, of those that the user did not tell unasked.
     elicitation: Elicitation(NoOptions), weight 0.0;
-    /// What a judge answers to a prompt of your own, asked of each turn.
+    /// The answer of a judge to a prompt of your own, asked of each turn.
     template: Template(TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
     unavailable: Unavailable(UnavailableConfig), weight 0.0;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{HeldTrials, Lane, Plan, Refusal};
 use crate::score::UntilDecided;
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Until {
     /// The most repetitions.

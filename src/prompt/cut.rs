@@ -35,7 +35,7 @@ impl Cut {
         self.sentences.len()
     }
 
-    /// What was left out, a sentence each.
+    /// The parts left out, a sentence each.
     pub fn into_sentences(self) -> Vec<String> {
         self.sentences
     }

@@ -12,7 +12,7 @@ use crate::evidence::{ToolUse, Transcript, Turn};
 /// The part of a trial that one question shows to the judge.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionView<'a> {
-    /// What the judge decides on.
+    /// The items that the judge decides on.
     pub items: &'a [ViewItem<'a>],
     /// `yesNo`, `support` or `ten`: what may be decided.
     pub scale: &'a str,
@@ -109,7 +109,7 @@ pub fn cut_turns(facts: &[String], context: &[(&str, &str)], transcript: &Transc
     turns
 }
 
-/// What was said and done in a turn, in its order: the user's message, the agent's calls with their results, its reply.
+/// The events of a turn, in their order: the user's message, the agent's calls with their results, its reply.
 fn messages_of(turn: &Turn, calls: &[ToolUse], cut: &mut Cut) -> Vec<Value> {
     let mut message = |from: &str, text: &str| {
         let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));

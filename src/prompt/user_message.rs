@@ -11,16 +11,16 @@ use crate::evidence::{Guard, Transcript};
 /// The template of the question.
 pub const REVIEW_TEMPLATE: &str = "judge/user_message";
 
-/// What the reviewer sees.
+/// The variables of the reviewer's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct UserMessageView<'a> {
-    /// What the user wants from the conversation.
+    /// The user's goals.
     pub tasks: &'a [&'a str],
     /// The facts of the case, which the reviewer knows in both conditions.
     pub facts: &'a [&'a str],
     /// Whether the user knows them.
     pub knows_facts: bool,
-    /// What else describes the user: a plan, traits, a voice.
+    /// Other descriptions of the user: a plan, traits, a voice.
     pub background: &'a [&'a str],
     /// The phrase that ends the conversation.
     pub signoff: &'a str,

@@ -40,7 +40,7 @@ pub struct RunFigures {
     /// was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_digest: Option<String>,
-    /// What is known of its cost in US dollars.
+    /// The known part of its cost in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
     /// Which of the job's cases were held, where not all of them were.

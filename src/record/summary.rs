@@ -40,7 +40,7 @@ pub struct RunSummary {
     /// The run beside the baseline of its gate, where that names one and the run has come to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineCheck>,
-    /// What is known of its cost in US dollars, by the prices of its record; `None` where nothing is, and in what an earlier
+    /// The known part of its cost in US dollars, by the prices of its record; `None` where nothing is, and in what an earlier
     /// version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,

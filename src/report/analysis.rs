@@ -42,7 +42,7 @@ enum Subject {
     Metric,
 }
 
-/// What failures of one group have in common.
+/// The key by which failures are grouped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FailureKey {

@@ -1,4 +1,4 @@
-//! What was found out before a run, in a sentence each: what its judge makes of known conversations, the steps of `geval`, and
+//! The checks before a run, in a sentence each: the judge's verdicts on known conversations, the steps of `geval`, and
 //! what an agent gets that does nothing.
 
 use super::numbers::{count, thousands, two_decimals};

@@ -117,7 +117,7 @@ pub(super) fn level_words(rules: Rules) -> String {
     if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// What the level is for, where it is not the usual one.
+/// The reason for the level, where it is not the usual one.
 pub(super) fn looks_words(rules: Rules) -> Option<String> {
     (rules.alpha < Rules::default().alpha).then(|| {
         let (most, level) = (chance(rules.alpha), level_words(rules));
@@ -125,12 +125,12 @@ pub(super) fn looks_words(rules: Rules) -> Option<String> {
     })
 }
 
-/// What tells the sides apart: their models, or their runs.
+/// The names by which the sides differ: their models, or their runs.
 fn names(first: &Side, second: &Side) -> [String; 2] {
     [first, second].map(|side| plain(if first.run == second.run { &side.model } else { &side.run }))
 }
 
-/// What the sides are, where their names do not say it.
+/// The models or runs of the sides, where their names do not say them.
 fn side_words(comparison: &Comparison) -> String {
     let (first, second) = (&comparison.first, &comparison.second);
     match first.run == second.run {
@@ -149,7 +149,7 @@ fn figure_words(score: &ComparedScore) -> String {
     }
 }
 
-/// What a side is beside the first one, in a few words and their colour.
+/// The relation of a side to the first one, in a few words and their colour.
 pub(super) fn relation_words(second: &str, first: &str, relation: Relation) -> (Paint, String) {
     let (first, second) = (plain(first), plain(second));
     let words = match relation {
@@ -204,7 +204,7 @@ fn paint(relation: Relation) -> Paint {
     }
 }
 
-/// What the verdict on the score rests on, and what would decide it.
+/// The basis of the verdict on the score, and what would decide it.
 fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     let mut lines = Vec::new();
     match (score.over, score.degrees) {

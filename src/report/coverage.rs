@@ -1,4 +1,4 @@
-//! What a suite of cases touches, and what it does not.
+//! The coverage of a suite of cases.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a run's numbers carry, in sentences that every report shows.
+//! The uncertainty of a run's figures, in sentences that every report shows.
 
 use super::comparison::{interval_words, signed};
 use super::{count, duration, plain, two_decimals};
@@ -8,10 +8,10 @@ use crate::statistics::{Estimate, Interval, Over};
 /// Of so few cases an interval is wider than anything that could be told from it.
 const LEAST_CASES: u32 = 3;
 
-/// What the numbers of one model carry.
+/// The uncertainty of one model's figures.
 #[derive(serde::Serialize)]
 pub(super) struct EstimateLines {
-    /// What stands above them.
+    /// Their heading.
     pub heading: String,
     /// The score, the uplift and the passes.
     pub lines: Vec<String>,

@@ -71,7 +71,7 @@ impl Measured {
         }
     }
 
-    /// What stands before a part's number.
+    /// The word before a part's number.
     pub(super) fn part(&self) -> &str {
         match self.name.as_str() {
             name @ ("tasks" | "assertions") => name.trim_end_matches('s'),

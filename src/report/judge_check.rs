@@ -10,11 +10,11 @@ const UNLIKE: f64 = 2.0;
 /// One model's verdicts beside the facts.
 #[derive(serde::Serialize)]
 pub(super) struct JudgeLines {
-    /// What stands above them.
+    /// Their heading.
     pub heading: String,
-    /// What is known.
+    /// The findings.
     pub facts: Vec<String>,
-    /// What limits it.
+    /// Their limits.
     pub reserves: Vec<String>,
 }
 

@@ -153,7 +153,7 @@ fn verdict(night: &Night, series: &[&Series]) -> Cell {
 /// A sentence, with the colour of its beginning.
 type Sentence = (Paint, String, String);
 
-/// What is said of the changes of a model, oldest first.
+/// The sentences about the changes of a model, oldest first.
 fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
     let mut all: Vec<Sentence> = series.iter().flat_map(|own| own.changes.iter().map(change)).collect();
     let newest = nights.last().map(|night| night.rules);

@@ -50,7 +50,7 @@ pub struct RunDeps {
     pub person: Option<Arc<dyn Llm>>,
     /// Whether its exchanges are recorded or replayed.
     pub cassette: Cassette,
-    /// What judges said before, where that may be used; nothing is taken from it in replay.
+    /// The cache of judges' verdicts, where it may be used; nothing is taken from it in replay.
     pub cache: Cache,
 }
 

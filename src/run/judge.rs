@@ -127,7 +127,7 @@ fn shortened(reply: String) -> String {
     format!("{}… [{} more bytes]", &reply[..end], reply.len() - end)
 }
 
-/// Whose model answers, and which it is.
+/// The judge that answers, and its model.
 fn service(to: QuestionTo, model: &dyn Llm) -> String {
     match to {
         QuestionTo::Judge => format!("the judge's model {}", model.name()),

@@ -31,7 +31,7 @@ pub(super) struct Models {
     pub(super) reviewer: Option<Arc<dyn Llm>>,
     /// One, or a panel of several.
     pub(super) judges: Vec<Arc<dyn Llm>>,
-    /// Whose answer to two texts is the cosine of their embeddings.
+    /// The model whose answer to two texts is the cosine of their embeddings.
     pub(super) embeddings: Option<Arc<dyn Llm>>,
     /// The address of each.
     pub(super) addresses: Vec<ModelAddress>,

@@ -65,7 +65,7 @@ pub(super) struct PersonaDriver<'a> {
     faults: Vec<PersonaFault>,
 }
 
-/// What is left of the persona when a conversation is over.
+/// The results of the persona when a conversation is over.
 #[derive(Default)]
 pub(super) struct PersonaEnd {
     /// The usage of its model.
@@ -125,7 +125,7 @@ impl<'a> PersonaDriver<'a> {
         }))
     }
 
-    /// What is left of it when the conversation is over.
+    /// Its results when the conversation is over.
     pub(super) fn end(self) -> PersonaEnd {
         let PersonaDriver { usage, mut notes, faults, review, .. } = self;
         notes.extend(review.as_ref().and_then(PersonaReview::note));

@@ -32,7 +32,7 @@ const LONGEST: u32 = 400;
 /// The most characters of a problem that a note shows.
 const SHOWN: usize = 200;
 
-/// What it finds where there is no fault.
+/// The reviewer's word for no fault.
 const NONE: &str = "none";
 
 /// The reviewer of one conversation.

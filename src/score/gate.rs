@@ -24,7 +24,7 @@ pub struct GateRules {
     /// Milliseconds within which 95 of 100 replies must come.
     #[serde(rename = "latencyP95", skip_serializing_if = "Option::is_none")]
     pub latency_p95_ms: Option<f64>,
-    /// What it means that a rule is neither shown to be kept nor to be broken.
+    /// The consequence of a rule that is neither shown to be kept nor to be broken.
     #[serde(skip_serializing_if = "OnInconclusive::is_told")]
     pub on_inconclusive: OnInconclusive,
 }
@@ -47,7 +47,7 @@ pub enum AssertionGate {
     All,
 }
 
-/// What it means that a rule of the gate is neither shown to be kept nor to be broken.
+/// The consequence of a rule that is neither shown to be kept nor to be broken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum OnInconclusive {

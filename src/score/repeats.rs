@@ -1,4 +1,4 @@
-//! What becomes of several results: pass@k and pass^k of runs, the majority of samples, means, the status of a case.
+//! Aggregation of several results: pass@k and pass^k of runs, the majority of samples, means, the status of a case.
 
 use super::Score;
 
@@ -78,7 +78,7 @@ fn check(runs: u64, passed: u64, k: u64) -> Result<(), PassError> {
     }
 }
 
-/// What most samples of one question say.
+/// The majority of the samples of one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Majority {
     /// Whether they reach the threshold; a tie does not.

@@ -48,7 +48,7 @@ impl Scorecard {
 pub struct Dimension {
     /// `timing`, `tasks`, `assertions`, `tone`, or the name that the job gives it.
     pub name: String,
-    /// What it measures, where the job calls it otherwise.
+    /// The metric, where the job calls it otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// Its weight in the composite; a weight of 0 is stored and shown, and changes nothing.
@@ -113,7 +113,7 @@ impl Dimension {
         }
     }
 
-    /// What it measures.
+    /// The metric's name.
     pub fn metric(&self) -> &str {
         self.metric.as_deref().unwrap_or(&self.name)
     }

@@ -1,4 +1,4 @@
-//! What a script ends with, where that is plain without running it.
+//! The type of a script's last expression, where it is plain without running it.
 
 use rhai::{AST, ASTFlags, ASTNode, Expr, Stmt};
 

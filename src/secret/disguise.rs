@@ -15,7 +15,7 @@ pub(super) fn undisguised(bytes: &[u8]) -> Option<Decoded> {
     Decoded::at(bytes, places, disguised)
 }
 
-/// What is disguised at the start of some bytes: its length, and what it stands for.
+/// An escape at the start of some bytes: its length, and the bytes that it stands for.
 fn disguised(bytes: &[u8]) -> Option<(usize, StandsFor)> {
     let length = control_sequence(bytes);
     if length > 1 {

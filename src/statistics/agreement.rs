@@ -9,9 +9,9 @@ use super::interval::{Estimate, Interval, standard_error, t_quantile};
 pub struct Pair {
     /// The case that it is of.
     pub case: usize,
-    /// What the one said: a score, 0 to 1.
+    /// The judge's score, 0 to 1.
     pub judge: f64,
-    /// What the other said, or the truth.
+    /// The other rater's score, or the truth.
     pub truth: f64,
 }
 

@@ -54,7 +54,7 @@ pub struct Changes {
     pub found: Vec<ChangePoint>,
     /// How many values there are since the last change was shown, or since the beginning.
     pub since: usize,
-    /// What speaks for a further change now; it is one from 20 on.
+    /// The evidence for a further change now; it is one from 20 on.
     pub evidence: f64,
 }
 
@@ -100,7 +100,7 @@ pub fn changes(series: &[Dated]) -> Changes {
     Changes { found, since: series.len() - begins, evidence: look.evidence }
 }
 
-/// What the order of a series says of a change.
+/// The evidence for a change in the order of a series.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     /// The place of the first value after the most probable change.

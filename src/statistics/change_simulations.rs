@@ -1,4 +1,4 @@
-//! What is promised of changes of a level, tried on series whose truth is known: how often one is told where there is none, how
+//! The promises about changes of a level, tried on series whose truth is known: how often one is told where there is none, how
 //! often a planted one is found, and where.
 
 use super::*;

@@ -32,7 +32,7 @@ pub struct SpreadShares {
     pub judging: f64,
 }
 
-/// What a component of the variance is made of.
+/// A pooled variance with its degrees of freedom.
 #[derive(Default)]
 struct Pooled {
     squares: f64,

@@ -16,7 +16,7 @@ pub struct Unit {
     pub weight: f64,
     /// The judge's score, 0 to 1.
     pub judge: f64,
-    /// What is true of it, 0 to 1, where that is known.
+    /// The truth about it, 0 to 1, where that is known.
     pub truth: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What numbers can carry: intervals, agreement, and means corrected by what is known for sure. Pure; in come numbers with
+//! Uncertainty of figures: intervals, agreement, and means corrected by what is known for sure. Pure; in come numbers with
 //! the case that each is of, out come estimates with 95 % intervals.
 //!
 //! Cases are what is drawn independently: repetitions, conditions and tasks of one case are alike, so that every interval here

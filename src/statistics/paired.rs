@@ -23,7 +23,7 @@ pub struct Paired {
     pub case: usize,
     /// The condition.
     pub condition: usize,
-    /// What the second side has more than the first.
+    /// The second side's value less the first's.
     pub difference: f64,
 }
 
@@ -41,7 +41,7 @@ pub struct Difference {
     pub least_sign_flip_p: f64,
     /// How many units stand for themselves: the cases, or the pairs of a single one.
     pub units: u32,
-    /// What values can be, from one end to the other; without bound where nothing is known of it.
+    /// The width of the range of possible values; infinite where it is not known.
     range: f64,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn cells(pairs: &[Paired]) -> Vec<Cell> {
     cells.into_iter().map(|((case, _), values)| Cell { case, values }).collect()
 }
 
-/// What changes its sign on its own: a case's mean; of a single case each pair, by how much it is in the mean.
+/// The units whose signs are flipped: the cases' means; of a single case each pair, weighted as it is in the mean.
 fn flippable(pairs: &[Paired]) -> Vec<f64> {
     let cells = cells(pairs);
     let means = case_means(&cells);

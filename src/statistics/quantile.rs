@@ -27,7 +27,7 @@ pub fn quantile(values: &[(usize, f64)], share: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: is_within.then(|| Interval { low: at(low), high: at(high) }) })
 }
 
-/// What the value below which this share of values lies is at least, with 95 % confidence, as far as the values are drawn one by
+/// A lower bound of the quantile at this share, with 95 % confidence, as far as the values are drawn one by
 /// one; `None` where they are too few to show anything.
 ///
 /// Source: the one-sided interval of a quantile by order statistics, David and Nagaraja 2003, section 7.1.

@@ -1,4 +1,4 @@
-//! What the tests of this room promise, tried on agents whose truth is known: how often a difference is claimed where there is
+//! The promises of this room's tests, tried on agents whose truth is known: how often a difference is claimed where there is
 //! none, how often intervals cover, how often a real difference is found.
 
 use super::*;

@@ -44,7 +44,7 @@ impl FromIterator<f64> for Sums {
     }
 }
 
-/// What one case has in one condition.
+/// The values of one case in one condition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
     /// The case.

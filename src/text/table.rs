@@ -7,7 +7,7 @@ use super::Position;
 pub struct TableRow {
     /// Its first line, from 1.
     pub line: usize,
-    /// What its cells say, without white space around it.
+    /// Its cells, without white space around them.
     pub cells: Vec<String>,
     /// Where each cell begins.
     pub places: Vec<Position>,

@@ -98,7 +98,7 @@ static NFKC: LazyLock<ComposingNormalizerBorrowed<'static>> =
 static CATEGORIES: LazyLock<CodePointMapDataBorrowed<'static, GeneralCategory>> =
     LazyLock::new(|| const { CodePointMapData::<GeneralCategory>::new() });
 
-/// What a character does to the division into words.
+/// The role of a character in dividing a text into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// It is a word.

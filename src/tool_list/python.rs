@@ -99,7 +99,7 @@ fn split(text: &str) -> Vec<&str> {
     starts.zip(&ends).map(|(start, end)| text[start..*end].trim()).collect()
 }
 
-/// What stands before and behind a sign that is in no bracket.
+/// The texts before and after a sign that is in no bracket.
 fn halves(text: &str, sign: char) -> (&str, Option<&str>) {
     match levels(text).find(|(_, c, depth)| *c == sign && *depth == 0) {
         Some((at, ..)) => (&text[..at], Some(&text[at + 1..])),
@@ -163,7 +163,7 @@ fn docstring(body: &str) -> String {
     text.unwrap_or_default().lines().map(str::trim).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// What a docstring says of a parameter: `name: …`, `name (type): …` or `:param name: …`.
+/// The description of a parameter in a docstring: `name: …`, `name (type): …` or `:param name: …`.
 fn described(docs: &str, name: &str) -> Option<String> {
     docs.lines().find_map(|line| {
         let line = line.strip_prefix(":param ").unwrap_or(line);

@@ -28,7 +28,7 @@ pub use night::{Night, NightCase, NightModel, Passed};
 pub use series::{Change, LeftOutNight, Series, WhyLeftOut, series};
 pub use source::{Lost, Source, SourceCount, Sources};
 
-/// What of the runs is looked at.
+/// The part of the runs that is looked at.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     /// Only these models of the agent; all where none is named.
@@ -49,7 +49,7 @@ impl Scope {
     }
 }
 
-/// What became of a job, night by night.
+/// The trend of a job, night by night.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trend {
@@ -83,7 +83,7 @@ pub struct SuspectedFlake {
 /// The nights of one job, taken in from the oldest to the newest.
 #[derive(Debug, Clone, Default)]
 pub struct Nights {
-    /// What of them is looked at.
+    /// The part of them that is looked at.
     scope: Scope,
     /// All of them.
     all: Vec<Night>,
@@ -151,7 +151,7 @@ impl Nights {
         &self.all
     }
 
-    /// What became of the job, with the newest `last` nights and what was read of their conversations.
+    /// The trend of the job, with the newest `last` nights and the sources found in their conversations.
     pub fn trend(&self, job: String, last: usize, sources: &Sources) -> Trend {
         let suspected = |flake: Flake| SuspectedFlake { suspected: sources.suspected(&flake.key), flake };
         Trend {

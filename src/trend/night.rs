@@ -33,7 +33,7 @@ pub struct Night {
     /// Which of the job's cases were held, where not all of them were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
-    /// What is known of its cost in US dollars, that of all its models.
+    /// The known part of its cost in US dollars, that of all its models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
     /// Its models, in the order of the run.

@@ -12,7 +12,7 @@ use crate::statistics::{Changes, Dated, Interval, LEAST_VALUES, Shift, Sums, cha
 /// A night that holds so many times the cases of a series begins a new one.
 const MANY_TIMES: usize = 2;
 
-/// What a difference of two scores can be.
+/// The range of a difference of two scores.
 const POSSIBLE: Interval = Interval { low: -1.0, high: 1.0 };
 
 /// Nights of one model that were held by the same rules and have the same cases, oldest first.
@@ -38,7 +38,7 @@ pub struct Series {
     pub nights_since: usize,
     /// Whether so few nights can't show a change, however clear it is.
     pub too_few: bool,
-    /// What speaks for a further change: how much more probable the order of these nights is with one; it is shown from 20 on.
+    /// The evidence for a further change: how much more probable the order of these nights is with one; it is shown from 20 on.
     pub evidence: f64,
 }
 

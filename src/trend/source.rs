@@ -145,7 +145,7 @@ impl Sources {
         }
     }
 
-    /// What the flips of a case are suspected to come from, the most frequent first; none where no conversation that passes was
+    /// The suspected sources of a case's flips, the most frequent first; none where no conversation that passes was
     /// read beside one that fails.
     pub fn suspected(&self, key: &FlakeKey) -> Vec<SourceCount> {
         let traces = self.traces.get(key).map(Vec::as_slice).unwrap_or_default();
@@ -178,7 +178,7 @@ impl Trace {
         }
     }
 
-    /// What it is suspected to come from that this one fails and that one passes.
+    /// The suspected source of the difference between a failing conversation and a passing one.
     fn source_beside(&self, passed: &Trace) -> Source {
         let part = self.failing_part(passed);
         if self.has_given_up {
@@ -202,7 +202,7 @@ impl Trace {
         }
     }
 
-    /// Whose words, or calls, are the first that differ; `None` where all are the same.
+    /// The party whose words or calls differ first; `None` where all are the same.
     fn first_difference(&self, other: &Trace) -> Option<Source> {
         for ((user, agent), (their_user, their_agent)) in self.turns.iter().zip(&other.turns) {
             if user != their_user {

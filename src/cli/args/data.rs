@@ -28,7 +28,7 @@ pub(in crate::cli) struct DataArgs {
     pub(in crate::cli) reading: ReadingArgs,
 }
 
-/// What stands beside other systems' evaluation files, and how they are scored.
+/// The files beside other systems' evaluation files, and how those are scored.
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct ReadingArgs {
     /// The test_config.json or the metrics file, instead of the one beside the cases

@@ -1,4 +1,4 @@
-//! What the command line says of a job's gate.
+//! The gate's options on the command line.
 
 use super::values::parse_score;
 use crate::score::Score;

@@ -58,7 +58,7 @@ pub(in crate::cli) struct GradeArgs {
     pub(in crate::cli) output: Vec<PathBuf>,
 }
 
-/// What was said and done already, and what was expected.
+/// Recorded conversations, and their expectations.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct RecordedArgs {
     /// Grade recorded conversations, without an agent, by the cases of this file: another system's (Google ADK, trpc-agent-go,

@@ -23,10 +23,10 @@ pub(in crate::cli) struct ResumeArgs {
     pub(in crate::cli) retry_errors: Option<String>,
 }
 
-/// What of a run is held again.
+/// The trials of a run that are held again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum ResumeMode {
-    /// What is unfinished.
+    /// Unfinished ones.
     Unfinished,
     /// That, and what says nothing about the agent.
     Errors,
@@ -43,7 +43,7 @@ impl ResumeMode {
 }
 
 impl ResumeArgs {
-    /// What is to be held again, if a run is to be gone on with.
+    /// The trials to hold again, if a run is resumed.
     pub(in crate::cli) fn mode(&self) -> Option<ResumeMode> {
         match (&self.resume, &self.retry_errors) {
             (Some(_), _) => Some(ResumeMode::Unfinished),

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches};
 use super::Args;
 use crate::cli::env_file::EnvFile;
 
-/// What is another in the command that is typed again.
+/// The changes to a command that is typed again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::cli) struct Instead<'a> {
     /// The runs, where others are meant than those that were named.

@@ -7,7 +7,7 @@ use super::values::whole_number;
 use crate::compare::MIN_EFFECT;
 use crate::plan::Until;
 
-/// What a run goes on for.
+/// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum UntilArg {
     /// Until each model is told apart from the first one.
@@ -31,7 +31,7 @@ pub(in crate::cli) struct UntilArgs {
 }
 
 impl UntilArgs {
-    /// What is asked for; nothing where repetitions are as many as the job says.
+    /// The rule that is asked for; none where repetitions are as many as the job says.
     pub(in crate::cli) fn asked(&self) -> Option<Until> {
         self.until.map(|UntilArg::Decided| Until { most: self.max_repeats, min_effect: self.min_effect })
     }

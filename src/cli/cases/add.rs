@@ -210,7 +210,7 @@ fn complete(name: &str, text: &str, id: &str) -> Option<Value> {
     serde_json::to_value(&**job.cases.iter().find(|case| case.id == id)?).ok()
 }
 
-/// What a case has beside what its job says for all cases, rather than instead of that.
+/// The keys of a case that add to those of its job instead of replacing them.
 const BESIDE: [&str; 7] = ["tags", "context", "tasks", "facts", "seeds", "setups", "assertions"];
 
 /// Adds to a case what it has in its own job, and would not have in another one. Returns the keys.

@@ -8,7 +8,7 @@ use crate::job::{Case, User};
 use crate::metric::trajectory::Expectation;
 use crate::report::{count, one_line, plain};
 
-/// What a list tells of a case.
+/// A case in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Row {

@@ -14,7 +14,7 @@ use crate::store::folder::{JournalFile, RunsFolder, StoreError};
 /// So many differences between runs are named.
 const NAMED: usize = 3;
 
-/// What the gate of a run says of its baseline; `None` where it names none, and for a run that did not come to its end.
+/// The check of a run against the baseline of its gate; `None` where it names none, and for a run that did not come to its end.
 pub(in crate::cli) fn baseline_check(
     file: &mut JournalFile,
     runs_dir: &Path,

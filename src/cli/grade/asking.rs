@@ -38,7 +38,7 @@ use crate::store::folder::{Grading, Journal, JournalFile, NewGrading};
 /// The flag by which a judge is usually asked.
 pub(super) const SCORER_MODEL: &str = "--scorer-model";
 
-/// What is typed about asking a judge.
+/// The options for asking a judge.
 #[derive(Debug, Clone)]
 pub(super) struct AskArgs {
     /// Which answers of the same judge are taken over.
@@ -74,7 +74,7 @@ pub(super) struct Asking<'a> {
     pub(super) signals: Signals,
     /// Whether its answers are recorded or replayed, and the seed that it is asked with.
     pub(super) cassette: (Cassette, u64),
-    /// What judges said before, where that may be used.
+    /// The cache of judges' verdicts, where it may be used.
     pub(super) cache: Cache,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct JudgeAnswers {
     pub(super) stopped: Option<AskingStopped>,
     /// Calls and tokens of all judges.
     pub(super) usage: Usage,
-    /// What they cost.
+    /// Their cost.
     pub(super) cost: Cost,
     /// The judges' prices, by their names, where they are known.
     pub(super) prices: BTreeMap<String, Price>,

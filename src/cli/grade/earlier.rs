@@ -1,4 +1,4 @@
-//! What a judge answered before it was stopped, or failed: it is not asked that again.
+//! The answers of a judge from before it was stopped, or failed: it is not asked those questions again.
 
 use super::again::{Again, can_be_judged};
 use crate::evidence::{AskedQuestion, Judgement, Observed, Question};
@@ -48,7 +48,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// What is left to ask about a run.
+    /// The questions left about a run.
     pub(super) fn of(run: &JournalFile, again: &Again<'_>, earlier: &Earlier) -> Result<Left, StoreError> {
         let mut left = Left::default();
         for trial in run.trials() {
@@ -121,7 +121,7 @@ impl Earlier {
         Ok(earlier)
     }
 
-    /// What is left to ask about a trial; `None` where nothing can be asked about it.
+    /// The questions left about a trial; `None` where nothing can be asked about it.
     pub(super) fn rest(&self, again: &Again<'_>, trial: TrialRecord) -> Result<Option<Rest>, StoreError> {
         let mut known = Vec::new();
         for grading in &self.gradings {

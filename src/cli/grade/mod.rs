@@ -95,7 +95,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     Ok(worst.exit_status())
 }
 
-/// What asks the judge of `--scorer-model`, where there is one.
+/// The means of asking the judge of `--scorer-model`, where there is one.
 fn asking<'a>(
     args: &GradeArgs,
     context: &'a Context,
@@ -223,7 +223,7 @@ fn unreadable(run: &JournalFile, why: &str) -> CliError {
     CliError::Store(StoreError::Unreadable { path: run.path().to_path_buf(), why: why.to_owned() })
 }
 
-/// What became of a run.
+/// A run that was graded again.
 struct GradedRun<'a> {
     run: RegradedRun<'a>,
     prompts: StoredPrompts,

@@ -1,4 +1,4 @@
-//! What is said of asking a judge, for people.
+//! Messages about asking a judge.
 
 use super::earlier::Left;
 use crate::evidence::Usage;
@@ -27,7 +27,7 @@ pub(super) fn announcement(judge: &str, left: Left, before: &Overview, price: Op
     format!("asking {judge} about {}{took}", count(to_ask, "conversation"))
 }
 
-/// What asking took.
+/// The usage of asking.
 pub(super) fn spent(usage: &Usage, cost: Cost) -> String {
     if usage.calls == 0 {
         return "nothing".to_owned();

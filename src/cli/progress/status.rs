@@ -146,7 +146,7 @@ impl Status {
         facts
     }
 
-    /// What is waited for; `label` names a trial.
+    /// The awaited event; `label` names a trial.
     fn awaited(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
         let whom = self.awaited_by_trials(now_ms, label);
         match self.limit.filter(|(_, until_ms)| *until_ms > now_ms) {
@@ -155,7 +155,7 @@ impl Status {
         }
     }
 
-    /// Whom conversations wait for, and the longest wait.
+    /// The parties that conversations wait for, and the longest wait.
     fn awaited_by_trials(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
         if !self.is_begun {
             return "looking whether agent, graph and models are there".to_owned();

@@ -85,7 +85,7 @@ impl Resumed {
         self.left == 0 && summary.finished_at.is_some() && !summary.interrupted
     }
 
-    /// What is left of it, in a sentence.
+    /// The trials that are left, in a sentence.
     pub(super) fn words(&self, context: &Context) -> String {
         let (id, all) = (self.id(), self.overview.planned());
         let conversations = count(all, "conversation");

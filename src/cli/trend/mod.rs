@@ -85,7 +85,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     Ok(0)
 }
 
-/// What the flips are suspected to come from: the conversations of the nights that are shown are read, as far as they tell.
+/// The suspected sources of flips: the conversations of the nights that are shown are read, as far as they tell.
 fn sources(
     nights: &Nights,
     shown: &[KeptRun],

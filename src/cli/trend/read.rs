@@ -45,7 +45,7 @@ impl Wanted {
     }
 }
 
-/// What the runs have.
+/// The models and cases of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The job's name in the newest of them.
@@ -94,7 +94,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// What a run was held by.
+    /// The rules of a run.
     pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<HeldBy, StoreError> {
         let job = run.job();
         if job != self.last {

@@ -7,7 +7,7 @@ use super::values::digits;
 use super::words::Script;
 use super::{Fault, fault};
 
-/// What stands between what a fact is about and what it says of it.
+/// Words between the subject of a fact and its value.
 const COPULAS: [&str; 43] = [
     "is",
     "are",

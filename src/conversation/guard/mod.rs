@@ -63,7 +63,7 @@ pub struct GuardInput<'a> {
     pub tasks: &'a [&'a str],
     /// The case's facts, also where the persona does not know them.
     pub facts: &'a [&'a str],
-    /// What else the persona was given: a story, its character. What stands there is not invented.
+    /// The persona's other instructions: a story, its character. What they say is not invented.
     pub background: &'a [&'a str],
     /// The phrase by which the persona ends the conversation.
     pub signoff: &'a str,

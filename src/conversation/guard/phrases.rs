@@ -83,7 +83,7 @@ struct Phrase {
 pub(super) struct Phrases {
     all: Vec<Phrase>,
     search: Option<AhoCorasick>,
-    /// What is known of a word.
+    /// The entries of known words.
     pub(super) words: Table<KnownWord>,
     /// The letters that few languages have.
     pub(super) letters: HashMap<char, u32>,
@@ -98,7 +98,7 @@ pub(super) struct Phrases {
     pub(super) possessives: Table<Owner>,
 }
 
-/// What is known of a word in any language.
+/// The entry of a word in any language.
 #[derive(Debug, Default)]
 pub(super) struct KnownWord {
     pub(super) is_function: bool,
@@ -127,7 +127,7 @@ impl Hasher for WordHasher {
     }
 }
 
-/// Whose a thing is: the speaker's, or that of the one who is addressed.
+/// The owner of a thing: the speaker, or the one who is addressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Speaker,
@@ -320,7 +320,7 @@ impl Phrase {
     }
 }
 
-/// What ends a sentence.
+/// The ends of sentences.
 pub(super) fn is_sentence_end(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '\n' | '…')
 }

@@ -68,7 +68,7 @@ const CODE: [&str; 20] = [
     "script",
     "code",
 ];
-/// What the form of a persona's reply has, and no code that a user sends.
+/// Keys of the persona's reply form, which no code of a user has.
 const OWN: [&str; 6] = ["\"message\"", "\"done\"", "\"reason\"", "\"thought\"", "<think", "</"];
 
 static PATTERNS: LazyLock<Vec<(Option<Regex>, &str)>> =
@@ -145,7 +145,7 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
     Some(format!("{} · {}", find(&PHRASES.meta[0])?, find(&PHRASES.meta[1])?))
 }
 
-/// What is done, between asterisks or brackets.
+/// Stage directions, between asterisks or brackets.
 fn stage_direction(turn: &TextView<'_>) -> Option<String> {
     let plain = turn.plain();
     // A remark before all else, of somebody else than the one who writes.

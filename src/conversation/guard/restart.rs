@@ -89,7 +89,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     None
 }
 
-/// What only somebody says who has just come.
+/// Phrases of somebody who has just come.
 const JUST_CAME: [&str; 20] = [
     "is anyone there",
     "is anybody there",

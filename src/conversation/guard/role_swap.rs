@@ -7,7 +7,7 @@ use super::text_view::{Content, TextView};
 use super::words::Script;
 use super::{Fault, fault};
 
-/// What makes a sentence one about the assistant, not of it.
+/// Words by which a sentence is about the assistant, not of it.
 const TURNED_ROUND: [&str; 24] = [
     "are you ",
     "did you",
@@ -127,7 +127,7 @@ fn others_thing<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     (!turn.is_quoted(place) && !THANKED.contains(&thing.text)).then_some(sentence)
 }
 
-/// What users thank for, and what both have.
+/// Things that users thank for, and that both have.
 const THANKED: [&str; 16] = [
     "help",
     "time",

@@ -20,7 +20,7 @@ pub(in crate::dataset) struct Invocation {
     extra: Map<String, Value>,
 }
 
-/// What is measured while an agent runs; nothing of it is expected.
+/// Keys of measurements, of which nothing is expected.
 const OF_RUNS: [&str; 5] = ["app_details", "duration", "model_duration", "tool_duration", "creation_timestamp"];
 
 /// Reads one turn.
@@ -107,7 +107,7 @@ fn read_event(value: Cursor<'_>) -> Option<(String, Content)> {
     Some((author, content))
 }
 
-/// What happened between a message and a reply: the calls, what was said, and what of it has no place.
+/// The events between a message and a reply: calls, messages, and events that have no place.
 type Intermediate = (Vec<DatasetCall>, Vec<AuthoredText>, Map<String, Value>);
 
 /// Reads what happened between a message and a reply.

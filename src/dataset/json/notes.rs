@@ -1,4 +1,4 @@
-//! What is read although it is no JSON.
+//! Deviations from JSON that are read.
 
 /// Something that was read although it is no JSON, where it stands first.
 #[derive(Debug, Clone, PartialEq, Eq)]

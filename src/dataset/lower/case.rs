@@ -21,7 +21,7 @@ pub(super) fn most_messages(case: &DatasetCase) -> u32 {
     turns.saturating_mul(2).max(2)
 }
 
-/// What a job says for all its cases.
+/// The parts of a job that hold for all its cases.
 #[derive(Clone, Copy)]
 pub(super) struct OfAll {
     /// How many messages a conversation may have.

@@ -20,7 +20,7 @@ const KNOWLEDGE_TOOLS: [&str; 2] = ["knowledge_search", "knowledge_search_with_a
 /// By what a conversation is better than the expected one, where a file says nothing more.
 const CRITERIA_OF_VERIFIER: &str = "The better one does more of what the user asked for, and does it correctly: its replies are right, complete and to the point.";
 
-/// What a metric that asks a judge means here, or why nothing does.
+/// The metric of ours for one that asks a judge, or why there is none.
 pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> Lowered {
     let samples = samples(system, metric);
     let mut judging = judging(samples, strict);
@@ -97,7 +97,7 @@ fn knowledge_tools(metric: &DatasetMetric) -> Value {
     }
 }
 
-/// What of a metric's options counts for nothing here, a sentence each.
+/// The options of a metric that count for nothing here, a sentence each.
 pub(super) fn ignored(system: System, metric: &DatasetMetric) -> Vec<String> {
     let mut ignored = Vec::new();
     let samples = samples(system, metric);

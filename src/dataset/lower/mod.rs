@@ -22,7 +22,7 @@ use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
 pub struct LoweredJob {
     /// The job file's content.
     pub document: Value,
-    /// What the file says that the job does not do, each in a sentence.
+    /// The requests of the file that the job does not serve, each in a sentence.
     pub warnings: Vec<String>,
 }
 

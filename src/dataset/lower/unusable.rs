@@ -1,4 +1,4 @@
-//! What a file expects and its metrics can compare nothing with: it is refused before an agent is asked.
+//! Expectations that no metric of the file can compare: they are refused before an agent is asked.
 
 use serde::Deserialize;
 use serde_json::Value;

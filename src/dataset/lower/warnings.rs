@@ -1,4 +1,4 @@
-//! What a job does not do that its file asks for: each once, with the cases that it is about.
+//! Warnings of what a job does not do that its file asks for: each once, with the cases that it is about.
 
 /// The most cases that a warning names.
 const NAMED: usize = 3;

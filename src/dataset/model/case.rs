@@ -31,9 +31,9 @@ pub struct DatasetCase {
     pub user: CaseUser,
     /// The beginning of the conversation.
     pub session: CaseSession,
-    /// What the whole conversation is expected to come to.
+    /// The expectations of the whole conversation.
     pub expected: CaseExpectation,
-    /// What was said and done already: nobody has to ask the agent.
+    /// The recorded conversation: nobody has to ask the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<RecordedTurn>>,
     /// Whether a second runner makes the expected side: its replies and calls stand in for what the file expects.
@@ -121,7 +121,7 @@ pub struct Scenario {
     /// How the user writes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub style: Vec<String>,
-    /// What should have come of the conversation when it is over.
+    /// The expected outcome of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
     /// The stop signal of the simulator.
@@ -190,7 +190,7 @@ impl From<&UserPersona> for ScenarioPersona {
 pub struct PersonaBehavior {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// The instructions for the simulator.

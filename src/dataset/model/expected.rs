@@ -1,4 +1,4 @@
-//! What a case or a turn is expected to come to.
+//! Expectations of a case or a turn.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ pub struct AuthoredText {
     pub text: String,
 }
 
-/// What a whole conversation is expected to come to.
+/// The expectations of a whole conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CaseExpectation {

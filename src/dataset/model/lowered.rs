@@ -1,4 +1,4 @@
-//! What is expected, as the metric `trajectory` compares it.
+//! Expectations, as the metric `trajectory` compares them.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl DatasetCall {
 }
 
 impl LineExpectation {
-    /// What the turn is expected to come to; what judges look at is not in it.
+    /// The expectations of the turn, without the criteria for judges.
     pub fn to_expectation(&self) -> Expectation {
         Expectation {
             calls: self.calls.as_ref().map(|calls| calls.iter().map(|call| call.to_expected(None)).collect()),
@@ -37,7 +37,7 @@ impl LineExpectation {
 }
 
 impl CaseExpectation {
-    /// What the conversation is expected to come to. Goals that are neither a call nor a message are those that nobody sees.
+    /// The expectations of the conversation. Goals that are neither a call nor a message are those that nobody sees.
     pub fn to_expectation(&self) -> Expectation {
         let state = self.state.clone().map(serde_json::Value::Object);
         let mut expectation = Expectation { state, ..Expectation::default() };

@@ -13,7 +13,7 @@ pub struct DatasetMetric {
     pub name: String,
     /// Its implementation, by the name that its system knows; usually the same.
     pub evaluator: String,
-    /// What that is.
+    /// The implementation.
     pub kind: MeasureKind,
     /// The least score that passes; `None` only where no score can fail.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub enum MeasureKind {
     Judge,
     /// A figure that has no threshold.
     Figure,
-    /// What only the vendor's own service can compute.
+    /// A metric that only the vendor's own service can compute.
     VendorService,
     /// A function of the user's own in the system's language.
     Custom,

@@ -1,4 +1,4 @@
-//! What the evaluation files of all systems say, in one set of types: close to what a job's cases are.
+//! The evaluation files of all systems in one set of types: close to what a job's cases are.
 //!
 //! Nothing that a file says is lost: what has no place here stands in an `extra`, with a warning.
 

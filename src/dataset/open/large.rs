@@ -24,7 +24,7 @@ pub struct LargeDataset {
     beside: Beside,
     /// The keys by which its cases are found, in the file's order.
     pub keys: Vec<CaseKey>,
-    /// What is odd about what stands beside it.
+    /// Oddities beside it.
     pub warnings: Vec<Problem>,
 }
 

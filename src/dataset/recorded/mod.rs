@@ -1,4 +1,4 @@
-//! What was said and done already, from whoever wrote it down: nobody has to ask the agent. In comes a file; out come
+//! Recorded conversations, whoever wrote them down: nobody has to ask the agent. In comes a file; out come
 //! conversations as the evidence of a trial has them.
 
 mod case;
@@ -51,7 +51,7 @@ pub struct Recorded {
     pub session: CaseSession,
     /// The turns: one without a user's message is the agent's greeting, turn 0.
     pub turns: Vec<Turn>,
-    /// What was expected, where the file says it too: a line for each turn.
+    /// The expectations, where the file has them too: a line for each turn.
     pub expected: Vec<UserLine>,
     /// Why it broke off, where it did.
     pub error: Option<String>,
@@ -165,7 +165,7 @@ fn read_with(
 const LOOKED_FOR_RECORDED: &str = "looked for: results of ADK or trpc-agent-go, cases with `\"evalMode\": \"trace\"`, messages of watsonx \
                                    Orchestrate, conversations of Red Hat's with the agent's turns, message lists, OpenTelemetry's JSON";
 
-/// What was looked for is a recording.
+/// The search for a recording.
 fn of_recordings(mut problems: Problems) -> Problems {
     for problem in problems.list.iter_mut().filter(|problem| problem.help.as_deref() == Some(LOOKED_FOR)) {
         problem.help = Some(LOOKED_FOR_RECORDED.to_owned());

@@ -7,7 +7,7 @@ use crate::dataset::adk;
 use crate::dataset::cursor::Cursor;
 use crate::dataset::model::ContextMessage;
 
-/// What a message has beside its role and text.
+/// The parts of a message beside its role and text.
 const BESIDE_TEXT: [&str; 6] =
     ["content_parts", "tool_id", "tool_name", "tool_calls", "reasoning_content", "reasoning_signature"];
 

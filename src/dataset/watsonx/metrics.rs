@@ -2,7 +2,7 @@
 
 use crate::dataset::model::{DatasetCase, DatasetMetric, GoalKind, MeasureKind};
 
-/// What is measured where a configuration does not say otherwise, and what that is.
+/// The default metrics, with their implementations.
 pub(super) const METRICS: [(&str, MeasureKind); 13] = [
     ("JourneySuccessMetric", MeasureKind::Journey),
     ("JourneyCompletion", MeasureKind::Journey),

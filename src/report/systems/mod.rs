@@ -62,7 +62,7 @@ fn write_file<E>(
     written.map_err(DocumentError::Write)
 }
 
-/// What each trial of these runs comes to as a case, one at a time, with the name of its run's job.
+/// The result of each trial of these runs as a case, one at a time, with the name of its run's job.
 fn results<'r, E, T>(
     runs: &'r [WrittenRun<'_, E>],
     names: &'r ResultNames,

@@ -151,7 +151,7 @@ fn reply(text: &str) -> Value {
     json!({ "role": "assistant", "parts": [{ "type": "text", "content": text }], "finish_reason": "stop" })
 }
 
-/// What was said and called in a turn, without its reply.
+/// The messages and calls of a turn, without its reply.
 fn messages(turn: &TurnResult<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     if !turn.turn.is_greeting() {
@@ -169,7 +169,7 @@ fn messages(turn: &TurnResult<'_>) -> Vec<Value> {
     messages
 }
 
-/// What was measured, as an event of the span that it was measured on.
+/// A measurement, as an event of the span that it was measured on.
 fn evaluation(metric: &MetricResult<'_>, at: i64) -> Value {
     let label = match metric.status {
         Status::Passed => Some("passed"),

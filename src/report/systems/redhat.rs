@@ -42,7 +42,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
     write_tokens(runs, folder)
 }
 
-/// What both sides said. Red Hat's conversations have no tool calls.
+/// The messages of both sides. Red Hat's conversations have no tool calls.
 fn conversation(result: &CaseResult<'_>) -> Value {
     let transcript = result.trial.evidence.as_ref().map(|evidence| &evidence.transcript);
     let said = transcript.into_iter().flat_map(|it| it.messages()).map(|message| {

@@ -19,7 +19,7 @@ pub(super) enum Status {
     Informs,
 }
 
-/// What one metric came to.
+/// The result of one metric.
 #[derive(Debug)]
 pub(super) struct MetricResult<'a> {
     pub(super) name: &'a str,

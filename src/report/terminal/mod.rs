@@ -98,7 +98,7 @@ impl Run<'_> {
     }
 }
 
-/// What the numbers carry; of conditions, metrics and replies where the screen is unfolded.
+/// Intervals and passes; those of conditions, metrics and replies where the screen is unfolded.
 fn estimates(page: &mut Page, run: &Run<'_>) {
     for lines in estimate_lines(&run.overview.summary) {
         page.gap();
@@ -108,7 +108,7 @@ fn estimates(page: &mut Page, run: &Run<'_>) {
     }
 }
 
-/// What the judge of a run says beside what assertions verify; empty where they verify nothing.
+/// The judge's verdicts beside those of assertions; empty where they verify nothing.
 pub fn judge_beside_facts(summary: &RunSummary, screen: Screen) -> String {
     let mut page = Page::new(screen);
     judge_check(&mut page, summary);

@@ -53,7 +53,7 @@ impl PersonaDriver<'_> {
         Ok(findings)
     }
 
-    /// What rules find wrong with a message that can be read.
+    /// The findings of the rules on a message that can be read.
     fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
         if !self.is_guarded {
             return Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn is_allowed(job: &Job, case: &Case, guard: Guard) -> bool {
     job.persona.allow.allows(guard) || case.allows(guard)
 }
 
-/// What was found, for the persona's model: a fact that it does not know is not named.
+/// The findings, for the persona's model: a fact that it does not know is not named.
 pub(super) fn for_persona(findings: &[GuardFinding], message: &str) -> String {
     let one = |finding: &GuardFinding| match finding.evidence.as_str() {
         evidence if !evidence.is_empty() && message.contains(evidence) => {

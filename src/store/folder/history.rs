@@ -42,7 +42,7 @@ impl KeptRun {
         job(&self.folder)
     }
 
-    /// What the run was held by, where its figures do not say it.
+    /// The run's provenance, where its figures are not enough.
     ///
     /// # Errors
     /// When it can't be read.

@@ -11,7 +11,7 @@ use super::TeamError;
 /// How long a server may take to answer at all.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What of a server's certificate is checked, as libpq's `sslmode` has it.
+/// The checks of a server's certificate, as libpq's `sslmode` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Checked {
     /// Nothing: `prefer` and `require`. What is said is hidden from whoever only listens.

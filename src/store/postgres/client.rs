@@ -53,7 +53,7 @@ pub(super) async fn connected(address: &Address) -> Result<Connected, TeamError>
 }
 
 impl Connected {
-    /// What a statement comes to, in time.
+    /// The result of a statement, within the time limit.
     pub(super) async fn bounded<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, TeamError> {
         bounded(&self.server, work).await?.map_err(|error| told(&self.server, &error))
     }

@@ -38,7 +38,7 @@ pub use unsent::Unsent;
 
 use chrono::{DateTime, Utc};
 
-/// What has become of a run that was to be sent.
+/// The result of sending a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// It is in the store.

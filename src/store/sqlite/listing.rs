@@ -18,7 +18,7 @@ pub struct Listing<'a, T> {
     next: usize,
     /// Whether the index is worth its while.
     is_indexed: bool,
-    /// What is to be indexed.
+    /// The runs to index.
     read: Vec<IndexedRun>,
     listed: PhantomData<T>,
 }

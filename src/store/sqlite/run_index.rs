@@ -34,7 +34,7 @@ pub(super) struct IndexedRun {
     pub(super) figures: RunFigures,
 }
 
-/// What of a run is read from the index, or from its figures.
+/// A view of a run that is read from the index, or from its figures.
 pub trait Indexed: DeserializeOwned {
     /// The column that holds it.
     const COLUMN: &str;
@@ -115,7 +115,7 @@ impl RunIndex {
         IndexTrouble::new(&self.path, error)
     }
 
-    /// What is known of the run in this folder, whose files are like this; `None` where it is not indexed, or as it was before.
+    /// The row of the run in this folder, if its stamp is this; `None` where it is not indexed, or as it was before.
     pub(super) fn read<T: Indexed>(&self, folder: &str, stamp: Stamp) -> Result<Option<T>, IndexTrouble> {
         let read = || -> rusqlite::Result<Option<String>> {
             let column = T::COLUMN;

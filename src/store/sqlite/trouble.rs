@@ -32,7 +32,7 @@ pub enum IndexTrouble {
 }
 
 impl IndexTrouble {
-    /// What SQLite says of this file.
+    /// SQLite's message.
     pub(super) fn new(path: &Path, error: &rusqlite::Error) -> IndexTrouble {
         let (path, why) = (path.to_path_buf(), words(error));
         match error.sqlite_error_code() {

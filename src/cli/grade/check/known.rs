@@ -20,11 +20,11 @@ pub(super) struct KnownConversation {
     pub(super) name: String,
     /// Its file.
     pub(super) file: PathBuf,
-    /// What is known of it.
+    /// Its label.
     pub(super) known: Known,
     /// The metrics, or their parts, that must notice; any where there are none.
     pub(super) must_fail: Vec<String>,
-    /// What was said.
+    /// Its turns.
     pub(super) recorded: Recorded,
     /// Whether the file is another system's, and may bring metrics of its own.
     pub(super) is_data: bool,
@@ -93,7 +93,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What the names of the folders of a file say of its conversations, where its format has no word for it: the nearest one that
+/// The label that a file's folders give its conversations, where its format has none: the nearest one that
 /// says something counts.
 fn of_folders(file: &Path) -> Known {
     let says = |part: &str, word: &str| {
@@ -161,7 +161,7 @@ fn must_fail(written: &Value) -> Result<Vec<String>, String> {
     names.ok_or_else(|| format!("`fails` is {written}, and must be a name or a list of names"))
 }
 
-/// What was said, in turns: what the agent says first is its greeting.
+/// The messages as turns: the agent's first one is its greeting.
 fn turns(said: &[Value]) -> Result<Vec<Turn>, String> {
     let mut turns: Vec<Turn> = Vec::new();
     for (said, number) in said.iter().zip(1..) {

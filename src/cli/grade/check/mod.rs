@@ -180,7 +180,7 @@ pub(in crate::cli) fn canaries(
     Err(CliError::Canaries { file, is_unknown: verdict == CheckVerdict::Unknown })
 }
 
-/// What the judge makes of known conversations.
+/// The judge's verdicts on known conversations.
 struct Judged {
     checked: Vec<Checked>,
     usage: Usage,
@@ -189,7 +189,7 @@ struct Judged {
     stopped: Option<AskingStopped>,
 }
 
-/// What the judge makes of all of them; `None` where it was interrupted.
+/// The judge's verdicts on all of them; `None` where it was interrupted.
 fn judged(
     (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
     (loaded, conversations): CheckSet,

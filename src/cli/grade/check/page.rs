@@ -1,4 +1,4 @@
-//! What a check says, for people.
+//! The report of a check.
 
 use super::Checked;
 use crate::calibration::{CheckVerdict, Failed, Finding, Known};

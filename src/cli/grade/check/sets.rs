@@ -98,7 +98,7 @@ fn of_files(
     Ok(sets.into_iter().map(|(_, set)| set).collect())
 }
 
-/// What a job measures by, and whom it asks.
+/// The metrics and judges of a job.
 fn how_it_judges(job: &Job) -> Value {
     json!({ "metrics": job.metrics, "judge": job.judge, "weights": job.weights })
 }
@@ -128,7 +128,7 @@ fn refuse_unknown(job: &Job, conversations: &[KnownConversation]) -> Result<(), 
     Ok(())
 }
 
-/// What keeping conversations takes of the arguments of `grade`.
+/// The arguments of `grade` for keeping conversations.
 pub(super) fn grade_args(args: &CheckArgs) -> GradeArgs {
     let CheckArgs { files: FileArgs { prices, prompts, env_file }, .. } = args;
     GradeArgs {

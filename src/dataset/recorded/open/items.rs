@@ -81,7 +81,7 @@ enum Comment {
     Block,
 }
 
-/// What some editors write before a text.
+/// The byte order mark, which some editors write before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Scan<'_> {

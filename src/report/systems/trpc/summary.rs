@@ -1,4 +1,4 @@
-//! What several runs of a set come to, case by case and run by run.
+//! The summary of several runs of a set, case by case and run by run.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ impl MetricSums {
     }
 }
 
-/// What is gathered of a case.
+/// The results of a case.
 #[derive(Debug, Default)]
 struct CaseSum {
     counts: Counts,
@@ -97,14 +97,14 @@ struct CaseSum {
     runs: Vec<Value>,
 }
 
-/// What is gathered of a run: all cases once.
+/// The results of a run: all cases once.
 #[derive(Debug, Default)]
 struct RunSum {
     counts: Counts,
     metrics: MetricSums,
 }
 
-/// What some runs come to.
+/// The figures of some runs.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     cases: Vec<(String, CaseSum)>,
