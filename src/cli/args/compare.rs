@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 
-use super::values::{parse_dollars, whole_number};
-use super::{CacheArgs, RunsArgs};
+use super::{CacheArgs, JudgingArgs, RunsArgs};
 use crate::compare::MIN_EFFECT;
-use crate::money::Dollars;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct CompareArgs {
@@ -28,22 +26,13 @@ pub(in crate::cli) struct CompareArgs {
     pub(in crate::cli) verbose: bool,
 
     /// Where the two runs differ only in how they were judged (judge, metrics, weights, criteria, assertions), judge the older one
-    /// again by the job of the newer, from what is kept of it: this can cost tokens
+    /// again by the job of the newer, from what is kept of it. That can cost tokens; -j, --cost-limit, --token-limit and
+    /// --no-cache are about it
     #[arg(long, env = "EVAL_JOB_BRIDGE", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) bridge: bool,
 
-    /// With --bridge: about how many conversations the judge is asked at once
-    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
-    pub(in crate::cli) max_concurrency: u16,
-
-    /// With --bridge: stop before the judge costs more than so many US dollars
-    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
-    pub(in crate::cli) cost_limit: Option<Dollars>,
-
-    /// With --bridge: stop before the judge takes more than so many tokens
-    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
-    pub(in crate::cli) token_limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) judging: JudgingArgs,
 
     #[command(flatten)]
     pub(in crate::cli) cache: CacheArgs,

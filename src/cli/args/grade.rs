@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::values::{parse_dollars, parse_score, whole_number};
-use super::{CacheArgs, FileArgs, ReadingArgs, RunsArgs, SelectionArgs};
+use super::values::parse_score;
+use super::{CacheArgs, FileArgs, JudgingArgs, ReadingArgs, RunsArgs, SelectionArgs};
 use crate::job::Panel;
-use crate::money::Dollars;
 use crate::score::{Score, Weight};
 
 #[derive(Debug, clap::Args)]
@@ -34,18 +33,8 @@ pub(in crate::cli) struct GradeArgs {
     #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
     pub(in crate::cli) scorer_model: Option<Panel>,
 
-    /// How many conversations the judge is asked about at once
-    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
-    pub(in crate::cli) max_concurrency: u16,
-
-    /// Stop before the judge costs more than so many US dollars
-    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
-    pub(in crate::cli) cost_limit: Option<Dollars>,
-
-    /// Stop before the judge takes more than so many tokens
-    #[arg(long, env = "EVAL_JOB_TOKEN_LIMIT", value_name = "N", value_parser = whole_number::<u64>(1, u64::MAX))]
-    pub(in crate::cli) token_limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) judging: JudgingArgs,
 
     #[command(flatten)]
     pub(in crate::cli) cache: CacheArgs,

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 
-use super::RunsArgs;
-use super::values::{parse_dollars, whole_number};
+use super::values::whole_number;
+use super::{JudgingArgs, RunsArgs};
 use crate::job::Panel;
-use crate::money::Dollars;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct LabelArgs {
@@ -49,14 +48,8 @@ pub(in crate::cli) struct CalibrateArgs {
     #[arg(long, env = "EVAL_JOB_GRADE_SCORER_MODEL", value_name = "MODEL", value_parser = Panel::parse)]
     pub(in crate::cli) scorer_model: Option<Panel>,
 
-    /// How many conversations are judged at once
-    #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
-          value_parser = whole_number::<u16>(1, u16::MAX.into()))]
-    pub(in crate::cli) max_concurrency: u16,
-
-    /// Stop before the judge costs more than so many US dollars
-    #[arg(long, env = "EVAL_JOB_COST_LIMIT", value_name = "USD", value_parser = parse_dollars)]
-    pub(in crate::cli) cost_limit: Option<Dollars>,
+    #[command(flatten)]
+    pub(in crate::cli) judging: JudgingArgs,
 
     /// A YAML file of prices that go before the embedded ones
     #[arg(long, env = "EVAL_JOB_PRICES", value_name = "FILE")]

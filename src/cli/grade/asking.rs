@@ -57,8 +57,8 @@ impl From<&GradeArgs> for AskArgs {
             goes_on: GoesOn::WhereMissing,
             asked_by: SCORER_MODEL,
             job: args.job.clone(),
-            max_concurrency: args.max_concurrency,
-            spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+            max_concurrency: args.judging.max_concurrency,
+            spend: args.judging.spend(),
             prices: args.files.prices.clone(),
         }
     }

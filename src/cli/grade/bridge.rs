@@ -16,7 +16,6 @@ use super::{kept_templates, listen, unreadable};
 use crate::cassette::Cassette;
 use crate::compare::Bridge;
 use crate::job::Job;
-use crate::money::SpendLimits;
 use crate::prompt::Templates;
 use crate::record::TrialRecord;
 use crate::run::AskingStopped;
@@ -75,8 +74,8 @@ pub(in crate::cli) fn bridge(
                     goes_on: GoesOn::WhereMissing,
                     asked_by: "--bridge",
                     job: None,
-                    max_concurrency: args.max_concurrency,
-                    spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
+                    max_concurrency: args.judging.max_concurrency,
+                    spend: args.judging.spend(),
                     prices: args.prices.clone(),
                 },
                 context,

@@ -18,7 +18,6 @@ use crate::cassette::Cassette;
 use crate::evidence::Judgement;
 use crate::grade::{self, GradeInput};
 use crate::job::Job;
-use crate::money::SpendLimits;
 use crate::record::Verdict;
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
@@ -52,8 +51,8 @@ pub(in crate::cli) fn rejudge(
             goes_on: GoesOn::WhereStopped,
             asked_by: SCORER_MODEL,
             job: None,
-            max_concurrency: args.max_concurrency,
-            spend: SpendLimits { cost: args.cost_limit, tokens: None },
+            max_concurrency: args.judging.max_concurrency,
+            spend: args.judging.spend(),
             prices: args.prices.clone(),
         },
         context,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{CacheArgs, CheckArgs, FileArgs, Instead, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::args::{CacheArgs, CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped};
 use super::super::cache;
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
@@ -68,7 +68,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     }
     let sets = load(args, conversations, context)?;
     let signals = listen(printer)?;
-    let (mut checked, mut left) = (Vec::new(), SpendLimits { cost: args.cost_limit, tokens: args.token_limit });
+    let (mut checked, mut left) = (Vec::new(), args.judging.spend());
     for set in sets {
         let Some(judged) =
             judged((args, context, printer), set, (left, signals.clone(), (Cassette::Off, Context::random())))?
@@ -140,9 +140,11 @@ pub(in crate::cli) fn canaries(
         paths,
         job: None,
         scorer_model: None,
-        max_concurrency: args.max_concurrency,
-        cost_limit: loaded.job.limits.cost,
-        token_limit: loaded.job.limits.tokens,
+        judging: JudgingArgs {
+            max_concurrency: args.max_concurrency,
+            cost_limit: loaded.job.limits.cost,
+            token_limit: loaded.job.limits.tokens,
+        },
         dialect_strict: false,
         metric_set: MetricSetArg::default(),
         // They show whether the judge of today can be believed.
@@ -156,7 +158,7 @@ pub(in crate::cli) fn canaries(
         json: false,
     };
     let count = conversations.len();
-    let spend = SpendLimits { cost: args.cost_limit, tokens: args.token_limit };
+    let spend = args.judging.spend();
     let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals, cassette))?;
     let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
@@ -201,7 +203,7 @@ fn judged(
             goes_on: GoesOn::WhereStopped,
             asked_by: SCORER_MODEL,
             job: args.job.clone(),
-            max_concurrency: args.max_concurrency,
+            max_concurrency: args.judging.max_concurrency,
             spend,
             prices: args.files.prices.clone(),
         },

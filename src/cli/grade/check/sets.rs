@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::super::args::{
-    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, ReadingArgs, RecordedArgs, RunsArgs, SelectionArgs,
+    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, JudgingArgs, ReadingArgs, RecordedArgs, RunsArgs, SelectionArgs,
 };
 use super::super::super::context::Context;
 use super::super::super::error::{CliError, FileArgument};
@@ -148,9 +148,7 @@ pub(super) fn grade_args(args: &CheckArgs) -> GradeArgs {
         job: None,
         weights: Vec::new(),
         scorer_model: None::<Panel>,
-        max_concurrency: args.max_concurrency,
-        cost_limit: args.cost_limit,
-        token_limit: None,
+        judging: JudgingArgs { token_limit: None, ..args.judging },
         cache: args.cache,
         files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
         output: Vec::new(),
