@@ -24,7 +24,7 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
     let is_one = summary.figures.len() == 1;
     let of_model = |figure: &ModelFigure| {
         let estimates = figure.estimates.as_deref()?;
-        let score = estimates.score.filter(tells)?;
+        let score = estimates.score.filter(|score| tells(score) || is_of_equals(score))?;
         let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
         let varying = varying(&summary.provenance);
         let lines = lines(estimates, score, varying);
@@ -38,8 +38,17 @@ fn tells(figure: &MeanFigure) -> bool {
     figure.over == Some(Over::Repeats) || (figure.over == Some(Over::Cases) && figure.cases >= LEAST_CASES)
 }
 
+/// Whether so many cases have the same score that their passes say something, though their scores show no spread.
+fn is_of_equals(figure: &MeanFigure) -> bool {
+    figure.over.is_none() && figure.cases >= LEAST_CASES
+}
+
 fn heading(model: &str, score: MeanFigure) -> String {
     let over = match score.over {
+        None => {
+            let cases = count(score.cases as usize, "case");
+            return format!("What the numbers carry{model} ({cases} with the same score: no interval can be told)");
+        }
         Some(Over::Repeats) => {
             let trials = count(score.n as usize, "conversation");
             format!("95 % intervals over {trials} of one case: for this case only")
