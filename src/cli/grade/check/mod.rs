@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{CacheArgs, CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::args::{
+    CacheArgs, CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped,
+};
 use super::super::cache;
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
