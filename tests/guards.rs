@@ -124,7 +124,9 @@ fn named(what: &str, ids: &[String]) -> String {
 fn reached(guard: Guard) -> f64 {
     match guard {
         Guard::SignoffInside | Guard::Empty | Guard::TooLong | Guard::ReasoningLeak => 100.0,
-        Guard::RoleSwap | Guard::EarlyEnd => 97.0,
+        Guard::RoleSwap => 97.0,
+        // It passes what is unclear: a question about a task may have raised the next one in other words.
+        Guard::EarlyEnd => 92.0,
         Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
         Guard::InventedFact => 95.0,
         Guard::Repetition | Guard::Restart => 93.0,
@@ -156,4 +158,42 @@ fn guards() {
         assert!(figures.recall() >= 0.95, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
+}
+
+/// A conversation that the persona ends, and whether that is certainly too early.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct End {
+    id: String,
+    tasks: Vec<String>,
+    facts: Vec<String>,
+    transcript: Vec<Message>,
+    turn: String,
+    is_early: bool,
+}
+
+#[test]
+fn an_end_is_early_only_where_that_is_certain() {
+    let ends = std::fs::read_to_string(root().join("tests/early-ends.jsonl")).unwrap();
+    let mut wrong = Vec::new();
+    for line in ends.lines() {
+        let end: End = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let tasks: Vec<&str> = end.tasks.iter().map(String::as_str).collect();
+        let facts: Vec<&str> = end.facts.iter().map(String::as_str).collect();
+        let found = check(&GuardInput {
+            has_facts: !facts.is_empty(),
+            tasks: &tasks,
+            facts: &facts,
+            background: &[],
+            signoff: "So Long, and Thanks for All the Fish",
+            transcript: &end.transcript,
+            turn: &end.turn,
+            is_done: false,
+        });
+        if found.iter().any(|finding| finding.guard == Guard::EarlyEnd) != end.is_early {
+            wrong.push(format!("{}: {found:?}", end.id));
+        }
+    }
+    assert!(ends.lines().count() >= 40, "{}", ends.lines().count());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -61,6 +61,7 @@ impl From<HttpFault> for AttemptFailure {
             HttpFaultKind::Unsendable => (AgentErrorKind::Unsendable, Retry::Never),
             HttpFaultKind::Untrusted => (AgentErrorKind::Unreachable, Retry::Never),
             HttpFaultKind::NoDescriptor => (AgentErrorKind::NoDescriptor, usual),
+            HttpFaultKind::NoNetwork => (AgentErrorKind::NoNetwork, usual),
             HttpFaultKind::Unreachable => (AgentErrorKind::Unreachable, usual),
             HttpFaultKind::Timeout | HttpFaultKind::Broken => (AgentErrorKind::Timeout, usual),
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Retry::Never),

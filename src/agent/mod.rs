@@ -170,6 +170,8 @@ pub enum AgentErrorKind {
     Unsendable,
     /// No connection, for want of a file descriptor of our own. The message was not sent.
     NoDescriptor,
+    /// No connection, since this machine has no network. The message was not sent.
+    NoNetwork,
     /// 401 or 403.
     Unauthorized,
     /// 404.
@@ -200,6 +202,7 @@ impl AgentErrorKind {
             AgentErrorKind::Unreachable
             | AgentErrorKind::Unsendable
             | AgentErrorKind::NoDescriptor
+            | AgentErrorKind::NoNetwork
             | AgentErrorKind::Busy
             | AgentErrorKind::RefusedTogether
             | AgentErrorKind::Timeout

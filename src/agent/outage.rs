@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::{AgentError, AgentErrorKind};
+use crate::clock::was_paused_lately;
 use crate::descriptors;
 
 tokio::task_local! {
@@ -35,6 +36,14 @@ impl OutageCheck {
     pub async fn excuse(&self, error: &AgentError) -> Option<String> {
         if error.kind == AgentErrorKind::NoDescriptor || descriptors::none_left() {
             return Some(descriptors::NONE_LEFT.to_owned());
+        }
+        if error.kind == AgentErrorKind::NoNetwork {
+            return Some("this machine had no network".to_owned());
+        }
+        let may_be_of_pause =
+            matches!(error.kind, AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Unreachable);
+        if may_be_of_pause && was_paused_lately() {
+            return Some("eval-job itself was stopped meanwhile".to_owned());
         }
         (self.0)(error.message.clone()).await
     }

@@ -84,6 +84,11 @@ pub trait Transport: Send + Sync {
         false
     }
 
+    /// Whether a template sends `EVAL_JOB_AGENT_API_KEY`; `None` where the transport has a place of its own for it.
+    fn templates_api_key(&self) -> Option<bool> {
+        None
+    }
+
     /// The key of the first template that needs the address of an agent that eval-job starts.
     fn needs_base_url(&self) -> Option<&'static str> {
         None

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::evidence::case_and_persona;
 use crate::record::{Label, LabelVerdict, TrialRecord};
 use crate::score::{Dimension, Item, PassLine, Score, Scorecard};
 use crate::statistics::{
@@ -129,12 +130,18 @@ pub struct AgreementFigures {
 }
 
 impl Calibration {
-    /// Takes in a trial with the labels of its run.
-    pub fn add(&mut self, trial: &TrialRecord, labels: &[Label], is_judged: impl Fn(&str) -> bool) {
+    /// Takes in a trial with the labels of its run, whose cases were held with these kinds of users.
+    pub fn add(
+        &mut self,
+        trial: &TrialRecord,
+        (labels, personas): (&[Label], &[String]),
+        is_judged: impl Fn(&str) -> bool,
+    ) {
         // Of an agent that never replied no judge was asked.
         let Some(card) = judged_card(trial) else { return };
         let next = self.cases.len();
-        let case = *self.cases.entry(trial.trial.case.clone()).or_insert(next);
+        let (case, _) = case_and_persona(&trial.trial.case, personas);
+        let case = *self.cases.entry(case.to_owned()).or_insert(next);
         for dimension in card.dimensions.iter().filter(|dimension| is_judged(dimension.metric())) {
             let gathered = self
                 .metrics
@@ -274,7 +281,7 @@ mod tests {
 
     fn figures(trials: &[TrialRecord], labels: &[Label]) -> MetricCalibration {
         let mut calibration = Calibration::default();
-        trials.iter().for_each(|trial| calibration.add(trial, labels, |metric| metric == "tasks"));
+        trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |metric| metric == "tasks"));
         calibration.figures().remove(0)
     }
 

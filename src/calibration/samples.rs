@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judged_parts;
-use crate::evidence::TrialId;
+use crate::evidence::{TrialId, case_and_persona};
 use crate::score::{Component, Dimension, Item, PassLine, Scorecard};
 use crate::statistics::{Estimate, JudgedScore, Share, SpreadShares, rate, spread_shares};
 
@@ -19,8 +19,10 @@ pub struct Rejudged {
     metrics: BTreeMap<String, Vec<Repeated>>,
     /// Why verdicts can't be used, by metric, and how often.
     reasons: BTreeMap<String, BTreeMap<String, usize>>,
-    /// Models with their conditions.
-    kinds: BTreeMap<String, usize>,
+    personas: BTreeMap<String, usize>,
+    models: BTreeMap<String, usize>,
+    /// The repetitions of each run.
+    repeats: BTreeMap<String, usize>,
     /// The score of each conversation by each sample.
     scores: Vec<JudgedScore>,
 }
@@ -59,19 +61,29 @@ pub struct Flips {
     pub asked: usize,
     /// How likely two samples come to different verdicts on the same part; `None` where no part has two.
     pub flip_rate: Option<Estimate>,
-    /// The standard deviation of the scores of one part, on average; `None` where no part has two.
+    /// The standard deviation of the scores of one part, pooled over the parts; `None` where no part has two.
     pub spread: Option<f64>,
 }
 
 impl Rejudged {
-    /// Takes in the scorecards of one conversation, a sample each.
-    pub fn add(&mut self, trial: &TrialId, samples: &[Scorecard], is_judged: impl Fn(&str) -> bool) {
-        let next = self.cases.len();
-        let case = *self.cases.entry(trial.case.clone()).or_insert(next);
-        let next = self.kinds.len();
-        let kind = *self.kinds.entry(format!("{} {}", trial.model, trial.condition.label())).or_insert(next);
-        let scores = samples.iter().filter_map(|card| Some(card.composite.score()?.get())).collect();
-        self.scores.push(JudgedScore { case, kind, scores });
+    /// Takes in the scorecards of one conversation, a sample each, of the run of this id, whose cases were held with these kinds of
+    /// users.
+    pub fn add(
+        &mut self,
+        (trial, run, personas): (&TrialId, &str, &[String]),
+        samples: &[Scorecard],
+        is_judged: impl Fn(&str) -> bool,
+    ) {
+        let (case, persona) = case_and_persona(&trial.case, personas);
+        let case = number(&mut self.cases, case);
+        self.scores.push(JudgedScore {
+            case,
+            persona: number(&mut self.personas, persona.unwrap_or_default()),
+            condition: trial.condition as usize,
+            model: number(&mut self.models, &trial.model),
+            repeat: number(&mut self.repeats, &format!("{run} {}", trial.repeat)),
+            scores: samples.iter().filter_map(|card| Some(card.composite.score()?.get())).collect(),
+        });
         let mut parts: BTreeMap<(String, String, Option<u32>), Repeated> = BTreeMap::new();
         let dimensions = samples.iter().flat_map(|card| &card.dimensions);
         let dimensions: Vec<&Dimension> = dimensions.filter(|dimension| is_judged(dimension.metric())).collect();
@@ -108,7 +120,7 @@ impl Rejudged {
         }
     }
 
-    /// The shares of cases, repetitions and judging in the spread of the score; `None` where one of them was not repeated often
+    /// The shares of cases, users, repetitions and judging in the spread of the score; `None` where one of them was not repeated often
     /// enough.
     pub fn spread_shares(&self) -> Option<SpreadShares> {
         spread_shares(&self.scores)
@@ -133,17 +145,25 @@ impl Flips {
     }
 }
 
+/// The number of a name, the next one where it is new.
+fn number(known: &mut BTreeMap<String, usize>, name: &str) -> usize {
+    let next = known.len();
+    *known.entry(name.to_owned()).or_insert(next)
+}
+
 fn flips((metric, why): (&str, Option<String>), parts: &[Repeated]) -> Flips {
     let repeated: Vec<&Repeated> = parts.iter().filter(|part| part.scores.len() > 1).collect();
     let flip = |part: &&Repeated| {
         let (all, passed) = (part.scores.len() as f64, part.scores.iter().filter(|(_, passes)| *passes).count() as f64);
         Share { case: part.case, hits: 2.0 * passed * (all - passed) / (all * (all - 1.0)), all: 1 }
     };
-    let spread = |part: &&Repeated| {
-        let count = part.scores.len() as f64;
-        let mean = part.scores.iter().map(|(score, _)| score).sum::<f64>() / count;
-        (part.scores.iter().map(|(score, _)| (score - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt()
+    let squares = |part: &&Repeated| {
+        let mean = part.scores.iter().map(|(score, _)| score).sum::<f64>() / part.scores.len() as f64;
+        part.scores.iter().map(|(score, _)| (score - mean).powi(2)).sum::<f64>()
     };
+    // The variances are pooled: standard deviations of two or three samples are too small on average.
+    let degrees: usize = repeated.iter().map(|part| part.scores.len() - 1).sum();
+    let spread = (repeated.iter().map(squares).sum::<f64>() / degrees as f64).sqrt();
     let missing = parts.iter().map(|part| part.missing).sum();
     Flips {
         metric: metric.to_owned(),
@@ -152,7 +172,7 @@ fn flips((metric, why): (&str, Option<String>), parts: &[Repeated]) -> Flips {
         why,
         asked: missing + parts.iter().map(|part| part.scores.len()).sum::<usize>(),
         flip_rate: rate(&repeated.iter().map(flip).collect::<Vec<_>>()),
-        spread: (!repeated.is_empty()).then(|| repeated.iter().map(spread).sum::<f64>() / repeated.len() as f64),
+        spread: (degrees > 0).then_some(spread),
     }
 }
 
@@ -181,20 +201,26 @@ mod tests {
     #[test]
     fn verdicts_that_change_are_flips() {
         let mut rejudged = Rejudged::default();
-        rejudged.add(&trial("a"), &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
-        rejudged.add(&trial("b"), &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))], |_| true);
+        rejudged
+            .add((&trial("a"), "r", &[]), &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
+        rejudged.add(
+            (&trial("b"), "r", &[]),
+            &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))],
+            |_| true,
+        );
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing), (2, 1));
         // Two of three pairs of the first differ, none of the second.
         let rate = flips.flip_rate.unwrap();
         assert!((rate.value - 1.0 / 3.0).abs() < 1e-12 && rate.interval.is_some());
-        assert!((flips.spread.unwrap() - 0.2309 / 2.0).abs() < 1e-3, "{flips:?}");
+        // The squares are 0.1067 and 0, of 2 and 3 degrees of freedom.
+        assert!((flips.spread.unwrap() - (0.106_67_f64 / 5.0).sqrt()).abs() < 1e-3, "{flips:?}");
     }
 
     #[test]
     fn a_judge_of_whom_nothing_can_be_used_is_not_passed_over() {
         let mut rejudged = Rejudged::default();
-        rejudged.add(&trial("a"), &[card(None), card(None), card(None)], |_| true);
+        rejudged.add((&trial("a"), "r", &[]), &[card(None), card(None), card(None)], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing, flips.asked, flips.spread), (0, 3, 3, None));
         assert!(flips.flip_rate.is_none() && flips.is_unusable());
@@ -205,14 +231,18 @@ mod tests {
             Scorecard { dimensions: vec![dimension], failure_count: 0, penalty: 0.0, composite: component }
         };
         let mut rejudged = Rejudged::default();
-        rejudged.add(&trial("a"), &[whole(Component::missing("401")), whole(Component::missing("401"))], |_| true);
+        rejudged.add(
+            (&trial("a"), "r", &[]),
+            &[whole(Component::missing("401")), whole(Component::missing("401"))],
+            |_| true,
+        );
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.missing, flips.asked, flips.why.as_deref()), (2, 2, Some("401")));
         // What does not apply is a verdict.
         let mut rejudged = Rejudged::default();
         let mut applies_not = card(Some(0.5));
         applies_not.dimensions[0].items = vec![Item::new("a", Component::not_applicable("never spoken of"))];
-        rejudged.add(&trial("a"), &[applies_not, card(Some(0.5))], |_| true);
+        rejudged.add((&trial("a"), "r", &[]), &[applies_not, card(Some(0.5))], |_| true);
         assert_eq!(rejudged.flips().remove(0).missing, 0);
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
             continue;
         }
         let labels = run.labels()?;
-        let overview = run.read(|_, trial| calibration.add(trial, &labels, is_judged))?;
+        let personas = run.planned()?.summary.provenance.personas;
+        let overview = run.read(|_, trial| calibration.add(trial, (&labels, &personas), is_judged))?;
         for note in run.note.iter().chain(&run.damaged_labels) {
             printer.note(&format!("note: {note}"));
         }

@@ -189,6 +189,17 @@ pub(super) fn kept_at_once(
     Kept { words, write: Arc::new(write), written }
 }
 
+/// The command with a place for the limits that were reached: the same ones would stop it again.
+fn higher_limits(command: &str) -> String {
+    let mut words: Vec<&str> = command.split(' ').collect();
+    for at in 1..words.len() {
+        if matches!(words[at - 1], "--cost-limit" | "--token-limit") {
+            words[at] = "HIGHER";
+        }
+    }
+    words.join(" ")
+}
+
 fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder: &str) -> String {
     let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
     let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
@@ -196,7 +207,7 @@ fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder
         (0, _) if *verdict != Verdict::Interrupted => String::new(),
         // The time begins anew; what was spent is spent.
         (_, Some(why)) if !why.starts_with("limits.time") => {
-            format!("\ngo on with it, with a higher limit: {}", resume_command(id, mode, context))
+            format!("\ngo on with it, with a higher limit: {}", higher_limits(&resume_command(id, mode, context)))
         }
         _ => format!("\ngo on with it: {}", resume_command(id, mode, context)),
     };

@@ -112,9 +112,12 @@ fn comment(args: &GenerateArgs) -> String {
 fn notes(args: &GenerateArgs, sources: &Sources, drafts: &[Draft], reports_calls: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if drafts.len() < args.cases as usize {
+        let differ =
+            if drafts.len() == 1 { "there is no second case that differs" } else { "no more differ from each other" };
         notes.push(format!(
-            "no more than {} differ from each other; more kinds of users (--persona) or more stories make more",
-            count(drafts.len(), "case")
+            "{} of {}: {differ}; more kinds of users (--persona) or more stories make more",
+            count(drafts.len(), "case"),
+            args.cases
         ));
     }
     let called: BTreeSet<&str> = drafts.iter().flat_map(Draft::calls).map(|call| call.tool.as_str()).collect();

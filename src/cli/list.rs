@@ -35,6 +35,7 @@ pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Res
     for run in both {
         let run = match run {
             Ok(run) => run,
+            Err(StoreError::JustBegun(_)) => continue,
             Err(error) => {
                 printer.note(&format!("note: {error}"));
                 continue;

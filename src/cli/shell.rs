@@ -3,6 +3,7 @@
 use std::fs;
 
 use clap::CommandFactory;
+use clap_complete::Shell;
 
 use super::args::{Args, CompletionsArgs, ManArgs};
 use super::error::CliError;
@@ -12,7 +13,13 @@ use super::printer::Printer;
 pub(super) fn completions(args: &CompletionsArgs, printer: &Printer) -> Result<u8, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "eval-job", &mut script);
-    printer.data(&String::from_utf8_lossy(&script))?;
+    let script = String::from_utf8_lossy(&script);
+    // The program's name has a dash: clap_complete writes the labels of its subcommands otherwise than it looks for them.
+    let script = match args.shell {
+        Shell::Bash => script.replace("eval__subcmd__job", "eval__job").into(),
+        _ => script,
+    };
+    printer.data(&script)?;
     Ok(0)
 }
 

@@ -13,11 +13,11 @@ use super::run::runtime;
 use super::signals::Signals;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
-use crate::job::{Case, Job, User};
+use crate::job::{Case, Gate, Job, User};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use crate::run::{self, AssertionPlace, Engine, LiveCheck, PreflightFailure, RunDeps};
-use crate::score::{Vacuity, VacuousGate};
+use crate::score::{OnInconclusive, Vacuity, VacuousGate};
 
 /// Labels are shown whole, unless they are scripts of many lines.
 const LABEL: usize = 80;
@@ -45,6 +45,11 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
         for warning in &planned.plan.warnings {
             printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;
         }
+        if has_no_gate(job) {
+            let words =
+                "no gate is set, so that no score fails a run: gate.minScore, --min-score or a metric's threshold does";
+            printer.data(&format!("{}: note · {words}\n", plain(&planned.file)))?;
+        }
         if !args.live
             && let Some(trouble) = run::missing_program(job, &context.credentials.variables)
         {
@@ -61,6 +66,12 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
     // Whatever hangs in a thread of its own must not keep the process from ending.
     runtime.shutdown_background();
     Ok(status)
+}
+
+/// Whether nothing that the job asks for can fail a run.
+fn has_no_gate(job: &Job) -> bool {
+    let gate = Gate { on_inconclusive: OnInconclusive::default(), ..job.gate.clone() };
+    gate == Gate::default() && job.metrics.iter().all(|metric| metric.threshold.is_none())
 }
 
 /// Checks agent and graph as they are now, and prints the result.

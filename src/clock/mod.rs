@@ -1,8 +1,10 @@
 //! The only place that reads a clock.
 
 mod busy;
+mod pause;
 
 pub use busy::{BusyTime, Queued, UnderWay};
+pub use pause::{was_paused_lately, watch_for_pauses};
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +36,7 @@ impl Clock {
     /// Starts a stopwatch.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
     pub fn start(&self) -> Stopwatch {
-        Stopwatch(Instant::now())
+        Stopwatch { since: Instant::now(), paused: pause::total() }
     }
 
     /// A deadline this far from now.
@@ -53,12 +55,12 @@ pub struct Deadline {
 impl Deadline {
     /// Whether the deadline has passed.
     pub fn is_over(&self) -> bool {
-        self.since.0.elapsed() >= self.limit
+        self.since.elapsed() >= self.limit
     }
 
     /// The remaining time.
     pub fn left(&self) -> Duration {
-        self.limit.saturating_sub(self.since.0.elapsed())
+        self.limit.saturating_sub(self.since.elapsed())
     }
 
     /// The limit.
@@ -67,13 +69,21 @@ impl Deadline {
     }
 }
 
-/// Measures the time since it was started.
+/// Measures the time since it was started, without that in which this process was stopped.
 #[derive(Debug, Clone, Copy)]
-pub struct Stopwatch(Instant);
+pub struct Stopwatch {
+    since: Instant,
+    /// How long the process had been stopped in all when it was started.
+    paused: Duration,
+}
 
 impl Stopwatch {
     /// Milliseconds since the start.
     pub fn elapsed_ms(&self) -> f64 {
-        self.0.elapsed().as_secs_f64() * 1000.0
+        self.elapsed().as_secs_f64() * 1000.0
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.since.elapsed().saturating_sub(pause::total().saturating_sub(self.paused))
     }
 }

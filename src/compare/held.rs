@@ -14,7 +14,8 @@ const MAY_DIFFER: &[&str] =
     &["name", "description", "tags", "target", "repeat", "graph", "isolation", "gate", "limits", "cases"];
 
 /// The keys of a job that say how a conversation is judged, and not how it is held.
-const OF_JUDGING: &[&str] = &["scorer", "metrics", "weights", "timing", "context"];
+const OF_JUDGING: &[&str] =
+    &["scorer", "metrics", "weights", "timing", "aspirationalAverage", "context", "expected", "assertions"];
 
 /// The same of a case.
 const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expected", "assertions", "conditions"];

@@ -5,11 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
-use super::scores::RowPair;
+use super::scores::{Held, RowPair};
 use super::{ALPHA, Comparison, Rules, Scores};
 use crate::evidence::Condition;
 use crate::score::Score;
-use crate::statistics::{Cell, Difference, Interval, Over, Paired, Sums, difference, figure, holm};
+use crate::statistics::{
+    Cell, Difference, Interval, Over, Paired, Sums, difference, difference_at_a_look, figure, holm,
+};
+
+/// All differences of scores.
+const DIFFERENCES: Interval = Interval { low: -1.0, high: 1.0 };
 
 /// The compared parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,15 +109,17 @@ pub struct ComparedScore {
     pub sign_flip_p: f64,
     /// The least that the flip of signs can come to with so many cases.
     pub least_sign_flip_p: f64,
-    /// The chance of such pairs where the sides differ by as much as matters.
+    /// The chance of such pairs where the sides differ by as much as matters, though it be by cases that were not seen.
     pub equivalence_p: f64,
+    /// Whether the sides differ by less than matters as far as all cases are like those that were seen.
+    pub alike_as_seen: bool,
     /// The relation that the difference shows.
     pub relation: Relation,
     /// The sample sizes that would decide it, where nothing is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
-    /// What the difference could be at least and at most, were the scores that one side lacks as bad or as good as can be;
-    /// `None` where none is missing, and of metrics.
+    /// What the difference could be at least and at most, were the scores that are missing as bad or as good as can be; `None`
+    /// where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_missing: Option<Interval>,
     /// Whether no pair differs.
@@ -120,10 +127,13 @@ pub struct ComparedScore {
     /// Whether more repetitions of the same cases may decide it.
     #[serde(skip)]
     pub repeats_may_decide: bool,
+    /// The differences by case and kind, which say how many more would decide it.
+    #[serde(skip)]
+    cells: Vec<Cell>,
 }
 
 impl ComparedScore {
-    /// Whether the scores that one side lacks could turn around what the others show: the cases that an agent breaks down on are
+    /// Whether the scores that are missing could turn around what the others show: the cases that an agent breaks down on are
     /// not drawn by chance.
     pub fn is_open_for_missing(&self, rules: Rules) -> bool {
         let Some(Interval { low, high }) = self.with_missing else { return false };
@@ -134,13 +144,16 @@ impl ComparedScore {
     }
 }
 
-/// The means of one side's values, by case and condition.
+/// The values of one kind: the number of the file's case, the case with its kind of user, and the condition.
+type Kind = (u32, u32, Condition);
+
+/// The means of one side's values, by their kind.
 #[derive(Default)]
-struct SideMeans(BTreeMap<(u32, Condition), Sums>);
+struct SideMeans(BTreeMap<Kind, Sums>);
 
 impl SideMeans {
     fn cells(&self) -> Vec<Cell> {
-        self.0.iter().map(|((case, _), values)| Cell { case: *case as usize, values: *values }).collect()
+        self.0.iter().map(|((case, ..), values)| Cell { case: *case as usize, values: *values }).collect()
     }
 
     fn mean(&self) -> f64 {
@@ -148,25 +161,25 @@ impl SideMeans {
     }
 }
 
-/// The values of both sides, pair by pair, with their case and condition.
+/// The values of both sides, pair by pair, with their kind.
 fn values<'a>(
     subject: &'a Subject,
     first: &'a Scores,
     second: &'a Scores,
     pairs: &'a [RowPair],
-) -> impl Iterator<Item = (u32, Condition, [f64; 2])> + 'a {
+) -> impl Iterator<Item = (Kind, [f64; 2])> + 'a {
     let is_meant = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
     pairs.iter().filter(move |(_, condition, _)| is_meant(*condition)).filter_map(move |&(case, condition, rows)| {
         let values = [first.value(subject, rows[0])?, second.value(subject, rows[1])?];
-        Some((case, condition, values))
+        Some(((first.in_file(case), case, condition), values))
     })
 }
 
 /// The second side's values less the first's.
 pub(super) fn differences(subject: &Subject, first: &Scores, second: &Scores, pairs: &[RowPair]) -> Vec<Paired> {
-    let pair = |(case, condition, [one, other]): (u32, Condition, [f64; 2])| Paired {
-        case: case as usize,
-        condition: condition as usize,
+    let pair = |((number, case, condition), [one, other]): (Kind, [f64; 2])| Paired {
+        case: number as usize,
+        kind: case as usize * Condition::ALL.len() + condition as usize,
         difference: other - one,
     };
     values(subject, first, second, pairs).map(pair).collect()
@@ -181,13 +194,17 @@ pub(super) fn compared(
     rules: Rules,
 ) -> Option<ComparedScore> {
     let (mut sides, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
-    for (case, condition, [one, other]) in values(subject, first, second, pairs) {
+    for (kind, [one, other]) in values(subject, first, second, pairs) {
         for (side, value) in sides.iter_mut().zip([one, other]) {
-            side.0.entry((case, condition)).or_default().add(value);
+            side.0.entry(kind).or_default().add(value);
         }
-        apart.0.entry((case, condition)).or_default().add(other - one);
+        apart.0.entry(kind).or_default().add(other - one);
     }
-    let found = difference(&differences(subject, first, second, pairs), 1.0, rules.rng_seed)?;
+    let differences = differences(subject, first, second, pairs);
+    let found = match rules.is_look() {
+        true => difference_at_a_look(&differences, 1.0, rules.rng_seed),
+        false => difference(&differences, 1.0, rules.rng_seed),
+    }?;
     let Difference { figure, p, sign_flip_p, least_sign_flip_p, .. } = found;
     Some(ComparedScore {
         subject: subject.clone(),
@@ -201,41 +218,43 @@ pub(super) fn compared(
         over: figure.error.map(|error| error.over),
         interval: found.interval_at(1.0 - rules.alpha),
         // It is known at 95 % alone.
-        skewed_interval: figure.skewed.filter(|_| rules.alpha == ALPHA),
+        skewed_interval: figure.skewed.filter(|_| rules.alpha == ALPHA).and_then(|interval| interval.cut(DIFFERENCES)),
         p,
         adjusted_p: p,
         sign_flip_p,
         least_sign_flip_p,
         equivalence_p: found.equivalence_p(rules.min_effect),
+        alike_as_seen: [-1.0, 1.0]
+            .iter()
+            .all(|side| found.seen_p(rules.min_effect + side * figure.mean) <= rules.alpha),
         relation: Relation::Inconclusive,
-        needed: Some(needed(&apart.cells(), figure.mean, rules)),
+        needed: None,
         with_missing: with_missing(subject, [first, second], pairs),
         no_pair_differs: found.is_none(),
         repeats_may_decide: repeats_may_decide(&apart.cells(), figure.mean, rules),
+        cells: apart.cells(),
     })
 }
 
-/// The least and the most that the difference could be, were each score that only one side lacks 0 or 1.
+/// The least and the most that the difference could be, were each score that is missing 0 or 1.
 ///
 /// Source: worst-case bounds, Manski 1990.
 fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPair]) -> Option<Interval> {
-    if matches!(subject, Subject::Metric(_)) {
-        return None;
-    }
     let (mut low, mut high, mut is_missing) = (SideMeans::default(), SideMeans::default(), false);
     for &(case, condition, rows) in pairs {
         if matches!(subject, Subject::Condition(only) if *only != condition) {
             continue;
         }
-        let bounds = match (first.value(subject, rows[0]), second.value(subject, rows[1])) {
-            (None, None) => continue,
-            (Some(one), Some(other)) => [other - one, other - one],
-            (Some(one), None) => [-one, 1.0 - one],
-            (None, Some(other)) => [other - 1.0, other],
+        let bounds = match (first.held(subject, rows[0]), second.held(subject, rows[1])) {
+            (Held::NotApplicable, _) | (_, Held::NotApplicable) | (Held::Planned, Held::Planned) => continue,
+            (Held::Scored(one), Held::Scored(other)) => [other - one, other - one],
+            (Held::Scored(one), _) => [-one, 1.0 - one],
+            (_, Held::Scored(other)) => [other - 1.0, other],
+            _ => [-1.0, 1.0],
         };
         is_missing |= bounds[0] < bounds[1];
         for (side, value) in [&mut low, &mut high].into_iter().zip(bounds) {
-            side.0.entry((case, condition)).or_default().add(value);
+            side.0.entry((first.in_file(case), case, condition)).or_default().add(value);
         }
     }
     is_missing.then(|| Interval { low: low.mean(), high: high.mean() })
@@ -252,10 +271,13 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
         for (score, adjusted) in family.iter_mut().zip(holm(&chances)) {
             score.adjusted_p = adjusted;
             score.relation = relation(score, rules);
-            score.needed = score
-                .needed
-                .take()
-                .filter(|needed| score.relation == Relation::Inconclusive && *needed != Needed::NOTHING);
+            if score.relation == Relation::Inconclusive && !score.is_open_for_missing(rules) {
+                // A difference is judged beside those that are no surer than it.
+                let beside = chances.iter().filter(|chance| **chance >= score.p).count();
+                let found = needed(&score.cells, score.difference, (rules, rules.alpha / beside.max(1) as f64));
+                score.needed = Some(found).filter(|needed| *needed != Needed::NOTHING);
+            }
+            score.cells = Vec::new();
         }
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::score::UntilDecided;
 
-pub use baseline::beside_baseline;
+pub use baseline::{BesideBaseline, beside_baseline};
 pub use divergence::{Divergence, PairDivergence, Speaker};
 pub use held::{HeldBy, HeldDifference};
 pub use judged::{ComparedScore, Relation, Subject};
@@ -45,6 +45,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Whether it is one of several looks at a run that goes on.
+    pub(crate) fn is_look(&self) -> bool {
+        self.alpha < ALPHA
+    }
+
     /// The rules of a run that adds repetitions until its models are told apart, for each of its looks; the usual ones without.
     pub fn of_run(until: Option<&UntilDecided>, rng_seed: u64) -> Rules {
         let usual = Rules { rng_seed, ..Rules::default() };
@@ -126,6 +131,8 @@ pub struct LeftOut {
     pub first_lacks_score: u32,
     /// How many pairs have a score on the first side only.
     pub second_lacks_score: u32,
+    /// How many pairs have a score on neither side.
+    pub both_lack_score: u32,
 }
 
 impl LeftOut {

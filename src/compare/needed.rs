@@ -4,7 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::Rules;
-use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width};
+use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width, unseen_share};
 
 /// With fewer repetitions nothing is known of how much they vary.
 const TELLING: u32 = 3;
@@ -43,10 +43,11 @@ struct Spread {
     repeats: f64,
 }
 
-/// The sample sizes that would decide a difference of these pairs.
+/// The sample sizes that would decide a difference of these pairs, of which a difference is claimed at this level: the rules' `alpha`, or
+/// less in a family.
 ///
 /// Source: the sample size for Student's t with 80 % power, Cohen 1988; the share of repetitions by analysis of variance.
-pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> Needed {
+pub(super) fn needed(cells: &[Cell], mean: f64, (Rules { min_effect, alpha, .. }, level): (Rules, f64)) -> Needed {
     let Some(spread) = spread(cells) else {
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
         let is_none = figure(cells, 0).is_some_and(|figure| figure.error.is_none()) && mean.abs() < 1e-12;
@@ -60,18 +61,22 @@ pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }:
         1 => (f64::from(times.max(2) - 1) * cells.len() as f64).max(1.0),
         cases => over_cases(cases),
     };
-    let decides = |error: f64, degrees: f64| {
-        let (level, room) =
-            if is_effect { (1.0 - alpha, mean.abs()) } else { (1.0 - 2.0 * alpha, min_effect - mean.abs()) };
+    let decides = |error: f64, degrees: f64, units: u32| {
         // Four of five: 80 % of the estimates are on the near side; within a margin they may leave at either.
-        let power = if is_effect { 0.6 } else { 0.8 };
-        (t_half_width(degrees, level) + t_half_width(degrees, power)) * error <= room
+        let (one_side, either) = (t_half_width(degrees, 0.6) * error, t_half_width(degrees, 0.8) * error);
+        if is_effect {
+            let is_told = t_half_width(degrees, 1.0 - level) * error + one_side <= mean.abs();
+            return is_told && one_side <= mean.abs() - min_effect;
+        }
+        let unseen = unseen_share(units, alpha) * (1.0 - mean.abs());
+        t_half_width(degrees, 1.0 - 2.0 * alpha) * error + either + unseen <= min_effect - mean.abs()
     };
     let now = spread.between + spread.within.unwrap_or(0.0);
-    let by_cases = |cases: u32| decides((now / f64::from(cases)).sqrt(), over_cases(cases));
+    let by_cases = |cases: u32| decides((now / f64::from(cases)).sqrt(), over_cases(cases), cases);
     let by_repeats = |times: u32| {
         let within = spread.within.unwrap_or(0.0) / f64::from(times) * spread.repeats;
-        decides(((spread.between + within) / f64::from(spread.cases)).sqrt(), over_repeats(times))
+        let units = if spread.cases == 1 { times * cells.len() as u32 } else { spread.cases };
+        decides(((spread.between + within) / f64::from(spread.cases)).sqrt(), over_repeats(times), units)
     };
     Needed {
         // Two cases never decide it: see `statistics/paired.rs`.
@@ -84,8 +89,8 @@ pub(super) fn needed(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }:
 }
 
 /// Whether repetitions of these cases may still decide a difference, were the true one as it is seen: they can't where even the
-/// least by which the cases themselves must differ (the lower end of a one-sided 95 % interval) leaves too wide an interval, or
-/// where nothing varies at all.
+/// least by which the cases themselves must differ (the lower end of a one-sided 95 % interval) leaves too wide an interval, where
+/// nothing varies at all, or where only cases that were not seen could differ.
 ///
 /// Source: the interval of a variance component by the F distribution, Searle, Casella and McCulloch 1992, section 3.5.
 pub(super) fn repeats_may_decide(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> bool {
@@ -99,7 +104,12 @@ pub(super) fn repeats_may_decide(cells: &[Cell], mean: f64, Rules { min_effect, 
     let is_effect = mean.abs() >= min_effect;
     let (level, room) =
         if is_effect { (1.0 - alpha, mean.abs()) } else { (1.0 - 2.0 * alpha, min_effect - mean.abs()) };
-    t_half_width(degrees[0], level) * error <= room
+    // What only cases that were not seen leave open is open after all repetitions too.
+    let is_alike_as_seen = !is_effect && {
+        let error = (spread.of_means / f64::from(spread.cases)).sqrt();
+        t_half_width(degrees[0], 1.0 - 2.0 * alpha) * error <= room
+    };
+    !is_alike_as_seen && t_half_width(degrees[0], level) * error <= room
 }
 
 /// The least number from this one on for which it holds.
@@ -151,18 +161,25 @@ mod tests {
         let ten: Vec<f64> =
             [-1.0, 1.0].into_iter().cycle().take(10).map(|sign| 0.05 + sign * deviation * 0.9_f64.sqrt()).collect();
         let singles: Vec<&[f64]> = ten.iter().map(std::slice::from_ref).collect();
-        let found = needed(&cells(&singles), 0.05, Rules::default());
+        let found = needed(&cells(&singles), 0.05, (Rules::default(), 0.05));
         assert!(matches!(found, Needed { cases: Some(33..=35), repeats: None }), "{found:?}");
+        // solve_power(effect_size=0.5, power=.8, alpha=.05 / 3) is 44.1.
+        let of_three = needed(&cells(&singles), 0.05, (Rules::default(), 0.05 / 3.0));
+        assert!(matches!(of_three.cases, Some(44..=46)), "{of_three:?}");
+        // So near to the least that matters four of five estimates must lie above it, too: (0.84 * 0.1 / 0.002)^2.
+        let near = needed(&cells(&singles), 0.022, (Rules::default(), 0.05));
+        assert!(matches!(near.cases, Some(1700..=1850)), "{near:?}");
+        assert_eq!(needed(&cells(&singles), 0.02, (Rules::default(), 0.05)), Needed::NOTHING);
     }
 
     #[test]
     fn repetitions_help_only_against_what_they_vary() {
         // Each case differs by itself: no repetition takes that away.
         let apart = cells(&[&[0.3, 0.3], &[-0.2, -0.2], &[0.1, 0.1], &[-0.1, -0.1]]);
-        assert_eq!(needed(&apart, 0.025, Rules::default()).repeats, None);
+        assert_eq!(needed(&apart, 0.025, (Rules::default(), 0.05)).repeats, None);
         // Repetitions vary, the cases do not.
         let noisy = cells(&[&[0.3, -0.2], &[-0.2, 0.31], &[0.3, -0.19], &[-0.2, 0.3]]);
-        let found = needed(&noisy, 0.0525, Rules::default());
+        let found = needed(&noisy, 0.0525, (Rules::default(), 0.05));
         assert!(found.repeats.is_some_and(|repeats| repeats > 4), "{found:?}");
     }
 
@@ -170,7 +187,7 @@ mod tests {
     fn of_a_single_case_so_many_repetitions_as_a_power_analysis_says() {
         // Six differences of mean 1/3 and standard deviation 0.516: statsmodels' TTestPower().solve_power(0.333 / 0.516) is 20.8.
         let six = cells(&[&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]]);
-        let found = needed(&six, 1.0 / 3.0, Rules::default());
+        let found = needed(&six, 1.0 / 3.0, (Rules::default(), 0.05));
         assert!(matches!(found, Needed { cases: None, repeats: Some(19..=22) }), "{found:?}");
     }
 
@@ -205,8 +222,8 @@ mod tests {
     #[test]
     fn where_nothing_differs_so_many_cases_show_it() {
         let alike = cells(&[&[0.0], &[0.0], &[0.0]]);
-        assert_eq!(needed(&alike, 0.0, Rules::default()), Needed { cases: Some(149), repeats: None });
+        assert_eq!(needed(&alike, 0.0, (Rules::default(), 0.05)), Needed { cases: Some(149), repeats: None });
         let shifted = cells(&[&[0.5], &[0.5]]);
-        assert_eq!(needed(&shifted, 0.5, Rules::default()), Needed { cases: None, repeats: None });
+        assert_eq!(needed(&shifted, 0.5, (Rules::default(), 0.05)), Needed { cases: None, repeats: None });
     }
 }

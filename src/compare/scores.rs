@@ -5,22 +5,46 @@ use std::collections::{BTreeMap, HashMap};
 use super::LeftOut;
 use super::divergence::Words;
 use super::judged::Subject;
-use crate::evidence::Condition;
+use crate::evidence::{Condition, case_and_persona};
 use crate::record::TrialRecord;
-use crate::score::Outcome;
+use crate::score::{Component, Outcome};
 
 /// A conversation of a side: its case by its place, its condition, its repetition.
 pub(super) type Key = (u32, Condition, u32);
 
+/// A score that could not be determined, in a column of scores; NaN stands where nothing was to be determined, or not yet.
+const MISSING: f64 = f64::INFINITY;
+
+/// A score that does not apply.
+const NOT_APPLICABLE: f64 = f64::NEG_INFINITY;
+
+/// A conversation's score of something.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Held {
+    /// It has this one.
+    Scored(f64),
+    /// It could not be determined: it may be anything from 0 to 1.
+    Missing,
+    /// The conversation was planned, and not held to its end.
+    Planned,
+    /// It does not apply to this conversation.
+    NotApplicable,
+}
+
 /// The scores of one side, conversation by conversation. About a hundred bytes a conversation are held.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
+    /// The kinds of users with whom its cases were held.
+    personas: Vec<String>,
     cases: Vec<String>,
     places: HashMap<String, u32>,
+    /// Of each case the number of the one in the file that it is, whoever its user: those are drawn independently.
+    in_file: Vec<u32>,
+    numbers: HashMap<String, u32>,
     /// Each conversation's row.
     trials: BTreeMap<Key, u32>,
     composite: Vec<f64>,
-    /// The metrics in the order in which they come, each with a row a conversation; NaN where it has none.
+    /// The metrics in the order in which they come, each with a row a conversation.
     metrics: Vec<(String, Vec<f64>)>,
     /// The words, a row a conversation, where it was read.
     words: Vec<Words>,
@@ -30,13 +54,25 @@ pub struct Scores {
 pub(super) type RowPair = (u32, Condition, [u32; 2]);
 
 impl Scores {
+    /// Those of a run whose cases were held with these kinds of users; without any conversation yet.
+    pub fn new(personas: &[String]) -> Scores {
+        Scores { personas: personas.to_vec(), ..Scores::default() }
+    }
+
+    /// The same without its conversations.
+    pub fn emptied(&self) -> Scores {
+        Scores::new(&self.personas)
+    }
+
     /// Takes in a conversation. One that says nothing of the agent has no score.
     pub fn add(&mut self, trial: &TrialRecord) {
         let case = self.place_of(&trial.trial.case);
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
         let row = self.composite.len();
-        self.composite.push(trial.score().filter(|_| counts).map_or(f64::NAN, |score| score.get()));
-        for dimension in trial.scorecard.iter().filter(|_| counts).flat_map(|card| &card.dimensions) {
+        let card = trial.scorecard.as_ref().filter(|_| counts);
+        let without_card = if trial.outcome.is_some() { MISSING } else { f64::NAN };
+        self.composite.push(card.map_or(without_card, |card| value(&card.composite)));
+        for dimension in card.into_iter().flat_map(|card| &card.dimensions) {
             let known = self.metrics.iter().position(|(name, _)| *name == dimension.name);
             let place = known.unwrap_or_else(|| {
                 self.metrics.push((dimension.name.clone(), Vec::new()));
@@ -44,7 +80,7 @@ impl Scores {
             });
             let column = &mut self.metrics[place].1;
             column.resize(row, f64::NAN);
-            column.push(dimension.component.score().map_or(f64::NAN, |score| score.get()));
+            column.push(value(&dimension.component));
         }
         // A later record of the same conversation takes the place of an earlier one.
         self.trials.insert((case, trial.trial.condition, trial.trial.repeat), row as u32);
@@ -67,6 +103,9 @@ impl Scores {
             return *place;
         }
         let place = self.cases.len() as u32;
+        let (own, _) = case_and_persona(case, &self.personas);
+        let next = self.numbers.len() as u32;
+        self.in_file.push(*self.numbers.entry(own.to_owned()).or_insert(next));
         self.cases.push(case.to_owned());
         self.places.insert(case.to_owned(), place);
         place
@@ -75,6 +114,11 @@ impl Scores {
     /// The ids of its cases.
     pub fn cases(&self) -> &[String] {
         &self.cases
+    }
+
+    /// The number of the file's case that a case is, whoever its user.
+    pub(super) fn in_file(&self, case: u32) -> u32 {
+        self.in_file[case as usize]
     }
 
     /// Whether it has a case.
@@ -118,11 +162,31 @@ impl Scores {
 
     /// A conversation's score of this; `None` where it has none.
     pub(super) fn value(&self, subject: &Subject, row: u32) -> Option<f64> {
-        let column = match subject {
-            Subject::Score | Subject::Condition(_) => &self.composite,
-            Subject::Metric(name) => &self.metrics.iter().find(|(known, _)| known == name)?.1,
+        match self.held(subject, row) {
+            Held::Scored(score) => Some(score),
+            Held::Missing | Held::Planned | Held::NotApplicable => None,
+        }
+    }
+
+    /// A conversation's score of this, or why it has none. Of a metric nothing is known either where the conversation as a whole has no
+    /// score.
+    pub(super) fn held(&self, subject: &Subject, row: u32) -> Held {
+        let whole = self.composite[row as usize];
+        let own = match subject {
+            Subject::Score | Subject::Condition(_) => Some(whole),
+            Subject::Metric(name) => {
+                let column = self.metrics.iter().find(|(known, _)| known == name);
+                column.and_then(|(_, values)| values.get(row as usize)).copied().filter(|value| !value.is_nan())
+            }
         };
-        column.get(row as usize).copied().filter(|value| !value.is_nan())
+        match own {
+            Some(score) if score.is_finite() => Held::Scored(score),
+            Some(MISSING) => Held::Missing,
+            Some(NOT_APPLICABLE) => Held::NotApplicable,
+            _ if whole.is_nan() => Held::Planned,
+            _ if whole == MISSING => Held::Missing,
+            _ => Held::NotApplicable,
+        }
     }
 
     pub(super) fn left_out(&self, other: &Scores, pairs: &[RowPair]) -> LeftOut {
@@ -132,19 +196,29 @@ impl Scores {
         let of_shared = |one: &Scores, other: &Scores| {
             one.trials.keys().filter(|(case, ..)| other.has(&one.cases[*case as usize])).count()
         };
-        let lacks = |side: usize| {
-            let has = |rows: &[u32; 2], side: usize| {
-                let row = rows[side] as usize;
-                !if side == 0 { self.composite[row] } else { other.composite[row] }.is_nan()
-            };
-            pairs.iter().filter(|(_, _, rows)| !has(rows, side) && has(rows, 1 - side)).count() as u32
+        let have = |[first, second]: &[u32; 2]| {
+            [(self, first), (other, second)].map(|(side, row)| side.value(&Subject::Score, *row).is_some())
         };
+        let lacks = |which: [bool; 2]| pairs.iter().filter(|(_, _, rows)| have(rows) == which).count() as u32;
+        let is_held = |[first, second]: &[u32; 2]| {
+            [(self, first), (other, second)].map(|(side, row)| side.held(&Subject::Score, *row)) != [Held::Planned; 2]
+        };
+        let not_held = pairs.iter().filter(|(_, _, rows)| !is_held(rows)).count() as u32;
         LeftOut {
             only_first: only(self, other),
             only_second: only(other, self),
             unpaired: (of_shared(self, other) + of_shared(other, self) - 2 * pairs.len()) as u32,
-            first_lacks_score: lacks(0),
-            second_lacks_score: lacks(1),
+            first_lacks_score: lacks([false, true]),
+            second_lacks_score: lacks([true, false]),
+            both_lack_score: lacks([false, false]) - not_held,
         }
+    }
+}
+
+fn value(component: &Component) -> f64 {
+    match component {
+        Component::Scored { score, .. } => score.get(),
+        Component::NotApplicable { .. } => NOT_APPLICABLE,
+        Component::Missing { .. } => MISSING,
     }
 }

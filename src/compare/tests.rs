@@ -51,13 +51,69 @@ fn moved(by: f64) -> Vec<f64> {
 #[test]
 fn each_relation_is_said_where_it_is_shown() {
     let base = of_cases(&BASE);
-    for (by, relation) in
-        [(0.1, Relation::Better), (-0.1, Relation::Worse), (0.0, Relation::Same), (0.019, Relation::Inconclusive)]
-    {
+    for (by, relation) in [
+        (0.1, Relation::Better),
+        (-0.1, Relation::Worse),
+        (0.0, Relation::Inconclusive),
+        (0.019, Relation::Inconclusive),
+    ] {
         let found = one(&base, &of_cases(&moved(by)));
         assert_eq!(found.relation(), relation, "{by}: {found:#?}");
         assert_eq!(found.scores[0].needed.is_some(), relation == Relation::Inconclusive);
     }
+}
+
+/// So many cases that are nearly alike on both sides.
+fn nearly_alike(cases: usize) -> [Scores; 2] {
+    [3, 7].map(|step| of_cases(&(0..cases).map(|at| 1.0 - 0.001 * (at * step % 10) as f64).collect::<Vec<_>>()))
+}
+
+#[test]
+fn few_cases_that_are_nearly_alike_are_not_shown_to_be_the_same() {
+    for cases in [3, 10, 100] {
+        let [first, second] = nearly_alike(cases);
+        let score = one(&first, &second).scores.remove(0);
+        assert_eq!((score.relation, score.alike_as_seen), (Relation::Inconclusive, true), "{cases}: {score:#?}");
+        let needed = score.needed.and_then(|needed| needed.cases).unwrap();
+        assert!((149..=190).contains(&needed), "{cases}: {needed}");
+    }
+    let [first, second] = nearly_alike(190);
+    assert_eq!(one(&first, &second).relation(), Relation::Same);
+}
+
+#[test]
+fn cases_that_are_held_with_several_kinds_of_users_raise_no_more_false_alarms() {
+    let personas = ["terse", "hostile", "chatty", "vague"].map(str::to_owned);
+    let mut rng = fastrand::Rng::with_seed(20_261_125);
+    let (mut alarms, mut naive) = (0, 0);
+    const DRAWS: usize = 2000;
+    for _ in 0..DRAWS {
+        let mut sides = [Vec::new(), Vec::new()];
+        for case in 0..6 {
+            // A case goes better or worse for a model whoever the user is.
+            let moved = 0.2 * (rng.f64() - 0.5);
+            for persona in &personas {
+                let id = format!("c{case}@{persona}");
+                let base = 0.4 + 0.2 * rng.f64();
+                sides[0].push(trial(&id, 1, Some(base)));
+                sides[1].push(trial(&id, 1, Some(base + moved + 0.02 * (rng.f64() - 0.5))));
+            }
+        }
+        let found = |personas: &[String]| {
+            let [first, second] = [0, 1].map(|side| {
+                let mut scores = Scores::new(personas);
+                sides[side].iter().for_each(|trial| scores.add(trial));
+                scores
+            });
+            one(&first, &second)
+        };
+        let own = found(&personas);
+        assert_eq!((own.cases, own.scores[0].cases, own.scores[0].pairs), (24, 6, 24));
+        alarms += usize::from(own.scores[0].p <= ALPHA);
+        naive += usize::from(found(&[]).scores[0].p <= ALPHA);
+    }
+    assert!(alarms * 1000 <= 60 * DRAWS, "{alarms}");
+    assert!(naive * 1000 >= 250 * DRAWS, "as if each were a case of its own: {naive}");
 }
 
 #[test]
@@ -86,6 +142,7 @@ fn only_pairs_are_compared_and_the_rest_is_listed() {
             unpaired: 1,
             first_lacks_score: 1,
             second_lacks_score: 0,
+            both_lack_score: 0,
         }
     );
 }
@@ -193,7 +250,70 @@ fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
     // A difference that nothing there could turn around stands.
     assert_eq!(one(&base, &with(&moved(0.2), 3)).relation(), Relation::Better);
     assert_eq!(one(&with(&BASE, 4), &of_cases(&moved(-0.3))).relation(), Relation::Worse);
-    // Nor are they the same where one that is missing could differ.
-    assert_eq!(one(&base, &with(&moved(0.0), 3)).relation(), Relation::Inconclusive);
     assert_eq!(one(&base, &of_cases(&moved(0.0))).scores[0].with_missing, None);
+}
+
+#[test]
+fn nearly_all_that_are_alike_are_not_the_same_where_those_that_are_missing_could_differ() {
+    let [first, second] = nearly_alike(200);
+    assert_eq!(one(&first, &second).relation(), Relation::Same);
+    let lacking = |from: usize| {
+        let trial = |at: usize| trial(&format!("c{at}"), 1, (at < from).then_some(1.0 - 0.001 * (at * 7 % 10) as f64));
+        scores(&(0..200).map(trial).collect::<Vec<_>>())
+    };
+    let found = one(&first, &lacking(190));
+    assert_eq!((found.relation(), found.left_out.second_lacks_score), (Relation::Inconclusive, 10));
+}
+
+#[test]
+fn cases_without_a_score_on_either_side_may_be_anything() {
+    let side = |values: &[f64]| {
+        let trial = |at: usize| trial(&format!("c{at}"), 1, values.get(at).copied());
+        scores(&(0..12).map(trial).collect::<Vec<_>>())
+    };
+    let found = one(&side(&BASE[..6]), &side(&moved(0.1)[..6]));
+    let score = &found.scores[0];
+    assert!(score.adjusted_p < 0.01 && score.needed.is_none(), "{score:#?}");
+    assert_eq!((score.relation, found.left_out.both_lack_score), (Relation::Inconclusive, 6));
+    let bounds = score.with_missing.unwrap();
+    assert!((bounds.low + 0.45).abs() < 0.01 && (bounds.high - 0.55).abs() < 0.01, "{bounds:?}");
+    // What is planned and not held on either side yet is not missing.
+    let [mut first, mut second] = [Scores::default(), Scores::default()];
+    for at in 0..8 {
+        for (side, by) in [(&mut first, 0.0), (&mut second, 0.1)] {
+            side.add(&trial(&format!("c{at}"), 1, Some(moved(by)[at])));
+            side.add(&TrialRecord::planned(trial(&format!("c{at}"), 2, None).trial));
+        }
+    }
+    let found = one(&first, &second);
+    assert_eq!((found.relation(), found.left_out.both_lack_score), (Relation::Better, 0), "{found:#?}");
+}
+
+#[test]
+fn metrics_are_protected_as_scores_are() {
+    let held = |case: usize, of_metric: Component| {
+        let mut trial = trial(&format!("c{case}"), 1, of_metric.score().map(Score::get));
+        if let Some(card) = trial.scorecard.as_mut() {
+            card.dimensions = vec![
+                serde_json::from_value(json!({
+                    "name": "worth", "weight": 1.0, "component": of_metric,
+                }))
+                .unwrap(),
+            ];
+        }
+        trial
+    };
+    let scored = |value: f64| Component::scored(Score::new(value).unwrap(), "");
+    let side = |by: f64, last: &Component| {
+        let own = |at: usize| held(at, if at < 6 { scored(moved(by)[at]) } else { last.clone() });
+        scores(&(0..8).map(own).collect::<Vec<_>>())
+    };
+    let relation = |last: Component| {
+        let found = one(&side(0.0, &scored(0.5)), &side(0.1, &last));
+        let worth = found.scores.iter().find(|score| score.subject.name() == "worth").unwrap();
+        (worth.relation, worth.with_missing.is_some())
+    };
+    assert_eq!(relation(Component::missing("no judge")), (Relation::Inconclusive, true));
+    // One that does not apply is not missing.
+    assert_eq!(relation(Component::not_applicable("no rubric")), (Relation::Better, false));
 }

@@ -19,7 +19,9 @@ pub(super) struct Seen {
     changed: usize,
     /// Whether a setup names it.
     is_prepared: bool,
-    /// Whether an assertion looks at it.
+    /// Whether an assertion of a case looks at it.
+    is_named: bool,
+    /// Whether one did in a conversation that was held.
     is_checked: bool,
 }
 
@@ -29,6 +31,8 @@ pub(super) struct GraphNames {
     names: BTreeMap<Name, Seen>,
     /// The scripts of all assertions, which may name a label in a text.
     scripts: BTreeSet<String>,
+    /// Those of cases of which a conversation was held.
+    used_scripts: BTreeSet<String>,
 }
 
 impl GraphNames {
@@ -41,12 +45,16 @@ impl GraphNames {
         }
         self.scripts.extend(case.assertions.iter().filter_map(script).map(str::to_owned));
         for name in case.assertions.iter().flat_map(names_checked) {
-            self.names.entry(name).or_default().is_checked = true;
+            self.names.entry(name).or_default().is_named = true;
         }
     }
 
     /// The labels and types that a conversation showed.
     pub(super) fn conversation(&mut self, case: &Case, evidence: &Evidence) {
+        self.used_scripts.extend(case.assertions.iter().filter_map(script).map(str::to_owned));
+        for name in case.assertions.iter().flat_map(names_checked) {
+            self.names.entry(name).or_default().is_checked = true;
+        }
         // An assertion on changes fails by whatever it does not allow, whatever its label is.
         let watches_all = case.assertions.iter().any(|assertion| match &assertion.check {
             AssertionCheck::Changes(check) => !check.allows_everything(),
@@ -70,17 +78,23 @@ impl GraphNames {
 
     /// All of them, with whether an assertion looks at each, and what is known of it.
     pub(super) fn into_touches(self) -> impl Iterator<Item = (Name, bool, String)> {
-        let Self { names, scripts } = self;
+        let Self { names, scripts, used_scripts } = self;
         names.into_iter().map(move |(name, seen)| {
             let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{}{quote}", name.1));
-            let is_named = || scripts.iter().any(|script| quoted.iter().any(|it| script.contains(it.as_str())));
-            let is_checked = seen.is_checked || is_named();
+            let is_in = |scripts: &BTreeSet<String>| {
+                scripts.iter().any(|script| quoted.iter().any(|it| script.contains(it.as_str())))
+            };
+            let is_checked = seen.is_checked || is_in(&used_scripts);
             let changed = match seen.changed {
                 0 => "no conversation changed it".to_owned(),
                 1 => "changed in 1 conversation".to_owned(),
                 several => format!("changed in {several} conversations"),
             };
-            let checked = if is_checked { "an assertion looks at it" } else { "no assertion looks at it" };
+            let checked = match is_checked {
+                true => "an assertion looks at it",
+                false if seen.is_named || is_in(&scripts) => "no conversation was held whose assertions look at it",
+                false => "no assertion looks at it",
+            };
             let prepared = if seen.is_prepared { "prepared by a setup, " } else { "" };
             (name, is_checked, format!("{prepared}{changed}, {checked}"))
         })

@@ -177,3 +177,20 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
     assert_eq!((now.of(CoverageSubject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
     assert_eq!(Suite::default().into_coverage().share(), None);
 }
+
+#[test]
+fn what_was_never_held_covers_nothing() {
+    let assertions = json!([
+        {"name": "one", "cypher": "MATCH (r:Reminder) RETURN count(r)", "expected": 1},
+        {"name": "two", "expression": "evaluation.graph.labels.contains(\"Person\")"},
+    ]);
+    let job = job(json!([{"id": "c", "setups": [{"cypher": "CREATE (:Person)"}], "assertions": assertions}]));
+    let mut suite = Suite::default();
+    suite.run(&job);
+    assert_eq!(suite.into_coverage().share(), Some(0.0));
+    let mut suite = Suite::default();
+    suite.run(&job);
+    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &talk(&[("Hi", "find")]));
+    let coverage = suite.into_coverage();
+    assert!(coverage.items.values().all(|touch| touch.is_covered), "{coverage:?}");
+}

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::json::{JsonError, JsonNode, JsonNote};
 use crate::job::{Problem, Problems, SourceLines};
-use crate::secret::{is_key_name, looks_like_a_key};
+use crate::secret::{is_key_name, is_long_and_mixed};
 
 /// The most problems that are shown; any more are only counted.
 const MOST: usize = 100;
@@ -155,7 +155,7 @@ fn without_secrets(line: &str) -> String {
         let text = &inner[..length.unwrap_or(inner.len())];
         let after = inner[text.len()..].trim_start_matches('"');
         shown.push_str(&rest[..=start]);
-        let is_secret = is_after_key && !text.starts_with("${") || looks_like_a_key(text);
+        let is_secret = is_after_key && !text.starts_with("${") || text.split_whitespace().any(may_be_a_key);
         if is_secret {
             shown.extend(text.chars().map(|_| '*'))
         } else {
@@ -167,6 +167,11 @@ fn without_secrets(line: &str) -> String {
     }
     shown.push_str(rest);
     shown
+}
+
+/// Whether a word is long and mixed as keys are, and no time.
+fn may_be_a_key(word: &str) -> bool {
+    is_long_and_mixed(word) && chrono::DateTime::parse_from_rfc3339(word).is_err()
 }
 
 #[cfg(test)]
@@ -182,6 +187,11 @@ mod tests {
             ("  token: hunter22", "  token: ********"),
             (r#"  "password": "open"#, r#"  "password": "****"#),
             ("no quotes", "no quotes"),
+            (
+                r#""tool_call_count_v1": 1, "at": "2026-01-05T10:00:00Z""#,
+                r#""tool_call_count_v1": 1, "at": "2026-01-05T10:00:00Z""#,
+            ),
+            (r#""x": "a sk-proj-a8f3k29d7hs01m""#, r#""x": "************************""#),
         ] {
             assert_eq!(without_secrets(line), shown);
         }

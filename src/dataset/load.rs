@@ -77,7 +77,7 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
         System::Adk => add_adk(&mut dataset, file_name, beside)?,
         _ => {
             for case in &mut dataset.cases {
-                case.context_files.clone_from(&beside.context);
+                case.context_files.splice(0..0, beside.context.iter().cloned());
             }
         }
     }

@@ -48,3 +48,6 @@ pub use recognise::recognise;
 pub use recorded::{CaseKey, Matching, Recorded, Recording, RecordingKey, Recordings, load_recorded, match_cases};
 pub use redhat::metrics::MetricSet;
 pub use write::{WrittenDataset, WrittenFile, write, written_case};
+
+/// The message of a turn whose user wrote no text, in a recording.
+const NO_TEXT: &str = "(a message without text)";

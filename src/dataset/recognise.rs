@@ -85,7 +85,7 @@ fn kind_of_list(items: &[JsonNode]) -> Result<Kind, &'static str> {
     Ok(match first {
         _ if any("query") => Kind::AdkTestList,
         _ if any("name") && any("data") => Kind::AdkOldEvalSet,
-        _ if any("metricName") => Kind::TrpcMetrics,
+        _ if items.iter().any(|item| has_go(item, "metricName")) => Kind::TrpcMetrics,
         _ if any("user_content") || any("userContent") => Kind::AdkInvocations,
         _ if any("message") && any("reason") => Kind::WatsonxAnalyze,
         _ if any("messages") => Kind::MessageList,
@@ -117,7 +117,7 @@ fn kind_of_object(root: &JsonNode) -> Result<Kind, &'static str> {
         Kind::TrpcResult
     } else if any(&["eval_cases", "eval_set_id"]) || (any(&["evalCases", "evalSetId"]) && is_adk_in_camel_case(root)) {
         Kind::AdkEvalSet
-    } else if any(&["evalCases", "evalSetId"]) {
+    } else if ["evalCases", "evalSetId"].iter().any(|key| has_go(root, key)) {
         Kind::TrpcEvalSet
     } else if any(&["resourceSpans", "resourceLogs"]) {
         Kind::OtlpTraces
@@ -146,6 +146,11 @@ fn kind_of_object(root: &JsonNode) -> Result<Kind, &'static str> {
     })
 }
 
+/// Whether an object has this key in any case, as Go reads it.
+fn has_go(node: &JsonNode, key: &str) -> bool {
+    node.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case(key))
+}
+
 /// Whether a value is a list of messages; an empty one is too.
 fn is_messages(value: &JsonNode) -> bool {
     let JsonContent::List(items) = &value.content else { return false };
@@ -156,9 +161,7 @@ fn is_messages(value: &JsonNode) -> bool {
 fn is_adk_in_camel_case(root: &JsonNode) -> bool {
     let cases = root.get("evalCases").map(JsonNode::items).unwrap_or_default();
     cases.iter().any(|case| {
-        let is_model = |turn: &JsonNode| {
-            turn.get("finalResponse").and_then(|reply| reply.get("role")).and_then(JsonNode::text) == Some("model")
-        };
+        // The role `model` is genai's, which trpc-agent-go's first files have too.
         let has_events =
             |turn: &JsonNode| turn.get("intermediateData").is_some_and(|data| data.has("invocationEvents"));
         let turns = case.get("conversation").map(JsonNode::items).unwrap_or_default();
@@ -169,7 +172,7 @@ fn is_adk_in_camel_case(root: &JsonNode) -> bool {
             || case.has("finalSessionState")
             || case.get("conversationScenario").is_some_and(|scenario| scenario.has("userPersona"))
             || rubrics.iter().any(|rubric| rubric.has("rubricContent"))
-            || turns.iter().any(|turn| is_model(turn) || has_events(turn) || turn.has("appDetails"))
+            || turns.iter().any(|turn| has_events(turn) || turn.has("appDetails"))
     })
 }
 

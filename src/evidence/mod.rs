@@ -38,8 +38,8 @@ pub use review::{CallFinding, MissedCall, Review, ReviewedCall, TurnExpectation,
 pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;
-pub use trial::TrialId;
-pub use turn::{FailedTry, Turn};
+pub use trial::{TrialId, case_and_persona};
+pub use turn::{FailedTry, GREETINGS, Turn, TurnContext};
 pub use usage::Usage;
 pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 

@@ -31,6 +31,16 @@ impl TrialId {
     }
 }
 
+/// The case as its file has it, and the kind of user with whom it was held: `refund@terse` is `refund` in a run that holds its cases
+/// with a `terse` user. Conversations of one case are alike whoever the user is.
+pub fn case_and_persona<'a>(case: &'a str, personas: &[String]) -> (&'a str, Option<&'a str>) {
+    let parts = |persona: &String| case.strip_suffix(persona.as_str())?.strip_suffix('@').filter(|own| !own.is_empty());
+    match personas.iter().find_map(parts) {
+        Some(own) => (own, Some(&case[own.len() + 1..])),
+        None => (case, None),
+    }
+}
+
 impl fmt::Display for TrialId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let part = |text: &str| text.replace('%', "%25").replace('/', "%2F");
@@ -41,6 +51,23 @@ impl fmt::Display for TrialId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kind_of_user_is_no_part_of_the_case() {
+        let personas = ["terse", "not terse", "a@b"].map(str::to_owned);
+        for (case, expected) in [
+            ("refund@terse", ("refund", Some("terse"))),
+            ("refund@not terse", ("refund", Some("not terse"))),
+            ("a@terse@a@b", ("a@terse", Some("a@b"))),
+            ("refund@hostile", ("refund@hostile", None)),
+            ("refund", ("refund", None)),
+            ("@terse", ("@terse", None)),
+            ("terse", ("terse", None)),
+        ] {
+            assert_eq!(case_and_persona(case, &personas), expected);
+        }
+        assert_eq!(case_and_persona("refund@terse", &[]), ("refund@terse", None));
+    }
 
     fn id(case: &str, model: &str) -> TrialId {
         TrialId {

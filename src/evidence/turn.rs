@@ -37,6 +37,22 @@ pub struct Turn {
     /// The agent's own tokens, where its transport reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the agent had before it, where a recording tells: its instructions, its tools. Judges are shown it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<TurnContext>,
+}
+
+/// The greetings of a job that names none: one of them is drawn for each conversation.
+pub const GREETINGS: [&str; 5] = ["Hello", "Hi", "Greetings", "Yo", "Hey"];
+
+/// A text that an agent had before it in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnContext {
+    /// Its name for judges.
+    pub name: String,
+    /// The text.
+    pub text: String,
 }
 
 impl Turn {
@@ -53,6 +69,7 @@ impl Turn {
             failures: Vec::new(),
             maybe_delivered: false,
             usage: None,
+            context: Vec::new(),
         }
     }
 

@@ -13,7 +13,9 @@ use std::borrow::Cow;
 
 use crate::assertion::AssertionCheck;
 use crate::clock::Clock;
-use crate::evidence::{Ending, Evidence, Judgement, Observed, Question, QuestionTo, ToolUse, Transcript, Turn};
+use crate::evidence::{
+    Ending, Evidence, Judgement, Observed, Question, QuestionTo, ToolUse, Transcript, Turn, TurnContext,
+};
 use crate::job::{Assertion, Case, Job, Line, TimingOn, User};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
 use crate::metric::{
@@ -64,11 +66,23 @@ pub fn metric_input<'a>(job: &'a Job, case: &'a Case, evidence: &'a Evidence, cl
             is_there: job.has_judge(),
             has_embeddings: job.judge.embeddings.is_some(),
         },
-        context: case.context.iter().map(|text| (&*text.name, &*text.text)).collect(),
+        context: context(case, &evidence.transcript),
         times_first_token: job.timing.on == TimingOn::FirstToken,
         aspirational_average_ms: job.aspirational_average_ms,
         clock,
     }
+}
+
+/// The texts for judges: those of the case, and what a recording tells that the agent had before it, each once.
+fn context<'a>(case: &'a Case, transcript: &'a Transcript) -> Vec<(&'a str, &'a str)> {
+    let mut texts: Vec<(&str, &str)> = case.context.iter().map(|text| (&*text.name, &*text.text)).collect();
+    for TurnContext { name, text } in transcript.turns.iter().flat_map(|turn| &turn.context) {
+        let text = (name.as_str(), text.as_str());
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts
 }
 
 /// The traits of the user, the way of writing included.

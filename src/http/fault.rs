@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::net::{IpAddr, UdpSocket};
 
 use reqwest::Url;
 
@@ -28,6 +29,8 @@ pub enum HttpFaultKind {
     Unreachable,
     /// No connection, for want of a file descriptor of our own: the request was not sent.
     NoDescriptor,
+    /// No connection, since this machine has no network: the request was not sent.
+    NoNetwork,
     /// The server's certificate is not trusted, or is another host's: the request was not sent.
     Untrusted,
     /// The time limit ran out; the request can have arrived.
@@ -51,6 +54,7 @@ impl HttpFaultKind {
             HttpFaultKind::Unsendable
             | HttpFaultKind::Unreachable
             | HttpFaultKind::NoDescriptor
+            | HttpFaultKind::NoNetwork
             | HttpFaultKind::Untrusted
             | HttpFaultKind::Redirect(_) => false,
             HttpFaultKind::Timeout
@@ -74,6 +78,10 @@ impl HttpFault {
         if is_ours || (error.is_connect() && error.is_dns() && descriptors::none_left()) {
             let what = format!("no connection: {}", descriptors::NONE_LEFT);
             return HttpFault::new(HttpFaultKind::NoDescriptor, place, what);
+        }
+        if io_kinds(&error).any(is_without_network) && has_no_network(url) {
+            let what = format!("no connection: this machine has no network there ({})", cause(&error));
+            return HttpFault::new(HttpFaultKind::NoNetwork, place, what);
         }
         if error.is_builder() {
             let what = format!("the request can't be made: {}", cause(&error));
@@ -126,6 +134,21 @@ fn cause(error: &reqwest::Error) -> String {
 
 fn refused(error: &reqwest::Error) -> bool {
     io_kinds(error).any(|kind| kind == io::ErrorKind::ConnectionRefused)
+}
+
+/// Whether a connection failed before anything left this machine: no interface is up, or none leads there. A host that does not
+/// answer is not meant.
+fn is_without_network(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown)
+}
+
+/// Whether this machine itself has no way there. Of a host with addresses of both kinds only the last error is reported, which may
+/// say no more than that this machine has no IPv6: then no route at all has to be there. Nothing is sent to find that out.
+fn has_no_network(url: &Url) -> bool {
+    let is_address = url.host_str().is_some_and(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok());
+    // Addresses for documentation (RFC 5737 and 3849): whatever leads beyond this machine leads there.
+    let has_route = |own: &str, other: &str| UdpSocket::bind(own).and_then(|socket| socket.connect(other)).is_ok();
+    is_address || !(has_route("0.0.0.0:0", "192.0.2.1:9") || has_route("[::]:0", "[2001:db8::1]:9"))
 }
 
 /// Whether the connection failed beneath TLS.
@@ -197,12 +220,14 @@ mod tests {
     #[test]
     fn only_what_left_can_have_been_received() {
         use HttpFaultKind::{
-            Broken, NoDescriptor, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted, Useless, WrongType,
+            Broken, NoDescriptor, NoNetwork, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted,
+            Useless, WrongType,
         };
         for (kind, expected) in [
             (Unsendable, false),
             (Unreachable, false),
             (NoDescriptor, false),
+            (NoNetwork, false),
             (Untrusted, false),
             (Redirect(307), false),
             (Timeout, true),

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::assertion::tell_apart;
 use super::context::ContextEntry;
+use super::own_models::OfCases;
 use super::{
     Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, StatementPlace, Target, Task,
     TimingConfig, User, rules,
@@ -131,6 +132,9 @@ pub struct Job {
     /// SHA-256 of the file's text, in hex.
     #[serde(skip)]
     pub digest: String,
+    /// Whether a judge is asked which goals of the cases were reached, once that was looked for.
+    #[serde(skip)]
+    pub(super) asks_reader: OfCases,
 }
 
 /// Without cases a file is one case, and has to say what that is about: by tasks and facts, or by the lines of a script.
@@ -146,7 +150,7 @@ fn default_max_turns() -> u32 {
 }
 
 fn default_greetings() -> Vec<String> {
-    ["Hello", "Hi", "Greetings", "Yo", "Hey"].map(str::to_owned).to_vec()
+    crate::evidence::GREETINGS.map(str::to_owned).to_vec()
 }
 
 fn once() -> u32 {

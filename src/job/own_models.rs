@@ -1,10 +1,36 @@
 //! Which of our own models a job asks: the persona's, the judge's, and the one whose embeddings compare texts.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
-use super::{Embeddings, Job, Model, ModelName, Review};
+use super::{Case, Embeddings, Job, Model, ModelName, Review};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry};
+
+/// What is true of a list of cases, found once: a job may have a hundred thousand of them, and is asked in each conversation.
+#[derive(Debug, Default)]
+pub(super) struct OfCases(OnceLock<(usize, usize, bool)>);
+
+impl OfCases {
+    /// What `find` finds in these cases. A list of another place or length is looked at again.
+    fn find(&self, cases: &[Arc<Case>], find: impl Fn() -> bool) -> bool {
+        let (place, many) = (cases.as_ptr().addr(), cases.len());
+        let (known_place, known_many, found) = *self.0.get_or_init(|| (place, many, find()));
+        if (known_place, known_many) == (place, many) { found } else { find() }
+    }
+}
+
+impl Clone for OfCases {
+    fn clone(&self) -> OfCases {
+        OfCases::default()
+    }
+}
+
+impl PartialEq for OfCases {
+    fn eq(&self, _: &OfCases) -> bool {
+        true
+    }
+}
 
 impl Job {
     /// The judges; none where no metric asks them.
@@ -26,7 +52,8 @@ impl Job {
     }
 
     fn asks_judge(&self) -> bool {
-        self.metrics.iter().any(|metric| metric.kind().asks_judge() || self.asks_reader(metric))
+        let asks_reader = || self.metrics.iter().any(|metric| self.asks_reader(metric));
+        self.metrics.iter().any(|metric| metric.kind().asks_judge()) || self.asks_reader.find(&self.cases, asks_reader)
     }
 
     /// Whether a metric asks a judge which goals were reached.

@@ -73,7 +73,7 @@ impl Failure {
                 let error = LlmError { kind: LlmErrorKind::NoDescriptor, ..LlmError::for_now(message) };
                 Failure { error, next: NextTry::Again(None) }
             }
-            HttpFaultKind::Unreachable => {
+            HttpFaultKind::Unreachable | HttpFaultKind::NoNetwork => {
                 Failure::for_now(format!("{}; check {address} and the network", fault.message), NextTry::Again(None))
             }
             HttpFaultKind::Timeout => Failure::for_now(fault.message, NextTry::OnceMore),

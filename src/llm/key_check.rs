@@ -1,9 +1,12 @@
 //! Checks a model's endpoint and key, without a question.
 
+use serde_json::Value;
+
 use super::client::Client;
 use super::failure::Failure;
 use super::{ApiError, KeyAnswer, LlmError, LlmRequest, LlmRole, ProviderRequest};
-use crate::http::{BODY_CAP, Call, Extra, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url};
+use crate::http::{BODY_CAP, Call, Extra, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url, excerpt};
+use crate::text::nearest;
 
 /// Requests the list of models first. An endpoint may refuse that for every key, or have none: so the chat endpoint is asked too,
 /// with a body without a question.
@@ -27,11 +30,45 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
     let ProviderRequest { url, headers, .. } =
         client.provider.provider_request(&nothing, &client.settings.options, client.features());
     let listed = send(client, Method::GET, list, headers, None).await;
-    if listed.as_ref().is_ok_and(|reply| reply.is_success() && reply.json().is_ok()) {
-        return KeyAnswer::Taken;
+    if let Some(list) = listed.as_ref().ok().filter(|reply| reply.is_success()).and_then(|reply| reply.json().ok()) {
+        return unlisted(&list, &client.settings.model).map_or(KeyAnswer::Taken, KeyAnswer::Doubtful);
     }
     let asked = send(client, Method::POST, url, headers, Some(b"{}".to_vec())).await;
     without_list(client, listed, asked)
+}
+
+/// That a model is not in the endpoint's list, in a sentence; `None` where it is, also as one of its versions or under an alias, and
+/// where nobody can read the list.
+fn unlisted(list: &Value, model: &str) -> Option<String> {
+    let entries = ["data", "models"].iter().find_map(|key| list.get(key)?.as_array())?;
+    let name = |entry: &Value| {
+        let name = ["id", "name"].iter().find_map(|key| entry.get(key)?.as_str())?;
+        Some(name.trim_start_matches("models/").to_owned())
+    };
+    let names: Vec<String> = entries.iter().filter_map(name).collect();
+    // Aliases are not listed everywhere; a list of many pages is not read whole.
+    let family = model.trim_end_matches("-latest");
+    let is_known = names.is_empty() || names.iter().any(|name| name.starts_with(family)) || has_more(list);
+    if is_known {
+        return None;
+    }
+    let help = match nearest(model, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean {}?", excerpt(near, &[])),
+        None => format!("there are {}", shown(&names)),
+    };
+    Some(format!("its list of models has no {model}, which may be asked all the same; {help}"))
+}
+
+fn has_more(list: &Value) -> bool {
+    list.get("has_more").and_then(Value::as_bool) == Some(true) || list.get("nextPageToken").is_some()
+}
+
+/// The first of these names.
+fn shown(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let more = names.len().saturating_sub(SHOWN);
+    let first = names.iter().take(SHOWN).map(|name| excerpt(name, &[])).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
 /// The answer for an endpoint that gave no list of its models, by its replies to that and to a body without a question.
@@ -86,4 +123,33 @@ async fn send(
     let key = key.map(|key| KeyHeader { name, before, key });
     let call = Call { method, url, key, body, time_limit: settings.time_limit, body_cap: BODY_CAP };
     client.http.exchange_with(call, Extra { plain, ..Extra::default() }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_not_in_the_list_is_told_with_the_nearest_one() {
+        let openai = json!({"object": "list", "data": [{"id": "gpt-4.1-mini-2025-04-14"}, {"id": "gpt-4o"}]});
+        assert_eq!(unlisted(&openai, "gpt-4.1-mini"), None, "a version of it is there");
+        assert_eq!(
+            unlisted(&openai, "gpt-4oo").as_deref(),
+            Some("its list of models has no gpt-4oo, which may be asked all the same; did you mean \"gpt-4o\"?")
+        );
+        let told = unlisted(&openai, "nosuch").unwrap();
+        assert_eq!(
+            told,
+            r#"its list of models has no nosuch, which may be asked all the same; there are "gpt-4.1-mini-2025-04-14", "gpt-4o""#
+        );
+        let gemini = json!({"models": [{"name": "models/gemini-2.5-flash"}]});
+        assert_eq!(unlisted(&gemini, "gemini-2.5-flash"), None);
+        assert!(unlisted(&gemini, "gemini-9").is_some());
+        let more = json!({"models": [{"name": "models/gemini-2.5-flash"}], "nextPageToken": "x"});
+        for unknown in [json!({"data": []}), json!({"models": "many"}), json!([1]), more] {
+            assert_eq!(unlisted(&unknown, "gpt-4o"), None, "{unknown}");
+        }
+    }
 }

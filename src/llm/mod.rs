@@ -86,7 +86,8 @@ pub enum KeyAnswer {
     Taken,
     /// It does not, or no model's API is there, or nothing but failures; and why.
     Refused(LlmError),
-    /// Something answers, but to a body without a question not as models' endpoints do: with this.
+    /// The model is not in the endpoint's list, or something answers, but to a body without a question not as models' endpoints do:
+    /// what it said.
     Doubtful(String),
     /// Nobody can tell without a question.
     Unknown,

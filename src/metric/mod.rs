@@ -150,7 +150,9 @@ pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>>
         MetricConfig::FinalResponse(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
         MetricConfig::Pairwise(options) => Box::new(PairwiseMetric { weight, config: (**options).clone() }),
         MetricConfig::SimulatedUser(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Template(options) => Box::new(TemplateMetric { weight, config: (**options).clone() }),
+        MetricConfig::Template(options) => {
+            Box::new(TemplateMetric { weight, config: (**options).clone(), label: entry.label().to_owned() })
+        }
         MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
     })
 }

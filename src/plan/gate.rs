@@ -1,6 +1,6 @@
 //! Gates that no run could pass or fail, whatever the agent does.
 
-use super::Refusal;
+use super::{Refusal, personas};
 use crate::job::Job;
 
 /// So many cases it takes until the flip of signs can show anything.
@@ -43,10 +43,14 @@ pub(super) fn warnings(job: &Job, models: &[String]) -> Option<String> {
         (None, 2..) => "the comparison of the models",
         _ => return None,
     };
-    let cases = job.cases.len();
+    let cases = personas::cases_in_file(job);
     match (cases, job.repeat) {
-        (1, 1) => Some(format!(
+        (1, 1) if job.cases.len() == 1 => Some(format!(
             "{what} can't come to a verdict: it compares one conversation a condition. Repeat it (--repeat 5), or add cases"
+        )),
+        (1, 2) if job.cases.len() == 1 => Some(format!(
+            "{what} can't come to a verdict with two repetitions of one case, unless nothing differs: their spread is a single distance. \
+             Repeat it more often (--repeat 5), or add cases"
         )),
         (2, _) => Some(format!(
             "{what} can't come to a verdict with two cases, unless nothing differs: their spread is a single distance. Add cases"

@@ -15,6 +15,7 @@ mod personas;
 mod prices;
 mod refusal;
 mod resumed;
+mod unmeasured;
 mod until;
 
 use std::sync::Arc;
@@ -22,11 +23,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::agent::{Ability, TransportConfig};
-use crate::evidence::{Condition, TrialId};
+use crate::evidence::{Condition, Role, TrialId};
 use crate::graph::GraphConfig;
 use crate::graph::embedded::EmbeddedConfig;
 use crate::graph::neo4j::Neo4jConfig;
-use crate::job::{Case, Gate, Isolation, Job, Model, ModelName, Opening, Panel, RunLimits, User, UserPersona};
+use crate::job::{Case, Gate, Isolation, Job, Model, ModelName, Opening, Panel, RunLimits, Seed, User, UserPersona};
 use crate::metric::{MetricConfig, MetricEntry, MetricKind};
 use crate::money::PriceTable;
 use crate::score::{Score, UntilDecided};
@@ -281,7 +282,7 @@ impl Plan {
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
         let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(gate::refusals(&job));
-        refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, job.cases.len())));
+        refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, personas::cases_in_file(&job))));
         refusals.extend(features::refusals(&job, graph.as_ref()));
         refusals.extend(apart::refusals(&job, graph.as_ref(), apart));
         if !refusals.is_empty() {
@@ -291,12 +292,15 @@ impl Plan {
         warnings.extend(leftovers::shared_names(&job));
         warnings.extend(left_out(&job, &conditions));
         warnings.extend(unset_variables(&job, &environment.variables));
-        let until = overrides.until.map(|it| UntilDecided::new(it.most, it.min_effect, job.cases.len()));
+        let until = overrides.until.map(|it| UntilDecided::new(it.most, it.min_effect, personas::cases_in_file(&job)));
         warnings.extend(gate::warnings(&job, &models).filter(|_| until.is_none()));
         warnings.extend(untold_model);
         warnings.extend(personas::warning(&job));
         warnings.extend(same_tasks(&job));
+        warnings.extend(unsent_seeds(&job));
         warnings.extend(samples_alike(&job));
+        warnings.extend(unmeasured::warnings(&job));
+        warnings.extend(refusal::unsent_key(&job, &environment));
         Ok(Plan { job: Arc::new(job), models, graph, isolation, schedule, until, prices, is_audit: false, warnings })
     }
 }
@@ -390,6 +394,28 @@ fn unset_variables(job: &Job, variables: &Variables) -> Option<String> {
     let are = if unset.len() == 1 { "is" } else { "are" };
     (!unset.is_empty())
         .then(|| format!("{key}.inheritEnv: {} {are} not set, so the agent starts without", unset.join(" and ")))
+}
+
+/// That an earlier conversation has nothing that is sent: an agent that is not shown it hears the user's lines only.
+fn unsent_seeds(job: &Job) -> Option<String> {
+    if job.target.transport.can(Ability::TakesHistory) {
+        return None;
+    }
+    let is_unsent = |seed: &&Seed| matches!(seed, Seed::Conversation(messages) if messages.iter().all(|message| message.role != Role::User));
+    let cases = job.cases.iter().filter_map(|case| case.seeds.iter().find(is_unsent).map(|_| case.id.as_str()));
+    let names: Vec<&str> = cases.collect();
+    const NAMED: usize = 3;
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}{more}: a seed's conversation has no line of the user, so that nothing of it is sent; target.{} is not shown what others said",
+            names[..names.len().min(NAMED)].join(", "),
+            job.target.transport.key()
+        )
+    })
 }
 
 /// That no case is held in any of the conditions that are asked for.

@@ -1,5 +1,6 @@
 //! The users of a run: each case that the persona plays is held with each kind of person that the job or the command line names.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Refusal;
@@ -34,6 +35,11 @@ pub(super) fn expand(job: &mut Job, named: Vec<UserPersona>) -> Vec<Refusal> {
 fn played(case: &Case, persona: &UserPersona) -> Case {
     let id = format!("{}@{}", case.id_in_file(), persona.name);
     Case { id, persona: Some(Box::new(persona.clone())), ..case.clone() }
+}
+
+/// How many cases the file has, whoever their users are: what is drawn independently.
+pub(super) fn cases_in_file(job: &Job) -> usize {
+    job.cases.iter().map(|case| case.id_in_file()).collect::<BTreeSet<_>>().len()
 }
 
 /// That the rules of `scripted` play every user alike.

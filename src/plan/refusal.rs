@@ -81,6 +81,19 @@ fn refusals_of_conditions(job: &Job, refusals: &mut Vec<Refusal>) {
     }
 }
 
+/// The variable of the agent's key.
+const AGENT_KEY: &str = "EVAL_JOB_AGENT_API_KEY";
+
+/// That the agent's key is set and goes nowhere.
+pub(super) fn unsent_key(job: &Job, surroundings: &Environment) -> Option<String> {
+    let transport = &job.target.transport;
+    let is_set = surroundings.variables.secret(AGENT_KEY).is_some_and(|key| !key.expose().is_empty());
+    (transport.templates_api_key() == Some(false) && is_set).then(|| {
+        let key = transport.key();
+        format!("{AGENT_KEY} is set, and target.{key} sends it nowhere: say {{{{ apiKey }}}} in one of its headers")
+    })
+}
+
 /// Everything about this job that cannot work in these surroundings.
 pub(super) fn refusals(
     job: &Job,
@@ -101,6 +114,15 @@ pub(super) fn refusals(
         }
     }
     let transport = &job.target.transport;
+    let is_unset = surroundings.variables.secret(AGENT_KEY).is_none_or(|key| key.expose().trim().is_empty())
+        && !surroundings.is_replayed;
+    if transport.templates_api_key() == Some(true) && is_unset {
+        refusals.push(Refusal::of_key(
+            &format!("target.{}", transport.key()),
+            format!("a template says {{{{ apiKey }}}}, which is {AGENT_KEY}, and that is not set"),
+            "set it in the environment or in .env",
+        ));
+    }
     let needs_calls = job.assertions().any(|assertion| assertion.check.needs_function_calls());
     let scripts_calls = job.metrics.iter().any(|it| it.kind() == MetricKind::Rhai && looks_at_calls(&it.metric));
     let compares_calls = job.metrics.iter().any(|metric| metric.kind() == MetricKind::Trajectory);

@@ -126,6 +126,26 @@ fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
 }
 
 #[test]
+fn an_agents_key_that_a_template_says_must_be_set_and_one_that_is_set_must_be_said() {
+    let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
+    let http = |headers: &str| {
+        target(&format!("http: {{say: {{url: 'http://h', reply: $.a, body: '{{{{ message }}}}', {headers}}}}}"))
+    };
+    let said = "headers: {Authorization: 'Bearer {{ apiKey }}'}";
+    let refused = plan(&http(said), "").unwrap_err();
+    assert!(refused.len() == 1 && refused[0].contains("EVAL_JOB_AGENT_API_KEY, and that is not set"), "{refused:?}");
+    let with_key = |target: &str| {
+        let variables = [("EVAL_JOB_AGENT_API_KEY", "sk-1")].into_iter().collect();
+        let environment = Environment { variables, ..Environment::default() };
+        Plan::new(job(target, ""), Overrides::default(), environment).unwrap().warnings
+    };
+    let is_told = |target: &str| with_key(target).iter().any(|warning| warning.contains("sends it nowhere"));
+    let socket = |more: &str| target(&format!("websocket: {{url: 'ws://h', {more}}}"));
+    assert!(is_told(&http("")) && is_told(&socket("say: '{{ message }}'")));
+    assert!(!is_told(&http(said)) && !is_told(&socket(said)) && !is_told(&target("openai: {}")));
+}
+
+#[test]
 fn a_header_that_none_can_be_and_words_that_are_never_said_are_refused() {
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let headers = "headers: {'bad header': x}";

@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Tally, TrialGroup};
-use crate::evidence::Condition;
-use crate::score::{pass_at_k, pass_hat_k_unbiased};
+use super::{Passes, Tally, TrialGroup, passes};
+use crate::evidence::{Condition, case_and_persona};
 use crate::statistics::{
-    Cell, Estimate, Figure, Interval, Over, Share, Sums, figure, quantile, quantile_at_least, rate,
+    Cell, Estimate, Figure, Interval, Over, Sums, figure, quantile, quantile_at_least, variance_ratio,
 };
-
-/// The numbers of tries that pass@k and pass^k are told for.
-const TRIES: [u32; 5] = [2, 3, 5, 10, 100];
 
 /// The shares of replies whose times are told, in percent.
 const PERCENTILES: [u32; 3] = [50, 95, 99];
@@ -45,6 +41,9 @@ pub struct Estimates {
     /// cases differ. `None` where nothing was repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_of_repeats: Option<f64>,
+    /// The 95 % interval of that share; `None` without one, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share_of_repeats_interval: Option<Interval>,
 }
 
 /// A mean over cases with its interval.
@@ -85,37 +84,6 @@ pub struct NamedFigure {
     pub figure: MeanFigure,
 }
 
-/// How often conversations pass, each by itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Passes {
-    /// How many conversations pass or do not.
-    pub n: u32,
-    /// How many pass.
-    pub passed: u32,
-    /// The share that passes, with Wilson's interval over cases.
-    pub rate: Estimate,
-    /// How many cases were repeated, each in each of its conditions.
-    pub repeated: u32,
-    /// How many of those pass in one repetition and not in another.
-    pub flaky: u32,
-    /// pass@k and pass^k, the means over the cases that were repeated as often.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tries: Vec<TriesFigure>,
-}
-
-/// The pass rates of several tries.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TriesFigure {
-    /// How many tries.
-    pub k: u32,
-    /// The chance that at least one passes.
-    pub pass_at_k: f64,
-    /// The chance that all pass.
-    pub pass_hat_k: f64,
-}
-
 /// How long the fastest replies take, so many of a hundred.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -143,25 +111,36 @@ impl MeanFigure {
             degrees: figure.error.map(|error| error.degrees),
             over: figure.error.map(|error| error.over),
             interval: figure.interval(within).map(scaled),
-            skewed_interval: figure.skewed.map(scaled),
+            skewed_interval: figure.skewed.map(scaled).and_then(|it| it.cut(possible)),
         }
     }
 
+    /// The figure of scores, whose interval leaves room for cases that were not seen. Bootstrap-t stands beside it where it reaches
+    /// farther.
     fn from_cells(cells: &[Cell], rng_seed: u64) -> Option<MeanFigure> {
-        figure(cells, rng_seed).map(|figure| MeanFigure::new(figure, SCORES, 1.0))
+        let figure = figure(cells, rng_seed)?;
+        let (own, interval) = (MeanFigure::new(figure, SCORES, 1.0), figure.score_interval(SCORES));
+        let is_within = |it: &Interval| interval.is_some_and(|own| own.covers(it.low) && own.covers(it.high));
+        let skewed_interval = own.skewed_interval.filter(|it| !is_within(it));
+        Some(MeanFigure { interval, skewed_interval, ..own })
     }
 }
 
-/// The groups of a case, whose number this is.
-type CaseGroups<'a> = (usize, Vec<&'a TrialGroup>);
+/// The groups of a case, whose number this is: of each kind of user with whom it was held, in each of its conditions.
+pub(super) type CaseGroups<'a> = (usize, Vec<&'a TrialGroup>);
 
-/// The estimates for a model from its groups; `None` where no conversation has a score.
-pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_seed: u64) -> Option<Estimates> {
+/// The estimates for a model from its groups, whose cases were held with these kinds of users; `None` where no conversation has a
+/// score.
+pub(super) fn of_model<'a>(
+    groups: impl Iterator<Item = &'a TrialGroup>,
+    personas: &[String],
+    rng_seed: u64,
+) -> Option<Estimates> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cases: Vec<CaseGroups<'a>> = Vec::new();
     for group in groups {
         let next = places.len();
-        let place = *places.entry(&group.case).or_insert(next);
+        let place = *places.entry(case_and_persona(&group.case, personas).0).or_insert(next);
         if place == cases.len() {
             cases.push((place, Vec::new()));
         }
@@ -180,14 +159,16 @@ pub(super) fn of_model<'a>(groups: impl Iterator<Item = &'a TrialGroup>, rng_see
         let figure = MeanFigure::from_cells(&cells, rng_seed)?;
         Some(NamedFigure { name: condition.label().to_owned(), figure })
     };
+    let share_of_repeats = share_of_repeats(&cells);
     Some(Estimates {
         score: MeanFigure::from_cells(&cells, rng_seed),
         conditions: conditions.iter().filter(|_| conditions.len() > 1).filter_map(of_condition).collect(),
         metrics: metrics(&cases, rng_seed),
         uplift: uplift(&cases, rng_seed),
-        passes: passes(&cases),
+        passes: passes::of_cases(&cases),
         latency: latency(&cases),
-        share_of_repeats: share_of_repeats(&cells),
+        share_of_repeats: share_of_repeats.map(|(share, _)| share),
+        share_of_repeats_interval: share_of_repeats.map(|(_, interval)| interval),
     })
 }
 
@@ -219,46 +200,15 @@ fn uplift(cases: &[CaseGroups<'_>], rng_seed: u64) -> Option<MeanFigure> {
     };
     let mut cells = Vec::new();
     for (case, groups) in cases {
-        let both = of(groups, Condition::WithFacts).zip(of(groups, Condition::WithoutFacts));
-        if let Some((with, without)) = both {
-            cells.extend([with, without.negated()].map(|values| Cell { case: *case, values }));
+        for groups in groups.chunk_by(|one, other| one.case == other.case) {
+            let both = of(groups, Condition::WithFacts).zip(of(groups, Condition::WithoutFacts));
+            if let Some((with, without)) = both {
+                cells.extend([with, without.negated()].map(|values| Cell { case: *case, values }));
+            }
         }
     }
     // A case's mean is that of both conditions: half of what one has more than the other.
     figure(&cells, rng_seed).map(|figure| MeanFigure::new(figure, Interval { low: -1.0, high: 1.0 }, 2.0))
-}
-
-fn passes(cases: &[CaseGroups<'_>]) -> Option<Passes> {
-    let groups: Vec<(usize, u32, u32)> = cases
-        .iter()
-        .flat_map(|(case, groups)| groups.iter().map(|group| (*case, group.decided, group.passed)))
-        .filter(|(_, decided, _)| *decided > 0)
-        .collect();
-    let share = |&(case, all, hits): &(usize, u32, u32)| Share { case, hits: f64::from(hits), all };
-    let rate = rate(&groups.iter().map(share).collect::<Vec<_>>())?;
-    let repeated: Vec<_> = groups.iter().filter(|(_, decided, _)| *decided > 1).collect();
-    let least = repeated.iter().map(|(_, decided, _)| *decided).min().unwrap_or_default();
-    let mut tries: Vec<u32> = TRIES.into_iter().filter(|k| *k <= least).collect();
-    if least > 1 && !tries.contains(&least) {
-        tries.push(least);
-    }
-    let mean = |of: &dyn Fn(u64, u64) -> Option<f64>| {
-        let each = repeated.iter().filter_map(|&&(_, all, hits)| of(all.into(), hits.into()));
-        each.collect::<Sums>().mean().unwrap_or(f64::NAN)
-    };
-    let tries = tries.into_iter().map(|k| TriesFigure {
-        k,
-        pass_at_k: mean(&|all, hits| pass_at_k(all, hits, k.into()).ok()),
-        pass_hat_k: mean(&|all, hits| pass_hat_k_unbiased(all, hits, k.into()).ok()),
-    });
-    Some(Passes {
-        n: groups.iter().map(|(_, decided, _)| decided).sum(),
-        passed: groups.iter().map(|(_, _, passed)| passed).sum(),
-        rate,
-        repeated: repeated.len() as u32,
-        flaky: repeated.iter().filter(|(_, decided, passed)| *passed > 0 && passed < decided).count() as u32,
-        tries: tries.collect(),
-    })
 }
 
 fn latency(cases: &[CaseGroups<'_>]) -> Vec<Percentile> {
@@ -268,17 +218,18 @@ fn latency(cases: &[CaseGroups<'_>]) -> Vec<Percentile> {
         all.into_iter().map(move |ms| (case, f64::from(ms)))
     };
     let values: Vec<(usize, f64)> = cases.iter().flat_map(of_case).collect();
-    let times: Vec<f64> = values.iter().map(|(_, ms)| *ms).collect();
     let percentile = |of_hundred: u32| {
         let share = f64::from(of_hundred) / 100.0;
         let ms = quantile(&values, share)?;
-        Some(Percentile { of_hundred, ms, at_least: quantile_at_least(&times, share) })
+        Some(Percentile { of_hundred, ms, at_least: quantile_at_least(&values, share) })
     };
     PERCENTILES.into_iter().filter_map(percentile).collect()
 }
 
-/// Of the variance of the cases' means the share that their repetitions make.
-fn share_of_repeats(cells: &[Cell]) -> Option<f64> {
+/// Of the variance of the cases' means the share that their repetitions make, with its interval.
+///
+/// Source: the ratio of both variances by the F distribution, Searle, Casella and McCulloch 1992, section 3.5.
+fn share_of_repeats(cells: &[Cell]) -> Option<(f64, Interval)> {
     let error = figure(cells, 0)?.error.filter(|error| error.over == Over::Cases)?;
     let mut cases: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for cell in cells {
@@ -286,8 +237,10 @@ fn share_of_repeats(cells: &[Cell]) -> Option<f64> {
         cases.entry(cell.case).or_default().push(own);
     }
     let within: Sums = cases.values().map(|own| own.iter().sum::<f64>() / (own.len() as f64).powi(2)).collect();
-    let total = error.value * error.value * cases.len() as f64;
-    Some((within.mean()? / total).min(1.0))
+    let share = within.mean()? / (error.value * error.value * cases.len() as f64);
+    let repeats: u32 = cells.iter().map(|cell| cell.values.count - 1).sum();
+    let Interval { low, high } = variance_ratio(error.degrees, f64::from(repeats));
+    Some((share.min(1.0), Interval { low: (share * low).min(1.0), high: (share * high).min(1.0) }))
 }
 
 #[cfg(test)]
@@ -334,7 +287,7 @@ mod tests {
             ("c", WithFacts, 0.6),
             ("d", WithFacts, 0.6),
         ];
-        let found = of_model(groups(&trials).iter(), 1).unwrap();
+        let found = of_model(groups(&trials).iter(), &[], 1).unwrap();
         // SciPy 1.17: ttest_rel of [.3, .9, .6] and [.1, .6, .5], its confidence_interval().
         let uplift = found.uplift.unwrap();
         let Interval { low, high } = uplift.interval.unwrap();
@@ -348,7 +301,7 @@ mod tests {
     fn repetitions_that_disagree_are_flaky_and_tries_are_counted_without_bias() {
         let trials = [0.9, 0.9, 0.2].map(|score| ("a", WithoutFacts, score));
         let others = [0.9, 0.9, 0.9].map(|score| ("b", WithoutFacts, score));
-        let found = of_model(groups(&[trials, others].concat()).iter(), 1).unwrap();
+        let found = of_model(groups(&[trials, others].concat()).iter(), &[], 1).unwrap();
         let passes = found.passes.unwrap();
         assert_eq!((passes.n, passes.passed, passes.repeated, passes.flaky), (6, 5, 2, 1));
         let tries: Vec<(u32, f64, f64)> = passes.tries.iter().map(|it| (it.k, it.pass_at_k, it.pass_hat_k)).collect();
@@ -359,11 +312,74 @@ mod tests {
     }
 
     #[test]
+    fn a_case_is_one_whoever_its_users_are() {
+        let cases = ["a", "b", "c"];
+        let held = |case: &str| [("terse", 0.1), ("hostile", -0.1)].map(|(user, by)| (format!("{case}@{user}"), by));
+        let names: Vec<(String, f64)> = cases.iter().flat_map(|case| held(case)).collect();
+        let trials: Vec<(&str, Condition, f64)> = (0..)
+            .zip(&names)
+            .flat_map(|(place, (case, by))| {
+                let base = [0.2, 0.5, 0.8][place / 2] + by;
+                [(case.as_str(), WithoutFacts, base), (case.as_str(), WithFacts, base + 0.05 * (place / 2) as f64)]
+            })
+            .collect();
+        let personas = ["terse", "hostile"].map(str::to_owned);
+        let own = of_model(groups(&trials).iter(), &personas, 1).unwrap();
+        let apart = of_model(groups(&trials).iter(), &[], 1).unwrap();
+        let (score, uplift) = (own.score.unwrap(), own.uplift.unwrap());
+        assert_eq!((score.n, score.cases, score.degrees), (12, 3, Some(2.0)));
+        assert_eq!((uplift.cases, uplift.n), (3, 12));
+        assert!((uplift.mean - 0.05).abs() < 1e-9, "{uplift:?}");
+        assert!(score.interval.unwrap().half_width() > apart.score.unwrap().interval.unwrap().half_width());
+        // SciPy 1.17: ttest_1samp([.2, .525, .85], 0).confidence_interval() before it is cut to 0 to 1.
+        assert!((score.standard_error.unwrap() - 0.187_638_837_255).abs() < 1e-9, "{score:?}");
+    }
+
+    #[test]
+    fn repetitions_of_one_case_have_a_rate_with_an_interval_and_no_tries_of_a_single_draw() {
+        let trials: Vec<(&str, Condition, f64)> =
+            (0..100).map(|at| ("a", WithoutFacts, if at < 70 { 0.9 } else { 0.1 })).collect();
+        let passes = of_model(groups(&trials).iter(), &[], 1).unwrap().passes.unwrap();
+        // statsmodels' proportion_confint(70, 100, method="wilson") is 0.604 to 0.781, with the normal quantile.
+        let Interval { low, high } = passes.rate.interval.unwrap();
+        assert!((low - 0.604).abs() < 3e-3 && (high - 0.781).abs() < 3e-3, "{low} {high}");
+        assert_eq!(passes.tries.iter().map(|it| it.k).collect::<Vec<_>>(), [2, 3, 5, 10, 50]);
+        let all: Vec<(&str, Condition, f64)> = (0..100).map(|_| ("a", WithoutFacts, 1.0)).collect();
+        let score = of_model(groups(&all).iter(), &[], 1).unwrap().score.unwrap();
+        assert!((score.interval.unwrap().low - 0.964).abs() < 1e-3, "{score:?}");
+    }
+
+    #[test]
+    fn a_case_that_is_held_with_seven_kinds_of_users_weighs_as_one() {
+        let kinds = ["a", "b", "c", "d", "e", "f", "g"].map(str::to_owned);
+        let easy: Vec<String> = kinds.iter().map(|kind| format!("easy@{kind}")).collect();
+        let easy = easy.iter().map(|case| (case.as_str(), WithoutFacts, 1.0));
+        let others = ["v", "w", "x", "y", "z"].map(|case| (case, WithoutFacts, 0.0));
+        let found = of_model(groups(&easy.chain(others).collect::<Vec<_>>()).iter(), &kinds, 1).unwrap();
+        let passes = found.passes.unwrap();
+        assert_eq!((passes.passed, passes.n), (7, 12));
+        assert!((passes.rate.value - 1.0 / 6.0).abs() < 1e-9 && (found.score.unwrap().mean - 1.0 / 6.0).abs() < 1e-9);
+        assert!(passes.rate.interval.unwrap().high > 0.5, "{passes:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_score_is_within_what_is_possible() {
+        let cases: Vec<String> = (0..10).map(|case| format!("c{case}")).collect();
+        let score = |at: usize| if at == 0 { 0.0 } else { 0.98 + 0.002 * at as f64 };
+        let trials: Vec<(&str, Condition, f64)> =
+            cases.iter().enumerate().map(|(at, case)| (case.as_str(), WithoutFacts, score(at))).collect();
+        let found = of_model(groups(&trials).iter(), &[], 1).unwrap().score.unwrap();
+        let Interval { low, high } = found.interval.unwrap();
+        assert!(low > 0.5 && high > 0.9 && high <= 1.0, "{found:?}");
+        assert!(found.skewed_interval.is_none_or(|it| it.low >= 0.0 && it.high <= 1.0), "{found:?}");
+    }
+
+    #[test]
     fn a_single_conversation_carries_nothing() {
-        let one = of_model(groups(&[("a", WithoutFacts, 0.4)]).iter(), 1).unwrap();
+        let one = of_model(groups(&[("a", WithoutFacts, 0.4)]).iter(), &[], 1).unwrap();
         assert_eq!((one.score.unwrap().interval, one.uplift), (None, None));
-        assert_eq!(of_model([].iter(), 1), None);
-        let two = of_model(groups(&[("a", WithoutFacts, 0.4), ("a", WithFacts, 0.6)]).iter(), 1).unwrap();
+        assert_eq!(of_model([].iter(), &[], 1), None);
+        let two = of_model(groups(&[("a", WithoutFacts, 0.4), ("a", WithFacts, 0.6)]).iter(), &[], 1).unwrap();
         assert_eq!((two.score.unwrap().interval, two.uplift.unwrap().interval), (None, None));
     }
 
@@ -374,13 +390,13 @@ mod tests {
         let mut trials: Vec<(&str, Condition, f64)> =
             noisy.iter().map(|(case, score)| (case.as_str(), WithoutFacts, *score)).collect();
         trials[0].2 = 0.3;
-        let found = of_model(groups(&trials).iter(), 1).unwrap();
+        let found = of_model(groups(&trials).iter(), &[], 1).unwrap();
         assert_eq!(found.share_of_repeats, Some(1.0));
         let apart: Vec<(String, f64)> = (0..10)
             .flat_map(|case| [0.01, -0.01].map(|it| (format!("c{case}"), f64::from(case) / 10.0 + 0.02 + it)))
             .collect();
         let trials: Vec<(&str, Condition, f64)> =
             apart.iter().map(|(case, score)| (case.as_str(), WithoutFacts, *score)).collect();
-        assert!(of_model(groups(&trials).iter(), 1).unwrap().share_of_repeats.unwrap() < 0.01);
+        assert!(of_model(groups(&trials).iter(), &[], 1).unwrap().share_of_repeats.unwrap() < 0.01);
     }
 }

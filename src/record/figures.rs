@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::{Estimates, TrialGroup, estimates};
-use crate::evidence::Condition;
+use crate::evidence::{Condition, case_and_persona};
 use crate::score::{Component, mean_of, mean_of_conditions};
 
 /// The job's figure for one of the agent's models.
@@ -81,7 +81,7 @@ pub(super) fn of_model<'a>(
     personas: &[String],
     rng_seed: u64,
 ) -> ModelFigure {
-    let estimates = estimates::of_model(groups.clone(), rng_seed).map(Box::new);
+    let estimates = estimates::of_model(groups.clone(), personas, rng_seed).map(Box::new);
     let mut cases: Vec<CaseFigure> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
@@ -99,24 +99,45 @@ pub(super) fn of_model<'a>(
         let conditions = case.conditions.iter().map(|it| (it.condition.label(), &it.figure));
         case.figure = mean_of_conditions(conditions);
     }
-    let figure = match cases.as_slice() {
-        [only] => only.figure.clone(),
-        cases => mean_of("cases", cases.iter().map(|case| (case.case.as_str(), &case.figure))),
-    };
+    let figure = of_cases(&cases, personas);
     let personas = personas.iter().filter_map(|persona| of_persona(persona, &cases)).collect();
     ModelFigure { model: model.to_owned(), figure, cases, estimates, personas }
 }
 
+/// The mean of the cases' figures; of a case that was held with several kinds of users the mean over these.
+fn of_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
+    let mut in_file: Vec<(&str, Vec<(&str, &Component)>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for case in cases {
+        let (own, persona) = case_and_persona(&case.case, personas);
+        let place = *places.entry(own).or_insert_with(|| {
+            in_file.push((own, Vec::new()));
+            in_file.len() - 1
+        });
+        in_file[place].1.push((persona.unwrap_or(own), &case.figure));
+    }
+    let of_kinds = |(case, kinds): &(&'_ str, Vec<(&'_ str, &'_ Component)>)| match kinds.as_slice() {
+        [(persona, only)] if persona == case => ((*case).to_owned(), (*only).clone()),
+        [(persona, only)] => (format!("{case}@{persona}"), (*only).clone()),
+        several => ((*case).to_owned(), mean_of("kinds of users", several.iter().copied())),
+    };
+    let figures: Vec<(String, Component)> = in_file.iter().map(of_kinds).collect();
+    match figures.as_slice() {
+        [(_, only)] => only.clone(),
+        several => mean_of("cases", several.iter().map(|(case, figure)| (case.as_str(), figure))),
+    }
+}
+
 /// A persona's figure, of the cases that were held with it: `refund@terse`.
-fn of_persona(persona: &str, cases: &[CaseFigure]) -> Option<PersonaFigure> {
-    let is_its = |case: &&CaseFigure| case.case.rsplit_once('@').is_some_and(|(_, name)| name == persona);
+fn of_persona(persona: &String, cases: &[CaseFigure]) -> Option<PersonaFigure> {
+    let is_its = |case: &&CaseFigure| case_and_persona(&case.case, std::slice::from_ref(persona)).1.is_some();
     let of_cases: Vec<_> = cases.iter().filter(is_its).map(|case| (case.case.as_str(), &case.figure)).collect();
     let figure = match of_cases.as_slice() {
         [] => return None,
         [(_, only)] => (*only).clone(),
         several => mean_of("cases", several.iter().copied()),
     };
-    Some(PersonaFigure { persona: persona.to_owned(), figure })
+    Some(PersonaFigure { persona: persona.clone(), figure })
 }
 
 fn of_group(group: &TrialGroup) -> ConditionFigure {
@@ -196,6 +217,12 @@ mod tests {
         assert_eq!(figure.personas[0], terse);
         assert_eq!(figure.personas[1].figure.score(), None);
         assert_eq!(figure.personas.len(), 2, "nobody was a novice");
+        assert_eq!(figure.figure, Component::missing("b: hostile: without facts: broken: the graph is down"));
+        let trials = [held("a@terse", Some(1.0)), held("a@hostile", Some(0.5)), held("c", Some(0.0))];
+        let figure = of_model("m", groups(&trials).iter(), &personas, 0);
+        let estimates = figure.estimates.unwrap();
+        assert_eq!(figure.figure, Component::scored(Score::new(0.375).unwrap(), "mean of 2 cases"));
+        assert!((estimates.score.unwrap().mean - 0.375).abs() < 1e-12, "one score, wherever it is told");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ModelFigure, Overview};
-use crate::score::{AssertionGate, Decision, GateRules, RepeatsEnded};
+use crate::score::{AssertionGate, Decision, GateRules, OnInconclusive, RepeatsEnded, VacuousGate};
 use crate::statistics::{Estimate, Interval};
 
 /// A run beside the baseline of its gate.
@@ -38,10 +38,17 @@ pub struct BaselineFigure {
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Whether it is shown that the score has not dropped by more than is allowed, or no pair differs.
+    /// Whether no drop of more than is allowed is seen: of cases like those that were held a test shows it, or no pair differs.
     pub is_kept: bool,
+    /// Whether it is shown of all cases that the score has not dropped by more than is allowed; false in records of earlier versions,
+    /// which did not ask.
+    #[serde(default)]
+    pub is_shown: bool,
     /// Whether it is shown that the score has dropped, and by more than is allowed as far as can be told.
     pub has_dropped: bool,
+    /// The largest drop that so many cases can't rule out, at 95 %; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub possible_drop: Option<f64>,
 }
 
 /// The result of a rule of the gate.
@@ -49,6 +56,8 @@ pub struct BaselineFigure {
 pub enum GateState {
     /// It is kept.
     Kept,
+    /// Nothing speaks against it, but so few cases do not show it.
+    NotBroken,
     /// It is broken.
     Broken,
     /// Nothing shows the one or the other.
@@ -81,6 +90,23 @@ pub enum GateRule<'a> {
     Until(u32, Option<RepeatsEnded>),
     /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
     Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
+}
+
+impl Overview {
+    /// Whether nothing that the job asks for could have failed the run: it has no gate of any kind, and no metric a threshold.
+    pub fn has_no_gate(&self) -> bool {
+        let provenance = &self.summary.provenance;
+        let rules = GateRules { on_inconclusive: OnInconclusive::default(), ..provenance.gate.clone() };
+        let mut dimensions = self.groups.iter().flat_map(|group| &group.dimensions);
+        provenance.min_score.is_none()
+            && rules == GateRules::default()
+            && provenance.vacuous != VacuousGate::Fail
+            && provenance.until.is_none()
+            && provenance.min_validity.is_none()
+            && provenance.canaries.is_none()
+            && provenance.trivial_score.is_none()
+            && dimensions.all(|dimension| dimension.threshold.is_none())
+    }
 }
 
 /// The rules of a run's gate; only the least score where it has no other.
@@ -160,7 +186,8 @@ fn baseline<'a>(
     let figure = check.and_then(|check| check.models.iter().find(|figure| figure.model == model));
     let state = match figure {
         Some(figure) if figure.has_dropped => GateState::Broken,
-        Some(figure) if figure.is_kept => GateState::Kept,
+        Some(figure) if figure.is_shown => GateState::Kept,
+        Some(figure) if figure.is_kept => GateState::NotBroken,
         _ => GateState::Open,
     };
     (GateRule::Baseline(rules.allowed_drop(), name, check, figure), state)

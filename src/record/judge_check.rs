@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::TrialGroup;
+use crate::evidence::case_and_persona;
 use crate::score::{Dimension, Score};
 use crate::statistics::{Estimate, Pair, Share, Unit, corrected, kappa, rate};
 
@@ -145,8 +146,12 @@ pub(super) fn add(tallies: &mut Vec<TaskTally>, tasks: &Dimension) {
 }
 
 /// The judge of one model's trials beside the facts; `None` where nothing is verified.
-pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGroup>) -> Option<JudgeCheck> {
-    let cases = by_case(groups);
+pub(super) fn of_model<'a>(
+    model: &str,
+    groups: impl Iterator<Item = &'a TrialGroup>,
+    personas: &[String],
+) -> Option<JudgeCheck> {
+    let cases = by_case(groups, personas);
     if !cases.iter().flatten().any(TaskTally::is_verified) {
         return None;
     }
@@ -175,12 +180,12 @@ pub(super) fn of_model<'a>(model: &str, groups: impl Iterator<Item = &'a TrialGr
     })
 }
 
-/// The tasks of each case, over its conditions.
-fn by_case<'a>(groups: impl Iterator<Item = &'a TrialGroup>) -> Vec<Vec<TaskTally>> {
+/// The tasks of each case, over its conditions and the kinds of users with whom it was held.
+fn by_case<'a>(groups: impl Iterator<Item = &'a TrialGroup>, personas: &[String]) -> Vec<Vec<TaskTally>> {
     let mut cases: Vec<Vec<TaskTally>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
-        let place = *places.entry(&group.case).or_insert_with(|| {
+        let place = *places.entry(case_and_persona(&group.case, personas).0).or_insert_with(|| {
             cases.push(Vec::new());
             cases.len() - 1
         });
@@ -264,7 +269,7 @@ mod tests {
     }
 
     fn check(groups: &[TrialGroup]) -> Option<JudgeCheck> {
-        of_model("m", groups.iter())
+        of_model("m", groups.iter(), &[])
     }
 
     #[test]

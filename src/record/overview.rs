@@ -1,6 +1,7 @@
 //! A run added up trial by trial: everything that is known of all of it, without its conversations.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 
@@ -43,8 +44,34 @@ pub struct Overview {
     ledger: Ledger,
     /// The group of the last trial.
     last_place: usize,
-    /// The places of the groups, where trials come in another order than the groups.
-    places: HashMap<(String, String, Condition), usize>,
+    /// The places of the groups by case, model and condition, once one is asked for. The groups of a run are planned: none is added.
+    places: OnceLock<HashMap<(String, String, Condition), usize>>,
+    /// What the run has more than one of, once that is asked.
+    several: OnceLock<Several>,
+}
+
+/// What a run has more than one of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Several {
+    /// Whether it has several cases.
+    pub cases: bool,
+    /// Whether it has several of the agent's models.
+    pub models: bool,
+    /// Whether a conversation is planned more than once.
+    pub repeats: bool,
+}
+
+impl Several {
+    fn new(groups: &[TrialGroup]) -> Several {
+        let others = |is_other: fn(&TrialGroup, &TrialGroup) -> bool| {
+            groups.first().is_some_and(|first| groups.iter().any(|group| is_other(first, group)))
+        };
+        Several {
+            cases: others(|first, group| first.case != group.case),
+            models: others(|first, group| first.model != group.model),
+            repeats: groups.iter().any(|group| group.planned > 1),
+        }
+    }
 }
 
 impl Overview {
@@ -87,7 +114,8 @@ impl Overview {
             verdicts: CachedVerdicts::default(),
             ledger: Ledger::default(),
             last_place: 0,
-            places: HashMap::new(),
+            places: OnceLock::new(),
+            several: OnceLock::new(),
             unfinished: 0,
             stopped_by_limit: 0,
             is_damaged: false,
@@ -107,6 +135,7 @@ impl Overview {
         for (group, theirs) in self.groups.iter_mut().zip(&other.groups) {
             group.planned = theirs.planned;
         }
+        self.several = OnceLock::new();
         self.summary.limit_reached = self.summary.limit_reached.take().or_else(|| limit_reached.clone());
         self.is_damaged = other.is_damaged;
     }
@@ -125,6 +154,18 @@ impl Overview {
     pub fn cases(&self) -> impl Iterator<Item = &str> {
         let mut known = BTreeSet::new();
         self.groups.iter().map(|group| group.case.as_str()).filter(move |case| known.insert(*case))
+    }
+
+    /// What the run has more than one of.
+    pub fn several(&self) -> Several {
+        *self.several.get_or_init(|| Several::new(&self.groups))
+    }
+
+    /// The place of a trial's group among the run's.
+    pub fn index_of(&self, id: &TrialId) -> Option<usize> {
+        let key = |group: &TrialGroup| (group.case.clone(), group.model.clone(), group.condition);
+        let places = self.places.get_or_init(|| self.groups.iter().map(key).zip(0..).collect());
+        places.get(&(id.case.clone(), id.model.clone(), id.condition)).copied()
     }
 
     /// The groups of one of the agent's models.
@@ -195,22 +236,14 @@ impl Overview {
         if let Some(group) = self.groups.get_mut(place) {
             group.planned = group.planned.saturating_sub(1);
         }
+        self.several = OnceLock::new();
     }
 
     /// The place of a trial's group. Trials come mostly in the order of the plan: the group is the last one's, or the next.
     fn place_of(&mut self, trial: &TrialId) -> usize {
         let near = [self.last_place, self.last_place + 1];
         let is_its = |place: &usize| self.groups.get(*place).is_some_and(|group| group.has(trial));
-        let place = near.into_iter().find(is_its).unwrap_or_else(|| {
-            if self.places.is_empty() {
-                let key = |(place, group): (usize, &TrialGroup)| {
-                    ((group.case.clone(), group.model.clone(), group.condition), place)
-                };
-                self.places = self.groups.iter().enumerate().map(key).collect();
-            }
-            let key = (trial.case.clone(), trial.model.clone(), trial.condition);
-            self.places.get(&key).copied().unwrap_or_default()
-        });
+        let place = near.into_iter().find(is_its).or_else(|| self.index_of(trial)).unwrap_or_default();
         self.last_place = place;
         place
     }
@@ -222,7 +255,7 @@ impl Overview {
         self.summary.figures = models.iter().map(figure).collect();
         let models = self.summary.provenance.models.iter();
         self.summary.judge_checks =
-            models.filter_map(|model| judge_check::of_model(model, self.groups_of(model))).collect();
+            models.filter_map(|model| judge_check::of_model(model, self.groups_of(model), personas)).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);
         self.summary.cost = Some(total(self.spending.iter()).1.known()).filter(|cost| *cost > Dollars::ZERO);
         self.summary.verdict = Verdict::new(self);

@@ -13,8 +13,33 @@ pub struct Validity {
     pub held: usize,
     /// In how many of them the persona did not play its part.
     pub invalid: usize,
+    /// Both for each of the agent's models, in the order in which they came.
+    pub of_models: Vec<ModelValidity>,
     /// How many messages of the persona were faulty and not sent, by what was wrong with them.
     pub faults: BTreeMap<Guard, usize>,
+}
+
+/// The same of the conversations with one of the agent's models.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelValidity {
+    /// The agent's model.
+    pub model: String,
+    /// How many conversations were held with a persona and came to an end.
+    pub held: usize,
+    /// In how many of them the persona did not play its part.
+    pub invalid: usize,
+}
+
+impl ModelValidity {
+    /// From this share of the conversations on those that were discarded may have decided the score.
+    const MANY: f64 = 0.1;
+
+    /// The score that the model would have, had the agent lost every conversation in which the persona did not play its part; `None`
+    /// where those are few. An agent may make the persona err: what is held again then is not drawn by chance.
+    pub fn worst(&self, score: Score) -> Option<Score> {
+        let share = self.invalid as f64 / self.held.max(1) as f64;
+        (share > ModelValidity::MANY).then(|| Score::clamped(score.get() * (1.0 - share)))
+    }
 }
 
 impl Validity {
@@ -23,8 +48,15 @@ impl Validity {
         let is_invalid = matches!(trial.outcome, Some(Outcome::PersonaInvalid { .. }));
         // One that was broken says nothing of the persona.
         let is_held = !matches!(trial.outcome, None | Some(Outcome::Broken { .. }));
-        self.held += trial.discarded.len() + usize::from(is_held);
-        self.invalid += trial.discarded.len() + usize::from(is_invalid);
+        let held = trial.discarded.len() + usize::from(is_held);
+        let invalid = trial.discarded.len() + usize::from(is_invalid);
+        self.held += held;
+        self.invalid += invalid;
+        let model = &trial.trial.model;
+        match self.of_models.iter_mut().find(|known| known.model == *model) {
+            Some(known) => (known.held, known.invalid) = (known.held + held, known.invalid + invalid),
+            None => self.of_models.push(ModelValidity { model: model.clone(), held, invalid }),
+        }
         let evidence = trial.discarded.iter().filter_map(|it| it.evidence.as_ref()).chain(&trial.evidence);
         for fault in evidence.flat_map(|evidence| &evidence.persona_faults) {
             self.add_fault(fault);
@@ -45,5 +77,20 @@ impl Validity {
     /// Whether the share is below what is asked for; not where no conversation was held.
     pub fn is_below(&self, least: Score) -> bool {
         self.rate().is_some_and(|rate| rate.is_below(least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_discarded_bounds_the_score_where_it_is_much() {
+        let of = |held, invalid| ModelValidity { model: "m".to_owned(), held, invalid };
+        let worst = |validity: ModelValidity| validity.worst(Score::clamped(0.8)).map(Score::get);
+        assert_eq!(worst(of(20, 2)), None, "one of ten is few");
+        assert_eq!(worst(of(20, 10)), Some(0.4));
+        assert_eq!(worst(of(4, 4)), Some(0.0));
+        assert_eq!(worst(of(0, 0)), None);
     }
 }

@@ -53,17 +53,26 @@ pub fn calibration(
 }
 
 /// Where the variance of the score comes from, and what would narrow its interval most.
-fn spread_words(SpreadShares { cases, repeats, judging }: SpreadShares) -> String {
+fn spread_words(SpreadShares { cases, personas, users, repeats, judging }: SpreadShares) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let (of_personas, of_repeats) = (personas.unwrap_or(0.0), repeats + users.unwrap_or(0.0));
     let advice = match () {
-        () if judging >= cases.max(repeats) => "scorer.samples, or another judge, would do most",
-        () if repeats >= cases => "more repetitions (--repeat) would do most",
+        () if judging >= cases.max(of_personas).max(of_repeats) => "scorer.samples, or another judge, would do most",
+        () if of_repeats >= cases.max(of_personas) => "more repetitions (--repeat) would do most",
+        () if of_personas > cases => "more cases, or more kinds of users (--persona), would do most",
         () => "more cases would do most",
     };
+    let kinds = personas.map(|share| format!(", {} how they go with each kind of user", percent(share)));
+    let between = match users {
+        Some(users) => {
+            format!("{} the user's and {} the agent's between repetitions", percent(users), percent(repeats))
+        }
+        None => format!("{} between repetitions (agent and user)", percent(repeats)),
+    };
     format!(
-        "of the variance of the score, judged once, {} is between cases, {} between repetitions (agent and user), {} the judge's: {advice}",
+        "of the variance of the score, judged once, {} is between cases{}, {between}, {} the judge's: {advice}",
         percent(cases),
-        percent(repeats),
+        kinds.unwrap_or_default(),
         percent(judging)
     )
 }

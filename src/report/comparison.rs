@@ -162,20 +162,16 @@ pub(super) fn relation_words(second: &str, first: &str, relation: Relation) -> (
 }
 
 /// The difference that this rests on, and what would decide it.
-pub(super) fn beside_words(score: &ComparedScore) -> String {
+pub(super) fn beside_words(score: &ComparedScore, rules: Rules) -> String {
     let over = match score.over {
         _ if score.cases == 1 => "for this case only".to_owned(),
         _ => format!("over {}", count(score.cases as usize, "case")),
     };
-    let needed = match score.relation {
-        Relation::Inconclusive => format!(
-            ". {}",
-            needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases)
-                .trim_end_matches('.')
-        ),
+    let open = match score.relation {
+        Relation::Inconclusive => format!(". {}", open_words(score, rules).join(" ").trim_end_matches('.')),
         _ => String::new(),
     };
-    format!("{}, {over}{needed}", figure_words(score))
+    format!("{}, {over}{open}", figure_words(score))
 }
 
 fn row(score: &ComparedScore) -> Row {
@@ -208,6 +204,10 @@ fn paint(relation: Relation) -> Paint {
 fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     let mut lines = Vec::new();
     match (score.over, score.degrees) {
+        (Some(_), _) if score.interval.is_none() => {
+            let units = if score.cases == 1 { "Two repetitions of one case" } else { "Two cases" };
+            lines.push(format!("{units} have a single distance for a spread: there is no interval."));
+        }
         (Some(Over::Cases), _) => {
             lines.push(format!("Intervals are Student's t over {}.", count(score.cases as usize, "case")));
         }
@@ -234,7 +234,14 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
         } else {
             String::new()
         };
-        lines.push(format!("By the flip of signs p is {}{least}.", chance(score.sign_flip_p)));
+        let flip = chance(score.sign_flip_p);
+        lines.push(match score.adjusted_p > score.p {
+            true => format!(
+                "By itself, not adjusted, p is {} by Student's t, and {flip} by the flip of signs{least}.",
+                chance(score.p)
+            ),
+            false => format!("By the flip of signs p is {flip}{least}."),
+        });
     }
     if let Some(interval) = score.skewed_interval {
         lines.push(format!(
@@ -249,20 +256,41 @@ fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
             chance(score.equivalence_p)
         )),
-        Relation::Inconclusive if score.is_open_for_missing(rules) => {
-            let range = score.with_missing.map(interval_words).unwrap_or_default();
-            lines.push(format!(
-                "Conversations without a score on one side could turn it around: with them the difference can be {range}. \
-                 Hold them again: eval-job run --retry-errors."
-            ));
-        }
-        Relation::Inconclusive => {
-            if score.adjusted_p <= rules.alpha {
-                lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
-            }
-            lines.push(needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases));
-        }
+        Relation::Inconclusive => lines.extend(open_words(score, rules)),
         Relation::Better | Relation::Worse => {}
+    }
+    lines
+}
+
+/// Why it is inconclusive, and what would decide it.
+fn open_words(score: &ComparedScore, rules: Rules) -> Vec<String> {
+    if score.is_open_for_missing(rules) {
+        let range = score.with_missing.map(interval_words).unwrap_or_default();
+        return vec![format!(
+            "Conversations without a score could turn it around: with them the difference can be {range}. Hold them again: \
+             eval-job run --retry-errors."
+        )];
+    }
+    let mut lines = Vec::new();
+    let effect = rules.min_effect;
+    if score.adjusted_p <= rules.alpha {
+        lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
+    } else if score.alike_as_seen && !score.no_pair_differs {
+        let units = match score.cases {
+            1 => count(score.pairs as usize, "pair"),
+            cases => count(cases as usize, "case"),
+        };
+        lines.push(format!(
+            "These {units} differ by less than {effect}, but so few can't rule out a share of others that differ by more."
+        ));
+    }
+    let is_near = (score.difference.abs() - effect).abs() < effect / 10.0;
+    if score.needed.is_none() && score.standard_error.is_some() && is_near {
+        lines.push(format!(
+            "The difference lies at {effect}, the least that matters: no number of cases is likely to decide it."
+        ));
+    } else {
+        lines.push(needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases));
     }
     lines
 }
@@ -296,9 +324,13 @@ fn left_out(page: &mut Page, left_out: &LeftOut) {
     if left_out.unpaired > 0 {
         line(format!("Not compared: {} of shared cases without a counterpart.", conversations(left_out.unpaired)));
     }
-    for (lacking, which) in [(left_out.first_lacks_score, "first"), (left_out.second_lacks_score, "second")] {
+    for (lacking, which) in [
+        (left_out.first_lacks_score, "the first side only"),
+        (left_out.second_lacks_score, "the second side only"),
+        (left_out.both_lack_score, "both sides"),
+    ] {
         if lacking > 0 {
-            line(format!("Not compared: {} without a score on the {which} side only.", conversations(lacking)));
+            line(format!("Not compared: {} without a score on {which}.", conversations(lacking)));
         }
     }
 }

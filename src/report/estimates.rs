@@ -1,12 +1,21 @@
 //! The uncertainty of a run's figures, in sentences that every report shows.
 
+use std::collections::BTreeSet;
+
 use super::comparison::{interval_words, signed};
 use super::{count, duration, plain, two_decimals};
+use crate::evidence::case_and_persona;
 use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, Provenance, RunSummary};
-use crate::statistics::{Estimate, Interval, Over};
+use crate::statistics::{Estimate, Interval, LEVEL, Over, t_half_width, unseen_share};
 
 /// Of so few cases an interval is wider than anything that could be told from it.
 const LEAST_CASES: u32 = 3;
+
+/// Nobody holds more cases than these.
+const MOST_CASES: u32 = 100_000;
+
+/// Nobody repeats a case so many times more.
+const MOST_TIMES: u32 = 20;
 
 /// The uncertainty of one model's figures.
 #[derive(serde::Serialize)]
@@ -27,7 +36,10 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
         let score = estimates.score.filter(|score| tells(score) || is_of_equals(score))?;
         let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
         let varying = varying(&summary.provenance);
-        let lines = lines(estimates, score, varying);
+        let mut lines = lines((estimates, figure.personas.len().max(1)), score, varying);
+        if let (Some(score), Some(words)) = (lines.first_mut(), lacking_words(figure, score)) {
+            score.push_str(&words);
+        }
         Some(EstimateLines { heading: heading(&model, score), lines, more: more(estimates) })
     };
     summary.figures.iter().filter_map(of_model).collect()
@@ -38,27 +50,40 @@ fn tells(figure: &MeanFigure) -> bool {
     figure.over == Some(Over::Repeats) || (figure.over == Some(Over::Cases) && figure.cases >= LEAST_CASES)
 }
 
-/// Whether so many cases have the same score that their passes say something, though their scores show no spread.
+/// Whether so many have the same score that their passes say something, though their scores show no spread.
 fn is_of_equals(figure: &MeanFigure) -> bool {
-    figure.over.is_none() && figure.cases >= LEAST_CASES
+    figure.over.is_none() && (figure.cases >= LEAST_CASES || figure.interval.is_some())
 }
 
 fn heading(model: &str, score: MeanFigure) -> String {
-    let over = match score.over {
-        None => {
-            let cases = count(score.cases as usize, "case");
+    let (cases, trials) = (count(score.cases as usize, "case"), count(score.n as usize, "conversation"));
+    let over = match (score.over, score.interval) {
+        (None, None) => {
             return format!("What the numbers carry{model} ({cases} with the same score: no interval can be told)");
         }
-        Some(Over::Repeats) => {
-            let trials = count(score.n as usize, "conversation");
-            format!("95 % intervals over {trials} of one case: for this case only")
+        (None, _) if score.cases == 1 => {
+            format!("95 % intervals over {trials} of one case with the same score: for this case only")
         }
-        _ => format!("95 % intervals, Student's t over {}", count(score.cases as usize, "case")),
+        (None, _) => format!("95 % intervals over {cases} with the same score"),
+        (Some(Over::Repeats), _) => format!("95 % intervals over {trials} of one case: for this case only"),
+        _ => format!("95 % intervals over {cases}"),
     };
     format!("What the numbers carry{model} ({over})")
 }
 
-fn lines(estimates: &Estimates, score: MeanFigure, varying: &str) -> Vec<String> {
+/// Of how many cases the score is, where others have none.
+fn lacking_words(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
+    let names: Vec<String> = figure.personas.iter().map(|it| it.persona.clone()).collect();
+    let cases: BTreeSet<&str> = figure.cases.iter().map(|case| case_and_persona(&case.case, &names).0).collect();
+    let lacking = cases.len().checked_sub(score.cases as usize).filter(|lacking| *lacking > 0)?;
+    let all = count(cases.len(), "case");
+    Some(format!(
+        " over the {} of {all} that have one: what the other {lacking} would have may be anything",
+        score.cases
+    ))
+}
+
+fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Vec<String> {
     let mut lines = vec![format!("score {}", figure_words(score))];
     if let Some(interval) = score.skewed_interval {
         let Interval { low, high } = interval;
@@ -73,7 +98,7 @@ fn lines(estimates: &Estimates, score: MeanFigure, varying: &str) -> Vec<String>
         lines.push(format!("the facts add {}{interval} to the score", signed(uplift.mean)));
     }
     lines.extend(estimates.passes.as_ref().map(passes));
-    lines.extend(advice(estimates, score, varying));
+    lines.extend(advice((estimates, kinds), score, varying));
     lines
 }
 
@@ -87,8 +112,10 @@ fn passes(passes: &Passes) -> String {
     let percent = |value: f64| format!("{:.0} %", value * 100.0);
     let Estimate { value, interval } = passes.rate;
     let interval = interval.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
+    let is_by_case = (value - f64::from(passes.passed) / f64::from(passes.n.max(1))).abs() >= 0.005;
+    let by_case = if is_by_case { ", each case weighing the same" } else { "" };
     let mut words = format!(
-        "{} of {} pass by themselves ({}{interval})",
+        "{} of {} pass by themselves ({}{interval}{by_case})",
         passes.passed,
         count(passes.n as usize, "conversation"),
         percent(value)
@@ -122,27 +149,59 @@ fn varying(provenance: &Provenance) -> &'static str {
     }
 }
 
-/// Where the variance of the score comes from, and what would narrow its interval most.
-fn advice(estimates: &Estimates, score: MeanFigure, varying: &str) -> Option<String> {
+/// Where the variance of the score comes from, and what would narrow its interval most, of cases that were held with so many kinds
+/// of users.
+fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Option<String> {
     let share = estimates.share_of_repeats?;
-    let percent = format!("{:.0} %", share * 100.0);
-    let half = score.interval?.half_width();
-    let conditions = estimates.conditions.len().max(1) as f64;
-    let repeats = f64::from(score.n) / (f64::from(score.cases) * conditions);
-    let more_cases = count(3 * score.cases as usize, "more case");
-    let of = format!("{percent} of the score's variance is between repetitions of a case ({varying})");
-    // Half as wide is a quarter of the variance, of which the cases' own share stays.
-    let room = 0.25 - (1.0 - share);
-    Some(match room > 0.0 {
-        true => {
-            let more = (share * repeats / room - repeats).ceil().max(1.0) as usize;
-            format!("{of}: {} of each would halve the interval, or {more_cases}", count(more, "more repetition"))
+    let now = Precision::of(score)?;
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let range = estimates.share_of_repeats_interval;
+    let range = range.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
+    let settings = (estimates.conditions.len().max(1) * kinds) as f64;
+    let repeats = f64::from(score.n) / (f64::from(score.cases) * settings);
+    let of = format!("{} of the score's variance is between repetitions of a case ({varying}{range})", percent(share));
+    let is_half = |precision: &Precision| precision.half_width() <= now.half_width() / 2.0 + 1e-9;
+    let cases = (1..MOST_CASES).find(|more| is_half(&Precision { cases: now.cases + more, ..now }))?;
+    let more_cases = count(cases as usize, "more case");
+    let repeated = |times: f64| Precision { deviation: now.deviation * (1.0 - share + share / times).sqrt(), ..now };
+    let most = (f64::from(MOST_TIMES) * repeats) as u32;
+    Some(match (1..most).find(|more| is_half(&repeated(1.0 + f64::from(*more) / repeats))) {
+        Some(more) => {
+            format!(
+                "{of}: {} of each would halve the interval, or {more_cases}",
+                count(more as usize, "more repetition")
+            )
         }
-        false => {
-            let least = two_decimals(half * (1.0 - share).sqrt());
+        None => {
+            let least = two_decimals(repeated(f64::INFINITY).half_width());
             format!("{of}: {more_cases} would halve the interval; repetitions without end would make it ±{least}")
         }
     })
+}
+
+/// What the width of a score's interval over cases comes from.
+#[derive(Clone, Copy)]
+struct Precision {
+    mean: f64,
+    /// The standard deviation of the cases' means.
+    deviation: f64,
+    cases: u32,
+}
+
+impl Precision {
+    fn of(score: MeanFigure) -> Option<Precision> {
+        let (error, cases) = (score.standard_error?, score.cases);
+        score.interval?;
+        Some(Precision { mean: score.mean, deviation: error * f64::from(cases).sqrt(), cases })
+    }
+
+    /// Half the width of the interval: Student's t, cut to 0 to 1, but no narrower than what cases that were not seen leave open.
+    fn half_width(&self) -> f64 {
+        let by_t = t_half_width(f64::from(self.cases - 1), LEVEL) * self.deviation / f64::from(self.cases).sqrt();
+        let unseen = unseen_share(self.cases, (1.0 - LEVEL) / 2.0);
+        let reach = |room: f64| by_t.min(room).max(unseen * room);
+        (reach(self.mean) + reach(1.0 - self.mean)) / 2.0
+    }
 }
 
 fn more(estimates: &Estimates) -> Vec<String> {
@@ -161,33 +220,63 @@ fn more(estimates: &Estimates) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn advised(share: f64) -> String {
-        let interval = Some(Interval { low: 0.4, high: 0.6 });
-        let figure = serde_json::json!({"n": 60, "cases": 10, "mean": 0.5, "interval": interval});
-        let score: MeanFigure = serde_json::from_value(figure.clone()).unwrap();
+    /// What is advised for cases whose means spread so much, of which repetitions make this share.
+    fn advised(share: f64, cases: u32, deviation: f64) -> String {
+        let error = deviation / f64::from(cases).sqrt();
+        let score = serde_json::json!({
+            "n": 6 * cases, "cases": cases, "mean": 0.5, "standardError": error, "interval": {"low": 0.4, "high": 0.6},
+        });
         let condition = |name: &str| {
-            let mut named = figure.clone();
+            let mut named = score.clone();
             named["name"] = name.into();
             named
         };
         let estimates = serde_json::json!({
-            "conditions": [condition("without facts"), condition("with facts")], "shareOfRepeats": share,
+            "conditions": [condition("without facts"), condition("with facts")],
+            "shareOfRepeats": share,
+            "shareOfRepeatsInterval": {"low": 0.2, "high": 1.0},
         });
-        advice(&serde_json::from_value(estimates).unwrap(), score, "agent and judge").unwrap()
+        let score: MeanFigure = serde_json::from_value(score).unwrap();
+        advice((&serde_json::from_value(estimates).unwrap(), 1), score, "agent and judge").unwrap()
     }
 
     #[test]
-    fn what_halves_the_interval_is_what_leaves_a_quarter_of_the_variance() {
-        // Three repetitions each: with 18, 0.1 + 0.9 * 3 / 18 is a quarter.
+    fn what_halves_the_interval_is_what_leaves_half_of_its_width() {
+        // Three repetitions each: with 18, 0.1 + 0.9 * 3 / 18 is a quarter. SciPy's t.ppf(.975, 392) / sqrt(393) is half of
+        // t.ppf(.975, 99) / sqrt(100).
         assert_eq!(
-            advised(0.9),
-            "90 % of the score's variance is between repetitions of a case (agent and judge): 15 more repetitions of each would \
-             halve the interval, or 30 more cases"
+            advised(0.9, 100, 0.3),
+            "90 % of the score's variance is between repetitions of a case (agent and judge, 20 % to 100 %): 15 more repetitions of \
+             each would halve the interval, or 293 more cases"
         );
         assert_eq!(
-            advised(0.36),
-            "36 % of the score's variance is between repetitions of a case (agent and judge): 30 more cases would halve the \
-             interval; repetitions without end would make it ±0.08"
+            advised(0.36, 100, 0.3),
+            "36 % of the score's variance is between repetitions of a case (agent and judge, 20 % to 100 %): 293 more cases would \
+             halve the interval; repetitions without end would make it ±0.05"
         );
+    }
+
+    #[test]
+    fn three_more_of_three_cases_halve_an_interval() {
+        // Of three cases it is cut to 0 to 1, of six Student's t is 2.571 * 0.2 / sqrt(6), and unseen cases leave 0.46 / 2.
+        let half = |cases: u32| Precision { mean: 0.5, deviation: 0.2, cases }.half_width();
+        assert!((half(3) - 0.4968).abs() < 1e-3 && (half(6) - 0.2296).abs() < 1e-3, "{} {}", half(3), half(6));
+        assert!(advised(0.1, 3, 0.2).contains(": 3 more cases would halve"), "{}", advised(0.1, 3, 0.2));
+    }
+
+    #[test]
+    fn a_score_of_some_cases_says_so() {
+        let figure = serde_json::json!({
+            "model": "m", "figure": {"kind": "missing", "error": "c1: no judge"},
+            "cases": (0..4).map(|case| serde_json::json!({
+                "case": format!("c{case}"), "figure": {"kind": "missing", "error": "no judge"}, "conditions": [],
+            })).collect::<Vec<_>>(),
+        });
+        let figure: ModelFigure = serde_json::from_value(figure).unwrap();
+        let score =
+            |cases: u32| serde_json::from_value(serde_json::json!({"n": cases, "cases": cases, "mean": 0.8})).unwrap();
+        let words = lacking_words(&figure, score(3)).unwrap();
+        assert_eq!(words, " over the 3 of 4 cases that have one: what the other 1 would have may be anything");
+        assert_eq!(lacking_words(&figure, score(4)), None);
     }
 }

@@ -1,9 +1,9 @@
 //! The rules of the gate with their figures, in words.
 
 use super::comparison::{interval_words, signed};
-use super::{Ink, Paint, beside_gate, count, duration, plain};
+use super::{Ink, Paint, beside_gate, count, duration, plain, two_decimals};
 use crate::record::{BaselineFigure, GateLine, GateRule, GateState, Overview, gate_lines};
-use crate::score::{Decision, GateRules, RepeatsEnded};
+use crate::score::{Decision, GateRules, RepeatsEnded, Score};
 use crate::statistics::Estimate;
 
 /// The lines of a gate that has more rules than a least score.
@@ -17,6 +17,7 @@ pub(super) fn shown_lines(run: &Overview) -> Vec<GateLine<'_>> {
 pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
     match state {
         GateState::Kept => ("✓", Ink::good),
+        GateState::NotBroken => ("·", Ink::unpainted),
         GateState::Broken => ("✕", Ink::bad),
         GateState::Open => ("?", Ink::unsure),
     }
@@ -59,7 +60,7 @@ fn rule_words(line: &GateLine<'_>) -> String {
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
             let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
-                (Some(figure), _) => format!("{rule}: {}", figure_words(figure, line.state)),
+                (Some(figure), _) => format!("{rule}: {}", figure_words(figure, (line.state, *allowed))),
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
                 (None, None) => format!("{rule}: not compared"),
@@ -88,13 +89,23 @@ fn latency_words(found: Estimate) -> String {
     format!("{}{}", time(found.value), interval.unwrap_or_default())
 }
 
-fn figure_words(figure: &BaselineFigure, state: GateState) -> String {
-    let over = format!("over {} of {}", count(figure.pairs as usize, "pair"), count(figure.cases as usize, "case"));
+fn figure_words(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> String {
+    let cases = count(figure.cases as usize, "case");
+    let over = format!("over {} of {cases}", count(figure.pairs as usize, "pair"));
     let interval = figure.interval.map(|it| format!(" ({})", interval_words(it))).unwrap_or_default();
-    let difference = format!("{}{interval} {over}", signed(figure.difference));
+    let difference = match (figure.interval, figure.difference) {
+        (None, difference) if difference.abs() < Score::HAIR => format!("no pair differs, {over}"),
+        _ => format!("{}{interval} {over}", signed(figure.difference)),
+    };
     match state {
-        GateState::Kept if figure.interval.is_none() => format!("no pair differs, {over}"),
+        GateState::Kept => format!("{difference}: shown to drop by less than {allowed}"),
+        GateState::NotBroken => {
+            let possible = figure
+                .possible_drop
+                .map(|drop| format!("; {cases} can't rule out one of up to {}", two_decimals(drop)));
+            format!("{difference}: no drop of more than {allowed} is seen{}", possible.unwrap_or_default())
+        }
         GateState::Open => format!("{difference}: too few to tell a drop from chance"),
-        _ => difference,
+        GateState::Broken => difference,
     }
 }

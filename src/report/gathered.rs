@@ -34,6 +34,8 @@ pub struct Gathered {
     pub(super) measured: Vec<Measured>,
     /// How many verdicts there are that several judges, or several samples of one, disagree on.
     pub(super) unstable: usize,
+    /// How many good marks rest on no word of the agent.
+    pub(super) unsupported: usize,
     /// The judges that were asked, each with whether it ever answered.
     judges: BTreeMap<String, bool>,
     /// The scores of each of several models, to be compared.
@@ -217,9 +219,9 @@ impl Part {
 }
 
 impl Gathered {
-    /// Of a run of these models, which are compared where there are several.
-    pub fn comparing(models: &[String]) -> Gathered {
-        let side = |model: &String| (Side { run: String::new(), model: model.clone() }, Scores::default());
+    /// Of a run, whose models are compared where there are several.
+    pub fn comparing(Provenance { models, personas, .. }: &Provenance) -> Gathered {
+        let side = |model: &String| (Side { run: String::new(), model: model.clone() }, Scores::new(personas));
         let sides = if models.len() > 1 { models.iter().map(side).collect() } else { Vec::new() };
         Gathered { sides, ..Gathered::default() }
     }
@@ -264,6 +266,7 @@ impl Gathered {
             let of_parts = dimension.items.iter().filter(|item| item.component.is_unstable()).count();
             let of_whole = usize::from(dimension.items.is_empty() && dimension.component.is_unstable());
             self.unstable += of_parts + of_whole;
+            self.unsupported += dimension.items.iter().filter(|item| item.component.is_unsupported()).count();
             if dimension.items.is_empty() {
                 continue;
             }

@@ -135,11 +135,9 @@ impl TestResult {
 /// The failure of a trial that is below a threshold in whose case it stands: one lucky trial of several is none.
 fn below_threshold(trial: &TrialRecord, run: &Overview) -> Option<TestResult> {
     let id = &trial.trial;
+    let group = run.index_of(id).and_then(|place| run.groups.get(place));
     let below = |name: &str| {
-        run.below_thresholds().any(|(group, metric)| {
-            metric.name == name
-                && (group.case.as_str(), group.model.as_str(), group.condition) == (&id.case, &id.model, id.condition)
-        })
+        group.into_iter().flat_map(|it| &it.dimensions).any(|metric| metric.name == name && metric.is_below())
     };
     let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
     let words = dimensions.filter_map(|dimension| {
@@ -163,6 +161,20 @@ fn failed_gate(run: &Overview, model: &str) -> Option<Score> {
     let gate = run.summary.provenance.min_score?;
     let figure = run.summary.figures.iter().find(|figure| figure.model == model)?.figure.score()?;
     figure.is_below(gate).then_some(gate)
+}
+
+/// The most bytes of a conversation's words: CI servers keep all of them.
+const MOST_BYTES: usize = 128 << 10;
+
+/// The words of a conversation without their middle, where they are too many.
+fn bounded(words: &str, run: &str) -> String {
+    if words.len() <= MOST_BYTES {
+        return words.to_owned();
+    }
+    let boundary = |at: usize| (0..=at).rev().find(|at| words.is_char_boundary(*at)).unwrap_or_default();
+    let (head, tail) = (boundary(MOST_BYTES / 2), boundary(words.len() - MOST_BYTES / 2));
+    let left_out = tail - head;
+    format!("{}\n… {left_out} bytes are left out here: eval-job show {run} -v …\n{}", &words[..head], &words[tail..])
 }
 
 fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> DocumentResult<E> {
@@ -206,6 +218,7 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> Doc
             scores(&trial, Screen { ink: Ink::None, width: 120, is_unfolded: true }),
             conversation(overview, &trial, Ink::None)
         );
+        let words = bounded(&words, &summary.id);
         let class = format!("{}.{}", job.replace('.', " "), id.case.replace('.', " "));
         xml.test([&class, &name, &format!("{took:.3}")], &result, &words).map_err(DocumentError::Write)?;
     }
@@ -341,6 +354,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn words_of_a_conversation_that_are_too_many_are_cut_in_their_middle() {
+        assert_eq!(bounded("short", "r"), "short");
+        let cut = bounded(&"é".repeat(MOST_BYTES), "r");
+        assert!(
+            cut.len() < MOST_BYTES + 200 && cut.contains("bytes are left out here: eval-job show r -v"),
+            "{}",
+            cut.len()
+        );
+    }
 
     #[test]
     fn what_can_steer_a_parser_or_a_viewer_is_harmless() {

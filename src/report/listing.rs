@@ -28,6 +28,9 @@ fn figures(run: &ListedRun) -> String {
     let scores: Vec<Option<f64>> =
         run.figures.iter().map(|figure| figure.figure.score().map(|score| score.get())).collect();
     let shown = |score: &Option<f64>| score.map_or_else(|| "–".to_owned(), two_decimals);
+    if scores.is_empty() {
+        return shown(&None);
+    }
     if scores.len() <= 2 {
         return scores.iter().map(shown).collect::<Vec<_>>().join(" ");
     }
@@ -73,6 +76,7 @@ mod tests {
             listing(&travel, Ink::None, 100),
             "abc123  2026-11-22 10:31:07  gate failed    0.50  Travel desk  gpt-4.1-mini"
         );
+        assert!(listing(&run("x", &[]), Ink::None, 100).contains("      –  x"), "one that was killed");
         assert!(listing(&run("x", &[0.5, 0.25, 1.0]), Ink::None, 100).contains("  0.25 to 1.00  x"));
     }
 }

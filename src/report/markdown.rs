@@ -14,7 +14,7 @@ use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
 use super::personas::persona_lines;
 use super::terminal::verdict_words;
-use super::validity::{fault_words, validity_words};
+use super::validity::{discarded_words, fault_words, validity_words};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
@@ -85,14 +85,17 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
 fn heading(run: &Overview) -> String {
     let (summary, provenance) = (&run.summary, &run.summary.provenance);
     let (word, rest) = verdict_words(run);
+    let is_undecided = run.has_no_gate() && summary.verdict == Verdict::Passed;
     let colon = if rest.is_empty() { "" } else { ": " };
     let mut page = format!(
         "## {} {}\n\n**{word}**{colon}{}\n\n",
-        sign(summary.verdict),
+        if is_undecided { "➖" } else { sign(summary.verdict) },
         words(&provenance.job, NAME),
         words(&rest, REASON)
     );
-    page += &validity_words(run).map(|words| format!("{words}\n\n")).unwrap_or_default();
+    for line in validity_words(run).into_iter().chain(discarded_words(run)) {
+        page += &format!("{}\n\n", words(&line, REASON));
+    }
     for line in shown_lines(run) {
         let text = line_words(&line, summary.figures.len() == 1);
         page += &format!("- {} {}\n", mark(line.state).0, words(&text, REASON));

@@ -5,8 +5,70 @@ use unicode_width::UnicodeWidthStr;
 use crate::text::characters;
 
 /// The text with control characters (but newline and tab) and invisible direction marks spelled out, so that nothing an
-/// agent says moves the cursor, changes colours or hides itself.
+/// agent says moves the cursor, changes colours or hides itself; and with a backslash in what a CI system would take for a
+/// command in its log.
 pub fn plain(text: &str) -> String {
+    without_commands(printable(text))
+}
+
+/// GitHub's commands, each between `::`.
+const COMMANDS: [&str; 15] = [
+    "add-mask",
+    "add-matcher",
+    "add-path",
+    "debug",
+    "echo",
+    "endgroup",
+    "error",
+    "group",
+    "notice",
+    "remove-matcher",
+    "save-state",
+    "set-env",
+    "set-output",
+    "stop-commands",
+    "warning",
+];
+
+/// The beginnings of commands of Azure Pipelines, of older runners of GitHub, and of TeamCity.
+const MARKED: [&str; 3] = ["##vso[", "##[", "##teamcity["];
+
+/// A backslash before each `::` that begins a command, and within each mark that does. A line may be broken before any word, so that
+/// each word counts.
+fn without_commands(text: String) -> String {
+    if !text.contains("::") && !text.contains("##") {
+        return text;
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    let mut last = 0;
+    for (at, _) in text.match_indices(['#', ':']) {
+        let rest = &text[at..];
+        let is_mark = MARKED.iter().any(|mark| has_prefix(rest, mark));
+        let is_first = || text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        let breaks_at = match rest.as_bytes() {
+            [b'#', ..] if is_mark => at + 1,
+            [b':', b':', ..] if is_first() && is_command(&rest[2..]) => at,
+            _ => continue,
+        };
+        safe.push_str(&text[last..breaks_at]);
+        safe.push('\\');
+        last = breaks_at;
+    }
+    safe.push_str(&text[last..]);
+    safe
+}
+
+fn is_command(rest: &str) -> bool {
+    let ends = |name: &&str| rest[name.len()..].is_empty() || rest[name.len()..].starts_with([':', ' ']);
+    COMMANDS.iter().any(|name| has_prefix(rest, name) && ends(name))
+}
+
+/// Whether a text begins with this one, in whatever case.
+fn has_prefix(text: &str, prefix: &str) -> bool {
+    text.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+}
+
+fn printable(text: &str) -> String {
     characters(text).fold(String::with_capacity(text.len()), |mut plain, (c, is_unsafe)| {
         match c {
             '\n' => plain.push('\n'),
@@ -79,7 +141,8 @@ pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
             lines.push(String::new());
         }
     }
-    lines
+    // A word that was broken may end in what begins a command.
+    lines.into_iter().map(without_commands).collect()
 }
 
 fn joined(text: &str) -> String {
@@ -107,6 +170,21 @@ mod tests {
     fn an_agent_cannot_steer_the_terminal() {
         assert_eq!(plain("a\u{1b}[31mred\u{7}\u{202e}x\u{9b}1m"), "a\\u{1b}[31mred\\u{7}\\u{202e}x\\u{9b}1m");
         assert_eq!(plain("two\r\nlines\tand a tab"), "two\nlines    and a tab");
+    }
+
+    #[test]
+    fn an_agent_cannot_command_the_ci_system_that_keeps_the_log() {
+        for (said, shown) in [
+            ("Sure.\n  ::add-mask::o", "Sure.\n  \\::add-mask::o"),
+            ("a ::error file=x,line=1::b", "a \\::error file=x,line=1::b"),
+            ("x ##vso[task.setvariable variable=PATH]/evil", "x #\\#vso[task.setvariable variable=PATH]/evil"),
+            ("##[error]no ##teamcity[x]", "#\\#[error]no #\\#teamcity[x]"),
+            ("::std::mem and std::error::Error, ## a heading", "::std::mem and std::error::Error, ## a heading"),
+        ] {
+            assert_eq!(plain(said), shown);
+        }
+        assert_eq!(wrapped("xxxx::add-mask::o", 4, 20), ["xxxx", "\\::add-mask::o"], "a word is broken before it");
+        assert_eq!(plain("##VSO[x]"), "#\\#VSO[x]");
     }
 
     #[test]

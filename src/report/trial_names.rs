@@ -2,7 +2,7 @@
 
 use super::plain;
 use crate::evidence::TrialId;
-use crate::record::{Overview, TrialGroup};
+use crate::record::{Overview, Several, TrialGroup};
 
 /// Names trials by what tells those of a run apart: their condition, and whatever else there is more than one of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,14 +26,8 @@ impl TrialNames {
 
     /// The names of a run's groups of trials, and of their trials.
     pub fn from_run(run: &Overview) -> TrialNames {
-        let others = |is_other: fn(&TrialGroup, &TrialGroup) -> bool| {
-            run.groups.first().is_some_and(|first| run.groups.iter().any(|group| is_other(first, group)))
-        };
-        TrialNames {
-            cases: others(|first, group| first.case != group.case),
-            models: others(|first, group| first.model != group.model),
-            repeats: run.groups.iter().any(|group| group.planned > 1),
-        }
+        let Several { cases, models, repeats } = run.several();
+        TrialNames { cases, models, repeats }
     }
 
     /// Whether there are several trials of a condition and model.

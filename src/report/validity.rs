@@ -1,8 +1,8 @@
 //! In how many conversations the persona played its part, in words.
 
 use super::numbers::count;
-use super::two_decimals;
-use crate::record::Overview;
+use super::{plain, two_decimals};
+use crate::record::{ModelValidity, Overview};
 
 /// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was held.
 pub(super) fn validity_words(run: &Overview) -> Option<String> {
@@ -16,7 +16,32 @@ pub(super) fn validity_words(run: &Overview) -> Option<String> {
     let share = if validity.invalid == 0 { String::new() } else { format!(" ({})", two_decimals(rate.get())) };
     let below = provenance.min_validity.filter(|least| rate.is_below(*least));
     let below = below.map(|least| format!(", and gate.minValidity is {}", least.get())).unwrap_or_default();
-    Some(format!("the persona played its part in {played} of {held}{share}{below}"))
+    let models = &validity.of_models;
+    let of_model = |it: &ModelValidity| format!("{} {} of {}", plain(&it.model), it.held - it.invalid, it.held);
+    let by_model = match models.len() > 1 && validity.invalid > 0 {
+        true => format!(": {}", models.iter().map(of_model).collect::<Vec<_>>().join(", ")),
+        false => String::new(),
+    };
+    Some(format!("the persona played its part in {played} of {held}{share}{below}{by_model}"))
+}
+
+/// For each model with many conversations that were discarded: what its score would be, had the agent lost them.
+pub(super) fn discarded_words(run: &Overview) -> Vec<String> {
+    let words = |it: &ModelValidity| {
+        let figure = run.summary.figures.iter().find(|figure| figure.model == it.model)?;
+        let score = figure.figure.score()?;
+        let worst = it.worst(score)?;
+        Some(format!(
+            "{}: {} of {} were discarded because the persona erred, which an agent may bring about: had each scored 0, the score \
+             would be {}, not {}",
+            plain(&it.model),
+            it.invalid,
+            count(it.held, "conversation"),
+            two_decimals(worst.get()),
+            two_decimals(score.get())
+        ))
+    };
+    run.validity.of_models.iter().filter_map(words).collect()
 }
 
 /// `4 messages were faulty and asked for again: 3 repetition, 1 fact leak`; `None` where there was none.

@@ -13,7 +13,7 @@ use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::cache::Cache;
 use crate::cassette::Cassette;
-use crate::clock::{Clock, Stopwatch};
+use crate::clock::{Clock, Stopwatch, watch_for_pauses};
 use crate::evidence::Usage;
 use crate::limiter::OnWait;
 use crate::llm::Llm;
@@ -256,6 +256,7 @@ async fn hold(
 }
 
 async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: CancellationToken) -> io::Result<bool> {
+    watch_for_pauses();
     let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
     let time = Arc::new(TimeLimit::new(seconds, engine.since));
     let carried_out = hold(&engine, rounds, (&interrupt, &time)).await;

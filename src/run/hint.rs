@@ -36,7 +36,10 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         }
         // Of an agent without a protocol, keys are where its templates say, and nowhere else.
         AgentErrorKind::Unauthorized if transport.is_templated() => {
-            format!("a key, or another one, in the headers of target.{key}: the agent is there and wants one")
+            format!(
+                "a key, or another one, in the headers of target.{key} (\"Bearer {{{{ apiKey }}}}\" sends EVAL_JOB_AGENT_API_KEY): the \
+                 agent is there and wants one"
+            )
         }
         AgentErrorKind::Unauthorized => {
             "EVAL_JOB_AGENT_API_KEY=… in the environment: the agent is there and wants a key, or another one".to_owned()
@@ -49,6 +52,7 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             )
         }
         AgentErrorKind::NoDescriptor => crate::descriptors::HINT.to_owned(),
+        AgentErrorKind::NoNetwork => "again, once this machine has a network".to_owned(),
         AgentErrorKind::RefusedTogether => "target.maxConcurrency, or -j 1".to_owned(),
         AgentErrorKind::Busy => "again later: the agent says that it is busy".to_owned(),
         AgentErrorKind::Timeout | AgentErrorKind::BadReply | AgentErrorKind::Status(400)

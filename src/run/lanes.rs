@@ -70,9 +70,12 @@ impl TimeLimit {
 
     /// Waits until it has run out; for ever where there is none.
     pub(super) async fn ran_out(&self) {
-        match self.left() {
-            Some(left) => tokio::time::sleep(left).await,
-            None => std::future::pending().await,
+        if self.seconds.is_none() {
+            return std::future::pending().await;
+        }
+        // A pause of this process is none of its time, and the timer knows none.
+        while let Some(left) = self.left().filter(|left| !left.is_zero()) {
+            tokio::time::sleep(left).await;
         }
     }
 }

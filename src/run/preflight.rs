@@ -138,7 +138,8 @@ async fn agent(engine: &Engine) -> Preflight {
         Ok(()) => Preflight::ready("agent listens"),
         Err(problem) => {
             let (transport, key) = (transport.key(), transport.address_key());
-            let help = format!("is the agent running? target.{transport}.{key} says where it is looked for");
+            let says = if key.contains(" and ") { "say" } else { "says" };
+            let help = format!("is the agent running? target.{transport}.{key} {says} where it is looked for");
             Preflight::failed(format!("the agent is not reachable: {problem}"), help)
         }
     }

@@ -145,6 +145,14 @@ impl Component {
         self
     }
 
+    /// Ends the reason of a good mark for which a judge quoted nothing that the agent said or did.
+    pub const UNSUPPORTED: &str = " (rests on no word of the agent)";
+
+    /// Whether it is a good mark for which a judge quoted nothing that the agent said or did.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Component::Scored { why, .. } if why.contains(Component::UNSUPPORTED))
+    }
+
     /// Whether those who decided it disagree.
     pub fn is_unstable(&self) -> bool {
         matches!(self, Component::Scored { unstable: true, .. })

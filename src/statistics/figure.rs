@@ -6,12 +6,16 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::bootstrap::bootstrap_t;
 use super::interval::{Interval, LEVEL};
 use super::sums::{Cell, Sums};
+use super::unseen::unseen_share;
 
 /// Where the spread is smaller than this, beside the values, it is of how computers round.
 const ROUNDING: f64 = 1e-12;
 
 /// From this skewness of the cases' means on, bootstrap-t is shown beside Student's t.
 const SKEWED: f64 = 1.0;
+
+/// So many of the same it takes to have an interval.
+const LEAST_EQUALS: u32 = 3;
 
 /// So many cases it takes to tell whether they are skewed, and of more the mean is not.
 const SKEWED_CASES: std::ops::RangeInclusive<usize> = 5..=1000;
@@ -37,8 +41,10 @@ pub struct Figure {
     pub mean: f64,
     /// Its standard error with the degrees of freedom; `None` of one value, and where all are the same.
     pub error: Option<StandardError>,
-    /// The 95 % interval by bootstrap-t, where the cases' means are skewed.
+    /// The 95 % interval by bootstrap-t, where the cases' means are skewed. It may reach beyond what is possible.
     pub skewed: Option<Interval>,
+    /// Whether all cases have the same mean, or all values of a single case are the same.
+    pub is_of_equals: bool,
 }
 
 /// How far a mean would be from what it estimates, were everything drawn anew.
@@ -74,6 +80,24 @@ fn student(degrees: f64) -> Option<StudentsT> {
 }
 
 impl Figure {
+    /// How many stand for themselves: the cases, or the values of a single one.
+    pub fn units(&self) -> u32 {
+        if self.cases == 1 { self.count } else { self.cases }
+    }
+
+    /// The 95 % interval of a mean of scores: never narrower than a share of cases could make it that were not seen, and have the least
+    /// or the most that is possible. `None` of fewer than three of the same.
+    pub fn score_interval(&self, possible: Interval) -> Option<Interval> {
+        let share = unseen_share(self.units(), (1.0 - LEVEL) / 2.0);
+        let (low, high) =
+            (self.mean - share * (self.mean - possible.low), self.mean + share * (possible.high - self.mean));
+        match self.interval(possible) {
+            Some(by_t) => Some(by_t.with(low).with(high)),
+            None if self.is_of_equals && self.units() >= LEAST_EQUALS => Some(Interval { low, high }),
+            None => None,
+        }
+    }
+
     /// The 95 % interval, cut to what is possible.
     pub fn interval(&self, possible: Interval) -> Option<Interval> {
         self.interval_at(LEVEL, possible)
@@ -92,6 +116,14 @@ impl Figure {
 /// to 97 %, those of the percentile and BCa bootstraps in 82 to 90 %); for one case Welch–Satterthwaite over its conditions.
 pub fn figure(cells: &[Cell], rng_seed: u64) -> Option<Figure> {
     let means = case_means(cells);
+    let figure = without_bootstrap(cells, &means)?;
+    let is_skewed = SKEWED_CASES.contains(&means.len()) && skewness(&means).abs() > SKEWED;
+    let skewed = figure.error.filter(|_| is_skewed).and_then(|_| bootstrap_t(&means, rng_seed));
+    Some(Figure { skewed, ..figure })
+}
+
+/// The same without an interval by bootstrap-t, of cases with these means.
+pub(super) fn without_bootstrap(cells: &[Cell], means: &[f64]) -> Option<Figure> {
     let of_cases: Sums = means.iter().copied().collect();
     let mean = of_cases.mean()?;
     let error = match means.len() {
@@ -103,13 +135,13 @@ pub fn figure(cells: &[Cell], rng_seed: u64) -> Option<Figure> {
         }),
     };
     let error = error.filter(|error| error.value > ROUNDING * mean.abs().max(1.0));
-    let is_skewed = SKEWED_CASES.contains(&means.len()) && skewness(&means).abs() > SKEWED;
     Some(Figure {
         count: cells.iter().map(|cell| cell.values.count).sum(),
         cases: means.len() as u32,
         mean,
         error,
-        skewed: error.filter(|_| is_skewed).and_then(|_| bootstrap_t(&means, rng_seed)),
+        skewed: None,
+        is_of_equals: error.is_none() && (means.len() > 1 || are_equal(cells)),
     })
 }
 
@@ -122,6 +154,15 @@ pub(super) fn case_means(cells: &[Cell]) -> Vec<f64> {
         }
     }
     cases.values().filter_map(Sums::mean).collect()
+}
+
+/// Whether all values are the same.
+fn are_equal(cells: &[Cell]) -> bool {
+    let mut means = cells.iter().filter_map(|cell| cell.values.mean());
+    let first = means.next().unwrap_or_default();
+    let is_near = |difference: f64| difference.abs() <= ROUNDING * first.abs().max(1.0);
+    let varies = |cell: &Cell| cell.values.variance().is_some_and(|variance| !is_near(variance.sqrt()));
+    means.all(|mean| is_near(mean - first)) && !cells.iter().any(varies)
 }
 
 /// The standard error of one case's mean over its repetitions; `None` where a condition has a single one.
@@ -201,6 +242,32 @@ mod tests {
         ] {
             assert_eq!(figure(cells, 7).unwrap().error, None, "{cells:?}");
         }
+    }
+
+    #[test]
+    fn a_scores_interval_leaves_room_for_cases_that_were_not_seen() {
+        let possible = Interval { low: 0.0, high: 1.0 };
+        let near = |value: f64, other: f64| assert!((value - other).abs() < 1e-3, "{value} {other}");
+        let all: Vec<Cell> = (0..10).map(|case| cell(case, &[1.0])).collect();
+        // Clopper and Pearson's of 10 of 10: SciPy's binomtest(10, 10).proportion_ci(0.95).low is 0.6915.
+        let all = figure(&all, 7).unwrap();
+        near(all.score_interval(possible).unwrap().low, 0.6915);
+        assert_eq!((all.is_of_equals, all.interval(possible)), (true, None));
+        let jittered: Vec<Cell> = (0..10).map(|case| cell(case, &[0.99 + 0.001 * case as f64])).collect();
+        let Interval { low, high } = figure(&jittered, 7).unwrap().score_interval(possible).unwrap();
+        near(low, 0.6915 * 0.9945);
+        assert!(high < 1.0 && figure(&jittered, 7).unwrap().interval(possible).unwrap().low > 0.99);
+        let one_case = figure(&[cell(0, &[1.0; 100])], 7).unwrap();
+        near(one_case.score_interval(possible).unwrap().low, 0.9638);
+        assert_eq!(
+            figure(&[cell(0, &[0.4]), cell(0, &[0.6]), cell(0, &[0.5])], 7).unwrap().score_interval(possible),
+            None
+        );
+        assert_eq!(figure(&[cell(0, &[1.0, 1.0])], 7).unwrap().score_interval(possible), None);
+        // What spreads as far as it can has Student's t.
+        let spread: Vec<Cell> = (0..30).map(|case| cell(case, &[f64::from(case as u32 % 2)])).collect();
+        let spread = figure(&spread, 7).unwrap();
+        assert_eq!(spread.score_interval(possible), spread.interval(possible));
     }
 
     #[test]

@@ -28,6 +28,13 @@ impl Interval {
         Interval { low: self.low.min(value), high: self.high.max(value) }
     }
 
+    /// The part of it that is possible; `None` where that is all that is possible, which tells nothing.
+    pub fn cut(self, possible: Interval) -> Option<Interval> {
+        let Interval { low, high } = possible;
+        let cut = Interval { low: self.low.clamp(low, high), high: self.high.clamp(low, high) };
+        (cut != possible).then_some(cut)
+    }
+
     /// Whether it holds this value.
     pub fn covers(self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)

@@ -19,9 +19,11 @@ mod mean;
 mod paired;
 mod quantile;
 mod rate;
+mod ratio;
 #[cfg(test)]
 mod simulations;
 mod sums;
+mod unseen;
 
 pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
 pub use change::{ChangePoint, Changes, Dated, FALSE_ALARMS, LEAST_VALUES, Shift, changes, shift};
@@ -30,7 +32,9 @@ pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected
 pub use figure::{Figure, Over, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
-pub use paired::{Difference, Paired, difference, holm};
+pub use paired::{Difference, Paired, difference, difference_at_a_look, holm};
 pub use quantile::{quantile, quantile_at_least};
 pub use rate::{Share, rate};
+pub use ratio::variance_ratio;
 pub use sums::{Cell, Sums};
+pub use unseen::unseen_share;

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::{Figure, case_means, figure};
+use super::figure::{Figure, StandardError, case_means, figure};
 use super::interval::{Interval, LEVEL};
 use super::sums::{Cell, Sums};
+use super::unseen;
 
 /// Up to so many units every flip of signs is tried; beyond, as many as these have are drawn.
 const ENUMERATED: usize = 13;
 
-/// The spread of two cases is a single distance: scores of few values come as near to each other by chance, and Student's t takes it
-/// for certainty. Of two cases nothing is shown that the flip of signs does not show.
-const TWO_CASES: u32 = 2;
+/// Below so many degrees of freedom (two cases, or two repetitions of one) the spread is a single distance: scores of few values come
+/// as near to each other by chance, and Student's t takes it for certainty. Nothing is shown there that the flip of signs does not
+/// show.
+const LEAST_DEGREES: f64 = 2.0;
+
+/// With fewer cases Student's t is too sure at the small chances of several looks, where scores have few values.
+const LEAST_AT_A_LOOK: u32 = 6;
 
 /// How much two statistics may differ by rounding.
 const ROUNDING: f64 = 1e-12;
@@ -21,8 +26,8 @@ const ROUNDING: f64 = 1e-12;
 pub struct Paired {
     /// The case.
     pub case: usize,
-    /// The condition.
-    pub condition: usize,
+    /// The kind of user and the condition: pairs of one case and one kind are repetitions.
+    pub kind: usize,
     /// The second side's value less the first's.
     pub difference: f64,
 }
@@ -56,11 +61,25 @@ pub fn difference(pairs: &[Paired], range: f64, rng_seed: u64) -> Option<Differe
     let sign_flip_p = sign_flip(&units, rng_seed);
     let by_t = figure.error.map(|error| 2.0 * error.below(-figure.mean.abs()));
     let p = match by_t {
-        Some(p) if figure.cases == TWO_CASES => p.max(sign_flip_p),
+        Some(p) if figure.error.is_some_and(is_of_two) => p.max(sign_flip_p),
         Some(p) => p,
         None => sign_flip_p,
     };
     Some(Difference { figure, p, sign_flip_p, least_sign_flip_p, units: units.len() as u32, range })
+}
+
+/// The same at one of several looks, whose chances of error are small: with fewer than six cases p is no smaller than by the flip of
+/// signs of the single pairs.
+pub fn difference_at_a_look(pairs: &[Paired], range: f64, rng_seed: u64) -> Option<Difference> {
+    let found = difference(pairs, range, rng_seed)?;
+    match found.figure.cases < LEAST_AT_A_LOOK {
+        true => Some(Difference { p: found.p.max(sign_flip(&weighted(pairs), rng_seed)), ..found }),
+        false => Some(found),
+    }
+}
+
+fn is_of_two(error: StandardError) -> bool {
+    error.degrees < LEAST_DEGREES - ROUNDING
 }
 
 impl Difference {
@@ -80,19 +99,25 @@ impl Difference {
         self.interval_at(LEVEL)
     }
 
-    /// The interval that covers at this level, above 0 and below 1, cut to what is possible.
+    /// The interval that covers at this level, above 0 and below 1, cut to what is possible; `None` of two cases, whose spread says
+    /// nothing.
     pub fn interval_at(&self, level: f64) -> Option<Interval> {
+        if self.figure.error.is_some_and(is_of_two) {
+            return None;
+        }
         self.figure.interval_at(level, Interval { low: -self.range, high: self.range })
     }
 
-    /// The chance of such pairs where the true difference is `bound` or less. Small: it is shown to be above.
+    /// The chance of such pairs where the true difference is `bound` or less. Small: it is shown to be above. Cases that were not seen
+    /// may have less by all that is possible.
     pub fn above_p(&self, bound: f64) -> f64 {
-        self.one_sided(self.figure.mean - bound)
+        self.one_sided(self.figure.mean - bound, self.range + self.figure.mean)
     }
 
-    /// The chance of such pairs where the true difference is `bound` or more. Small: it is shown to be below.
+    /// The chance of such pairs where the true difference is `bound` or more. Small: it is shown to be below. Cases that were not seen
+    /// may have more by all that is possible.
     pub fn below_p(&self, bound: f64) -> f64 {
-        self.one_sided(bound - self.figure.mean)
+        self.one_sided(bound - self.figure.mean, self.range - self.figure.mean)
     }
 
     /// The chance of such pairs where the true difference is `margin` or more, to either side. Small: both are shown to be alike.
@@ -102,27 +127,41 @@ impl Difference {
         self.above_p(-margin).max(self.below_p(margin))
     }
 
-    /// The chance of a mean that is on its side of a bound by this distance where the truth is not. Where nothing was seen of a
-    /// spread, none of the cases may have shown what differs: a mean that is off by the distance needs a share of cases that
-    /// are off by the whole range.
-    fn one_sided(&self, distance: f64) -> f64 {
-        let without_spread = || match distance <= 0.0 {
-            true => 1.0,
-            false => (1.0 - (distance / (self.range + self.figure.mean.abs())).min(1.0)).powi(self.units as i32),
-        };
+    /// The chance by Student's t alone, as if all cases were like those that were seen, of a mean so far on the near side of a bound.
+    pub fn seen_p(&self, distance: f64) -> f64 {
         match self.figure.error {
-            Some(error) if self.figure.cases == TWO_CASES => error.below(-distance).max(without_spread()),
+            Some(error) if is_of_two(error) => self.sign_flip_p.max(error.below(-distance)),
             Some(error) => error.below(-distance),
-            None => without_spread(),
+            None if distance > 0.0 => 0.0,
+            None => 1.0,
         }
+    }
+
+    /// The least that the true difference can be, where it is below that with at most this chance.
+    pub fn least(&self, chance: f64) -> f64 {
+        let (mut low, mut high) = (-self.range, self.figure.mean);
+        for _ in 0..40 {
+            let middle = low + (high - low) / 2.0;
+            if self.above_p(middle) <= chance { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    fn one_sided(&self, distance: f64, room: f64) -> f64 {
+        let by_t = |part: f64| match self.figure.error {
+            Some(error) => error.below(-part),
+            None if part > 0.0 => 0.0,
+            None => 0.5,
+        };
+        unseen::chance(distance, (room, self.units), by_t)
     }
 }
 
-/// The pairs, added up by case and condition.
+/// The pairs, added up by case and kind.
 pub(super) fn cells(pairs: &[Paired]) -> Vec<Cell> {
     let mut cells: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
     for pair in pairs {
-        cells.entry((pair.case, pair.condition)).or_default().add(pair.difference);
+        cells.entry((pair.case, pair.kind)).or_default().add(pair.difference);
     }
     cells.into_iter().map(|((case, _), values)| Cell { case, values }).collect()
 }
@@ -134,9 +173,17 @@ fn flippable(pairs: &[Paired]) -> Vec<f64> {
     if means.len() != 1 {
         return means;
     }
-    let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-    pairs.iter().for_each(|pair| *counts.entry(pair.condition).or_default() += 1);
-    pairs.iter().map(|pair| pair.difference / f64::from(counts[&pair.condition])).collect()
+    weighted(pairs)
+}
+
+/// The difference of each pair, weighted as it is in the mean over the cases.
+fn weighted(pairs: &[Paired]) -> Vec<f64> {
+    let mut cases: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+    for pair in pairs {
+        *cases.entry(pair.case).or_default().entry(pair.kind).or_default() += 1;
+    }
+    let weight = |pair: &Paired| f64::from(cases[&pair.case][&pair.kind]) * cases[&pair.case].len() as f64;
+    pairs.iter().map(|pair| pair.difference / weight(pair)).collect()
 }
 
 /// The share of flips of signs whose sum is at least as far from 0 as that of the values.
@@ -152,10 +199,15 @@ fn sign_flip(values: &[f64], rng_seed: u64) -> f64 {
     }
     let mut rng = fastrand::Rng::with_seed(rng_seed);
     let drawn = (1_u32 << ENUMERATED) - 1;
-    let flipped =
-        |_: &u32| values.iter().map(|value| if rng.bool() { -value } else { *value }).sum::<f64>().abs() >= far;
+    // Of a draw each bit is a sign.
+    let flipped = |chunk: &[f64], rng: &mut fastrand::Rng| {
+        let signs = rng.u64(..);
+        let sign = |place: usize| (signs >> place & 1) << 63;
+        chunk.iter().enumerate().map(|(place, value)| f64::from_bits(value.to_bits() ^ sign(place))).sum::<f64>()
+    };
+    let is_far = |_: &u32| values.chunks(64).map(|chunk| flipped(chunk, &mut rng)).sum::<f64>().abs() >= far;
     // The values as they are count as one of the draws, so that the share is never 0.
-    (1 + (0..drawn).filter(flipped).count()) as f64 / f64::from(drawn + 1)
+    (1 + (0..drawn).filter(is_far).count()) as f64 / f64::from(drawn + 1)
 }
 
 /// Each chance as it is among all of a family, of which none may be a false alarm in more than one of twenty: 0 to 1.
@@ -178,7 +230,7 @@ mod tests {
     use super::*;
 
     fn pairs(differences: &[f64]) -> Vec<Paired> {
-        differences.iter().enumerate().map(|(case, &difference)| Paired { case, condition: 0, difference }).collect()
+        differences.iter().enumerate().map(|(case, &difference)| Paired { case, kind: 0, difference }).collect()
     }
 
     fn near(one: f64, other: f64) {
@@ -199,10 +251,40 @@ mod tests {
         near(high, 0.10351092806089356);
         near(difference.sign_flip_p, 0.125);
         near(difference.least_sign_flip_p, 0.03125);
-        near(difference.equivalence_p(0.02), 0.895447902279795);
-        near(difference.equivalence_p(0.2), 0.0004010396730177877);
-        near(difference.above_p(-0.03), 0.006042920653681369);
-        near(difference.below_p(0.03), 1.0 - difference.above_p(0.03));
+        let mean = difference.figure.mean;
+        near(difference.seen_p(0.02 - mean), 0.895447902279795);
+        near(difference.seen_p(0.2 - mean), 0.0004010396730177877);
+        near(difference.seen_p(mean + 0.03), 0.006042920653681369);
+    }
+
+    #[test]
+    fn few_cases_that_are_nearly_alike_show_no_more_than_those_that_are_quite_alike() {
+        let nearly: Vec<f64> = (0..10).map(|case| f64::from(case % 3) * 1e-4).collect();
+        let nearly = difference(&pairs(&nearly), 1.0, 3).unwrap();
+        let quite = difference(&pairs(&[0.0; 10]), 1.0, 3).unwrap();
+        assert!(nearly.seen_p(0.02) < 1e-6 && nearly.equivalence_p(0.02) > quite.equivalence_p(0.02) - 1e-2);
+        assert!((quite.least(0.05) + 0.2589).abs() < 1e-3 && nearly.least(0.05) < -0.25, "{}", nearly.least(0.05));
+        let spread = difference(&pairs(&DIFFERENCES), 1.0, 3).unwrap();
+        assert!(spread.equivalence_p(0.2) > spread.seen_p(0.2 - spread.figure.mean));
+    }
+
+    #[test]
+    fn two_repetitions_of_a_case_show_nothing_by_themselves() {
+        let pair = |difference| Paired { case: 0, kind: 0, difference };
+        let two = difference(&[pair(0.999), pair(0.998)], 1.0, 3).unwrap();
+        near(two.p, 0.5);
+        let cases = difference(&pairs(&[0.999, 0.998]), 1.0, 3).unwrap();
+        near(cases.p, 0.5);
+        assert_eq!((cases.interval(), two.interval()), (None, None));
+        assert!(difference(&[pair(0.999), pair(0.998), pair(0.9985)], 1.0, 3).unwrap().p < 0.001);
+        let of_three = |repeats: usize| {
+            let pairs: Vec<Paired> = (0..3 * repeats)
+                .map(|at| Paired { case: at % 3, kind: 0, difference: 0.99 + 1e-4 * (at * at % 7) as f64 })
+                .collect();
+            difference_at_a_look(&pairs, 1.0, 3).unwrap().p
+        };
+        near(of_three(1), 0.25);
+        near(of_three(3), 0.5_f64.powi(8));
     }
 
     #[test]
@@ -218,7 +300,7 @@ mod tests {
     #[test]
     fn more_repetitions_of_a_case_weigh_no_more() {
         let mut repeated = pairs(&DIFFERENCES);
-        repeated.extend(std::iter::repeat_n(Paired { case: 0, condition: 0, difference: 0.05 }, 50));
+        repeated.extend(std::iter::repeat_n(Paired { case: 0, kind: 0, difference: 0.05 }, 50));
         let (one, other) = (difference(&pairs(&DIFFERENCES), 1.0, 3).unwrap(), difference(&repeated, 1.0, 3).unwrap());
         near(one.p, other.p);
         near(one.figure.mean, other.figure.mean);
@@ -248,7 +330,7 @@ mod tests {
 
     #[test]
     fn the_pairs_of_one_case_are_flipped_one_by_one() {
-        let pair = |condition, difference| Paired { case: 0, condition, difference };
+        let pair = |kind, difference| Paired { case: 0, kind, difference };
         let one = difference(&[pair(0, 0.1), pair(0, 0.2), pair(1, 0.3), pair(1, 0.1)], 1.0, 3).unwrap();
         assert_eq!((one.units, one.figure.cases, one.figure.count), (4, 1, 4));
         near(one.sign_flip_p, 0.125);

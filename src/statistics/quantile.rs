@@ -4,6 +4,12 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::interval::{Estimate, Interval, LEVEL, standard_error, t_quantile};
 
+/// How much a number of values may be off by rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// The two-sided 95 % quantile of the normal distribution.
+const NORMAL: f64 = 1.959_964;
+
 /// The value below which this share of values lies, 0 to 1, each with its case; `None` of no values. The interval is that of the
 /// share, turned into values; none of one case, and none where it reaches beyond the largest or smallest value.
 ///
@@ -27,19 +33,40 @@ pub fn quantile(values: &[(usize, f64)], share: f64) -> Option<Estimate> {
     Some(Estimate { value, interval: is_within.then(|| Interval { low: at(low), high: at(high) }) })
 }
 
-/// A lower bound of the quantile at this share, with 95 % confidence, as far as the values are drawn one by
-/// one; `None` where they are too few to show anything.
+/// A lower bound of the quantile at this share, with 95 % confidence, of values that each have their case; `None` where they are too few
+/// to show anything. Values of one case are alike: they count as so many single ones as the spread between the cases says that they are
+/// worth. Those of a lone case count as drawn one by one.
 ///
-/// Source: the one-sided interval of a quantile by order statistics, David and Nagaraja 2003, section 7.1.
-pub fn quantile_at_least(values: &[f64], share: f64) -> Option<f64> {
-    let mut sorted = values.to_vec();
+/// Sources: the one-sided interval of a quantile by order statistics, David and Nagaraja 2003, section 7.1; effective sample size after
+/// Korn and Graubard 1998.
+pub fn quantile_at_least(values: &[(usize, f64)], share: f64) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);
-    let below = Binomial::new(share, sorted.len() as u64).ok()?;
+    let cases = values.iter().map(|(case, _)| *case).collect::<std::collections::BTreeSet<usize>>().len();
     // The value of this rank is above the quantile only where fewer values than its rank are below it.
-    let is_shown = |rank: usize| below.cdf(rank as u64 - 1) < 1.0 - LEVEL;
+    let is_shown = |rank: usize| {
+        let worth = if cases > 1 { worth(values, sorted[rank - 1], cases) } else { sorted.len() as f64 };
+        let below = (rank - 1) as f64 / sorted.len() as f64 * worth;
+        let drawn = Binomial::new(share, worth.floor() as u64);
+        drawn.is_ok_and(|drawn| drawn.cdf((below + ROUNDING).floor() as u64) < 1.0 - LEVEL)
+    };
     let ranks: Vec<usize> = (1..=sorted.len()).collect();
     let rank = ranks.partition_point(|rank| is_shown(*rank));
     (rank > 0).then(|| sorted[rank - 1])
+}
+
+/// How many values, drawn one by one, tell as much of the share below a bound as these values of so many cases.
+fn worth(values: &[(usize, f64)], bound: f64, cases: usize) -> f64 {
+    let count = values.len() as f64;
+    let below = values.iter().filter(|(_, value)| *value < bound).count() as f64 / count;
+    let influence = |&(case, value): &(usize, f64)| (case, (f64::from(u8::from(value < bound)) - below) / count);
+    let error = standard_error(values.iter().map(influence));
+    if error == 0.0 {
+        return cases as f64;
+    }
+    // Few cases tell little of the spread between them.
+    let of_few = (NORMAL / t_quantile(cases - 1)).powi(2);
+    (below * (1.0 - below) / (error * error) * of_few).min(count).max(1.0)
 }
 
 #[cfg(test)]
@@ -52,16 +79,43 @@ mod tests {
             let mut rng = fastrand::Rng::with_seed(count);
             let draws = 4000;
             let is_above = |_: &u32| {
-                let values: Vec<f64> = (0..count).map(|_| rng.f64()).collect();
+                let values: Vec<(usize, f64)> = (0..count).map(|_| (0, rng.f64())).collect();
                 quantile_at_least(&values, 0.95).is_some_and(|least| least > 0.95)
             };
             let wrong = (0..draws).filter(is_above).count() as f64 / f64::from(draws);
             assert!(wrong <= 0.06, "{count}: {wrong}");
         }
         // R: qbinom(0.05, 20, 0.95) is 17: the 17th of 20.
-        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        let values: Vec<(usize, f64)> = (1..=20).map(|rank| (0, f64::from(rank))).collect();
         assert_eq!(quantile_at_least(&values, 0.95), Some(17.0));
-        assert_eq!((quantile_at_least(&[7.0], 0.95), quantile_at_least(&[], 0.95)), (None, None));
+        assert_eq!((quantile_at_least(&[(0, 7.0)], 0.95), quantile_at_least(&[], 0.95)), (None, None));
+    }
+
+    /// How often 20 cases of 15 replies show that more than 5 of 100 take longer than 1 s, where this share of the cases is slow as a
+    /// whole, and else this share of their replies.
+    fn called_slow(of_cases: f64, of_replies: f64) -> f64 {
+        let mut rng = fastrand::Rng::with_seed(5);
+        let draws = 2000;
+        let is_called = |_: &u32| {
+            let mut values = Vec::new();
+            for case in 0..20 {
+                let is_slow = rng.f64() < of_cases;
+                let reply = |rng: &mut fastrand::Rng| {
+                    let slow = is_slow || rng.f64() < of_replies;
+                    rng.f64() + if slow { 1.0 } else { 0.0 }
+                };
+                values.extend((0..15).map(|_| (case, reply(&mut rng))));
+            }
+            quantile_at_least(&values, 0.95).is_some_and(|least| least > 1.0)
+        };
+        (0..draws).filter(is_called).count() as f64 / f64::from(draws)
+    }
+
+    #[test]
+    fn replies_of_one_case_are_alike_in_what_they_show_of_slow_ones() {
+        let (slow_cases, slow_replies) = (called_slow(0.04, 0.0), called_slow(0.0, 0.04));
+        assert!(slow_cases <= 0.05 && slow_replies <= 0.05, "{slow_cases} {slow_replies}");
+        assert!(called_slow(0.0, 0.12) > 0.8, "{}", called_slow(0.0, 0.12));
     }
 
     #[test]

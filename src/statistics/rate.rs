@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::interval::{Estimate, Interval, t_quantile};
+use super::interval::{Estimate, Interval, LEVEL, t_quantile};
+use super::unseen::unseen_share;
 
 /// How many of a case's trials are hits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +17,8 @@ pub struct Share {
 }
 
 /// The rate of hits, with Wilson's interval over the number of independent trials that these are worth: trials of one case
-/// are alike, which the spread between the cases shows. `None` of no trials.
+/// are alike, which the spread between the cases shows. It is never narrower than a share of cases could make it that were not seen,
+/// and are all hits or none. `None` of no trials.
 ///
 /// Sources: Wilson 1927; effective sample size after Korn and Graubard 1998, with Student's t over the cases.
 pub fn rate(shares: &[Share]) -> Option<Estimate> {
@@ -43,7 +45,14 @@ pub fn rate(shares: &[Share]) -> Option<Estimate> {
     let centre = (value + squared / (2.0 * worth)) / (1.0 + squared / worth);
     let half_width =
         (squared * (value * (1.0 - value) / worth + squared / (4.0 * worth * worth))).sqrt() / (1.0 + squared / worth);
-    let interval = Interval::around(centre, half_width, Interval { low: 0.0, high: 1.0 }).with(value);
+    let is_of_one_kind = value <= 0.0 || value >= 1.0;
+    let interval = match is_of_one_kind {
+        true => Interval { low: value, high: value },
+        false => Interval::around(centre, half_width, Interval { low: 0.0, high: 1.0 }).with(value),
+    };
+    // A rare case in which all comes out otherwise may not have been drawn, however often the others were repeated.
+    let unseen = unseen_share(cases.len() as u32, (1.0 - LEVEL) / 2.0);
+    let interval = interval.with(value - unseen * value).with(value + unseen * (1.0 - value));
     Some(Estimate { value, interval: Some(interval) })
 }
 
@@ -69,6 +78,36 @@ mod tests {
         assert!(none.interval.unwrap().high > 0.15);
         assert_eq!(rate(&[]), None);
         assert_eq!(rate(&[Share { case: 0, hits: 3.0, all: 4 }]), Some(Estimate { value: 0.75, interval: None }));
+    }
+
+    #[test]
+    fn a_worse_result_never_raises_the_lower_end() {
+        let of = |failed: f64| {
+            let shares: Vec<Share> = (0..10)
+                .map(|case| Share { case, hits: if case == 0 { 20.0 - failed } else { 20.0 }, all: 20 })
+                .collect();
+            rate(&shares).unwrap().interval.unwrap().low
+        };
+        assert!(of(1.0) <= of(0.0) && of(2.0) <= of(1.0), "{} {} {}", of(0.0), of(1.0), of(2.0));
+        assert!((0.6..0.72).contains(&of(0.0)), "{}", of(0.0));
+    }
+
+    #[test]
+    fn repetitions_of_cases_of_which_a_few_are_bad_cover_the_truth() {
+        for (cases, repeats) in [(10, 20), (30, 20), (30, 100)] {
+            let mut rng = fastrand::Rng::with_seed(16);
+            let mut covered = 0;
+            for _ in 0..1000 {
+                let share = |case| {
+                    let passes = if rng.f64() < 0.1 { 0.1 } else { 0.995 };
+                    let hits = (0..repeats).filter(|_| rng.f64() < passes).count() as f64;
+                    Share { case, hits, all: repeats }
+                };
+                let shares: Vec<Share> = (0..cases).map(share).collect();
+                covered += u32::from(rate(&shares).unwrap().interval.unwrap().covers(0.1 * 0.1 + 0.9 * 0.995));
+            }
+            assert!(covered >= 920, "{cases} cases, {repeats} repetitions: {covered}");
+        }
     }
 
     #[test]

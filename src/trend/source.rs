@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Serialize;
 
 use super::FlakeKey;
-use crate::evidence::{EventKind, Turn};
+use crate::evidence::{EventKind, GREETINGS, Turn};
 use crate::record::TrialRecord;
 use crate::score::{Dimension, Outcome, Score, Scorecard, Weight};
 
@@ -258,7 +258,10 @@ impl Part {
 /// Numbers that stand for what the user said, and for what the agent replied and called.
 fn words(turn: &Turn) -> (u64, u64) {
     let (mut user, mut agent) = (DefaultHasher::new(), DefaultHasher::new());
-    turn.user.hash(&mut user);
+    // A greeting is drawn by lot: which one it was is nobody's doing.
+    if turn.number > 1 || !GREETINGS.contains(&turn.user.as_str()) {
+        turn.user.hash(&mut user);
+    }
     turn.agent.hash(&mut agent);
     for event in &turn.events {
         if let EventKind::FunctionCall(call) = &event.kind {

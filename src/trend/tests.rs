@@ -224,6 +224,8 @@ fn the_source_that_is_suspected_is_the_first_that_differs() {
         ("tasks", trial(&[("Hello", "Hi"), ("My money", "No")], "tasks", 0.0, false), Source::Persona),
         ("tasks", trial(&[("Hello", "Hi")], "tasks", 0.0, false), Source::Persona),
         ("tasks", trial(&said, "tasks", 0.0, false), Source::Judge),
+        // A greeting is drawn by lot.
+        ("tasks", trial(&[("Yo", "Done!"), ("A refund", "No")], "tasks", 0.0, false), Source::Agent),
         ("tasks", trial(&[("Hello", "Hi"), ("A refund", "No")], "tasks", 0.0, true), Source::Judge),
         ("assertions", trial(&said, "assertions", 0.0, false), Source::Assertion),
         ("timing", trial(&said, "timing", 0.0, false), Source::Agent),

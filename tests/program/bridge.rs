@@ -61,6 +61,16 @@ fn other_weights_need_nobody_and_what_the_conversations_were_held_by_is_refused(
     );
     let (_, told) = desk.typed(&format!("compare {old} {other} --bridge"));
     assert!(!told.contains("weights.timing"), "what a bridge would mend is not in the way: {told}");
+    // Cases that only one of them has are left out of both.
+    desk.write("job.yml", &desk.job(8).replace("metrics: [", "weights: {timing: 0}\nmetrics: [timing, "));
+    let larger = desk.night("--model main");
+    desk.write("job.yml", &job);
+    let smaller = desk.night("--model main");
+    let output =
+        eval_job(desk.folder.path()).args(["compare", &larger, &smaller, "--bridge", "--json"]).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", words(&output)));
+    assert_eq!((&found["bridge"]["run"], &found["bridge"]["withoutScore"]), (&json!(larger), &json!(0)), "{found:#}");
+    assert_eq!(found["comparisons"][0]["leftOut"]["onlyFirst"], json!(["c6", "c7"]), "{found:#}");
     // Alike runs need no bridge.
     desk.write("job.yml", &job);
     let alike = desk.night("--model main");

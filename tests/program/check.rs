@@ -29,6 +29,32 @@ fn judge(booked: f64, not_booked: f64) -> Server {
     })
 }
 
+#[test]
+fn the_judge_of_today_is_asked_whatever_it_said_before() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let judge = Server::start(move |request| {
+        if !request.path.ends_with("/chat/completions") {
+            return Reply::Json(200, json!({"data": []}));
+        }
+        // From the third question on it finds everything well done.
+        let is_right = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < 2;
+        let conversation = request.body.split("<transcript>").last().unwrap_or_default().to_owned();
+        let score = if is_right && !conversation.contains("is booked") { 0.1 } else { 0.9 };
+        says(
+            &json!({"tasks": [{"index": 1, "reason": "so", "turnsRead": all_turns(), "score": score}], "tone": {"reason": "so", "turnsRead": all_turns(), "score": 1}})
+                .to_string(),
+        )
+    });
+    let desk = desk(&judge, &json!({}));
+    let check = |expected| {
+        let (status, words) = typed(desk.path(), &["check", "known", "--job", "job.yml"]);
+        assert_eq!(status, Some(expected), "{words}");
+    };
+    check(0);
+    check(100);
+    assert_eq!(questions(&judge), 4);
+}
+
 /// A folder with a job and two known conversations.
 fn desk(judge: &Server, gate: &Value) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -370,10 +396,10 @@ fn a_check_that_was_interrupted_goes_on_when_its_command_is_pasted() {
     assert_eq!((status, questions(&judge)), (Some(0), 3), "{words}{again}");
     assert!(again.contains("asking openai/judge about 1 of 2 conversations; answered before: 1 question"), "{again}");
     assert!(again.contains("1 of 1 known-bad and 1 of 1 known-good conversations recognised"), "{again}");
-    // What it has said is kept: once more it is asked nothing.
+    // Once it was held to its end, the judge of today is asked everything.
     let (status, again) = pasted(desk.path(), &words);
-    assert_eq!((status, questions(&judge)), (Some(0), 3), "{again}");
-    assert!(again.contains("openai/judge took nothing"), "{again}");
+    assert_eq!((status, questions(&judge)), (Some(0), 5), "{again}");
+    assert!(again.contains("asking openai/judge about 2 conversations"), "{again}");
 }
 
 #[cfg(unix)]

@@ -349,7 +349,7 @@ fn a_large_eval_set_is_read_some_cases_at_a_time_and_the_run_is_whole() {
     assert_eq!(status, Some(102), "{words}");
     assert!(words.contains("note: 1 case without a recording: case-72"), "{words}");
     // Also of a case that is read later than the first.
-    assert!(words.contains("note: set.json: set.json:72: eval_cases[70]: unknown key `oddity`"), "{words}");
+    assert!(words.contains("note: set.json:72: eval_cases[70]: unknown key `oddity`"), "{words}");
     let record: Value = serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
     let trials = record["trials"].as_array().unwrap();
     let outcomes: Vec<&Value> = trials.iter().map(|trial| &trial["scorecard"]["composite"]["score"]).collect();

@@ -104,7 +104,8 @@ fn the_majority_of_a_panel_decides_and_scores_are_averaged() {
     let verdict = ("yes it is (unstable: 2 of 3 judges agree; openai/strict disagrees)".to_owned(), 1.0);
     assert_eq!(first_part(&record, "rubric"), verdict);
     let (why, score) = first_part(&record, "tasks");
-    assert_eq!(why, "0.9 (unstable: openai/kind 0.90, openai/strict 0.20, openai/gentle 0.90)");
+    let judges = "(unstable: openai/kind 0.90, openai/strict 0.20, openai/gentle 0.90)";
+    assert_eq!(why, format!("0.9 (rests on no word of the agent) {judges}"));
     assert!((score - 2.0 / 3.0).abs() < 1e-9, "{score}");
     assert!(words(&output).contains("· 2 verdicts are unstable"), "{}", words(&output));
     assert_eq!(record["trials"][0]["scorecard"]["dimensions"][0]["items"][0]["component"]["unstable"], true);

@@ -224,7 +224,7 @@ fn a_run_that_has_ended_says_so_and_is_shown_again() {
     let (status, printed) = desk.typed(&format!("run --resume {id} -o out.json"));
     assert_eq!(status, 0, "{printed}");
     assert!(printed.contains(&format!("nothing to resume: run {id} has ended, with 2 conversations\n")), "{printed}");
-    assert!(printed.contains("passed") && desk.0.path().join("out.json").exists(), "{printed}");
+    assert!(printed.contains("no gate: ") && desk.0.path().join("out.json").exists(), "{printed}");
     let (status, printed) = desk.typed("run --resume job.yml");
     assert_eq!(status, 2);
     assert!(printed.contains(&format!("no run of job.yml in runs is unfinished; the newest is {id}")), "{printed}");
@@ -262,6 +262,12 @@ fn a_changed_job_is_refused_with_what_differs_and_nothing_is_changed() {
         assert!(printed.contains(told), "{told}: {printed}");
         assert_eq!(desk.journal(), before, "{told}");
     }
+    // What flags make up for is told as the command to type.
+    desk.write("job.yml", &text);
+    let (_, printed) = desk.typed(&format!("run --resume {} --repeat 2 --model a job.yml", desk.id()));
+    let command = format!("the flags that it was begun with: eval-job run --resume {} --", desk.id());
+    assert!(printed.contains(&command), "{printed}");
+    assert!(printed.contains("--repeat 1") && printed.contains("--model gpt-4.1-mini"), "{printed}");
     desk.write("job.yml", &format!("# the same job\n{text}"));
     fs::create_dir_all(desk.0.path().join("other/eval")).unwrap();
     desk.write("other/eval/score.jinja", template);

@@ -165,7 +165,8 @@ fn a_key_that_comes_in_pieces_is_in_no_event() {
     for command in [vec!["run", "job.yml", "-v", "-o", "out.json"], vec!["probe", "job.yml"]] {
         let (all, _) = everything(eval_job(folder.path()).args(&command), folder.path());
         assert!(all.contains("a word, ***!"), "{all}");
-        for piece in ["can", "ary", "-pi", "ece", "s-1"] {
+        // A piece of hex digits alone may begin a checksum.
+        for piece in ["can", "ary", "-pi", "s-1"] {
             assert!(!all.contains(&format!("\"{piece}")), "{piece} in\n{all}");
         }
     }

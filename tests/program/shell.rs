@@ -10,10 +10,24 @@ fn bash_takes_the_completions_and_completes_by_them() {
     let output = eval_job(folder.path()).args(["completions", "bash"]).output().unwrap();
     assert!(output.status.success());
     std::fs::write(folder.path().join("eval-job.bash"), &output.stdout).unwrap();
-    let script =
-        "source ./eval-job.bash; COMP_WORDS=(eval-job va); COMP_CWORD=1; _eval__job eval-job va; echo ${COMPREPLY[@]}";
-    let completed = Command::new("bash").args(["-c", script]).current_dir(folder.path()).output().unwrap();
-    assert_eq!(String::from_utf8(completed.stdout).unwrap(), "validate\n");
+    for (typed, expected) in [
+        ("eval-job va", "validate"),
+        ("eval-job run --scorer-mod", "--scorer-model"),
+        ("eval-job run --condition with-", "with-facts"),
+        ("eval-job baseline s", "set"),
+        ("eval-job cache prune --older", "--older-than"),
+        ("eval-job demo-agent --po", "--port"),
+        ("eval-job graph serve --po", "--port"),
+    ] {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
+        let script = format!(
+            "source ./eval-job.bash; COMP_WORDS=({typed}); COMP_CWORD={}; _eval__job eval-job {last} {before}; echo ${{COMPREPLY[@]}}",
+            words.len() - 1
+        );
+        let completed = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+        assert_eq!(String::from_utf8(completed.stdout).unwrap(), format!("{expected}\n"), "{typed}");
+    }
 }
 
 #[test]

@@ -276,3 +276,51 @@ fn grading_of_recordings_ends_in_order_and_keeps_what_is_graded() {
     assert!(words.starts_with("interrupted") && words.contains("kept in runs/"), "{words}");
     assert_eq!(last_entry(folder.path())["interrupted"], true);
 }
+
+/// Ctrl-Z and `fg`, or a container that is frozen: the agent's reply waits in the socket meanwhile.
+#[test]
+fn a_pause_of_the_program_is_no_time_of_the_agents() {
+    use std::sync::{Arc, Mutex};
+    let folder = tempfile::tempdir().unwrap();
+    let pid: Arc<Mutex<Option<String>>> = Arc::default();
+    let (known, paused) = (pid.clone(), Mutex::new(false));
+    let signal = |name: &str, id: &str| assert!(Command::new("kill").args([name, id]).status().unwrap().success());
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
+        "/api/v1/chat/messages" => {
+            let mut paused = paused.lock().unwrap();
+            if !std::mem::replace(&mut *paused, true) {
+                let id = loop {
+                    if let Some(id) = known.lock().unwrap().clone() {
+                        break id;
+                    }
+                    std::thread::yield_now();
+                };
+                signal("-STOP", &id);
+                // Longer than the limit of a turn: time that passes is what is tested.
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_secs(5));
+                    signal("-CONT", &id);
+                });
+            }
+            let message = json!({"content": "Anything is said.", "role": "assistant"});
+            Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}))
+        }
+        _ => Reply::Json(200, json!({"resources": [], "entities": [], "functions": []})),
+    });
+    let limits = "limits: {turn: 3}\naspirationalAverage: 1000";
+    let child = start(folder.path(), &server, limits, &["-j", "1", "--no-progress", "-o", "run.json"]);
+    *pid.lock().unwrap() = Some(child.id().to_string());
+    let output = child.wait_with_output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let record = std::fs::read_to_string(folder.path().join("run.json")).unwrap_or_else(|_| panic!("{words}"));
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let turns =
+        record["trials"].as_array().unwrap().iter().flat_map(|it| it["evidence"]["transcript"].as_array().unwrap());
+    for turn in turns {
+        let failures = turn["failures"].as_array().cloned().unwrap_or_default();
+        assert!(failures.iter().all(|it| it["excuse"].is_string()), "{turn}");
+        assert!(turn["latencyMs"].as_f64().is_none_or(|ms| ms < 2500.0), "{turn}");
+    }
+    assert!(!words.contains("agent failed"), "{words}");
+}

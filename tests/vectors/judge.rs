@@ -1,5 +1,7 @@
 //! What judges are asked and what their replies come to.
 
+use std::collections::BTreeSet;
+
 use eval_job::calibration::{CheckVerdict, Finding, Known};
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, Judgement, Observed, Role, Transcript, Turn, Usage};
@@ -229,7 +231,7 @@ fn labels(vector: &Vector) -> Value {
 fn reply(vector: &Vector) -> Result<Value, String> {
     let raw = vector.text("response").unwrap_or_default();
     let of = |scorer: TemplateScorer| {
-        let read = scorer.read(raw, true).map(|reading| json!({ "score": reading.score.get() }));
+        let read = scorer.read(raw, true, &BTreeSet::new()).map(|reading| json!({ "score": reading.score.get() }));
         read.map_err(|error| error.to_string())
     };
     if vector.has(&["categories"]) {

@@ -96,7 +96,7 @@ pub(in crate::agent) fn example_values() -> Value {
     json!({
         "user": "user", "chatbot": "chatbot", "sessionId": "1", "message": "message", "model": "model",
         "history": [{"role": "user", "content": "Hello"}], "turn": 1, "baseUrl": "http://127.0.0.1:1",
-        "state": {},
+        "state": {}, "apiKey": "key",
     })
 }
 
@@ -142,12 +142,14 @@ pub struct TemplateValues {
     pub model: String,
     /// The state that the case's session begins with.
     pub state: Map<String, Value>,
+    /// `EVAL_JOB_AGENT_API_KEY`.
+    pub api_key: Option<Secret>,
 }
 
 impl From<&AgentContext> for TemplateValues {
     fn from(context: &AgentContext) -> TemplateValues {
-        let AgentContext { started_at, user, chatbot, model, state, .. } = context.clone();
-        TemplateValues { base_url: started_at, user, chatbot, model, state }
+        let AgentContext { started_at, user, chatbot, model, state, api_key, .. } = context.clone();
+        TemplateValues { base_url: started_at, user, chatbot, model, state, api_key }
     }
 }
 
@@ -161,6 +163,9 @@ impl TemplateValues {
         });
         if let Some(base_url) = &self.base_url {
             values["baseUrl"] = base_url.as_str().into();
+        }
+        if let Some(api_key) = &self.api_key {
+            values["apiKey"] = api_key.expose().into();
         }
         values
     }

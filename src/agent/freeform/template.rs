@@ -14,8 +14,8 @@ use crate::secret::Secret;
 use crate::text::{Position, nearest};
 
 /// The names of the values that templates may use.
-pub(in crate::agent) const NAMES: [&str; 8] =
-    ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl"];
+pub(in crate::agent) const NAMES: [&str; 9] =
+    ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl", "apiKey"];
 
 /// The steps that rendering a template may take: well under a second.
 const STEPS: u64 = 2_000_000;
@@ -31,6 +31,8 @@ pub(in crate::agent) fn address(
     example: &str,
 ) -> Result<Url, SettingError> {
     let mut values = values.clone();
+    // Addresses are shown and logged.
+    values.as_object_mut().and_then(|values| values.remove("apiKey"));
     let base = values.as_object_mut().and_then(|values| values.remove("baseUrl")).unwrap_or_default();
     let mut filling = Filling::from(Serde(&values));
     if let Some(base) = base.as_str() {
@@ -54,6 +56,12 @@ pub(in crate::agent) fn headers_of(
 ) -> Result<Vec<(String, Secret)>, SettingError> {
     let (plain, values) = (environment(false), Filling::from(Serde(values)));
     let fill = |(name, value): (&String, &String)| match plain.render_str(value, values.clone()) {
+        Ok(_) if value.contains("${") => {
+            let problem = format!(
+                "`{name}` has a variable, and none are filled in here; {{{{ apiKey }}}} is EVAL_JOB_AGENT_API_KEY"
+            );
+            Err(SettingError::new("headers", problem))
+        }
         Ok(value) => match header_problem(name, &value) {
             None => Ok((name.clone(), Secret::new(value))),
             Some(what) => Err(SettingError::new("headers", format!("`{name}` {what}"))),
@@ -235,6 +243,24 @@ mod tests {
             json!({"say": "Say \"hi\"\n{{ x }}", "all": [{"role": "user", "content": "Hi"}], "turn": 2, "n": 5,
                    "{{ k }}": null, "in": ["ann: Say \"hi\"\n{{ x }}"]})
         );
+    }
+
+    #[test]
+    fn the_agents_key_goes_into_headers_and_bodies_and_into_no_address() {
+        let (body, mut values) = (json!({"key": "{{ apiKey }}"}), values("Hi"));
+        let fill = |header: &str, url: &str, values: &Value| {
+            let headers = BTreeMap::from([("Authorization".to_owned(), header.to_owned())]);
+            RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body }.fill(values)
+        };
+        let unset = fill("Bearer {{ apiKey }}", "http://h", &values).err().unwrap().to_string();
+        assert!(unset.contains("headers.Authorization") && unset.contains("not known"), "{unset}");
+        values["apiKey"] = "agentkey99887".into();
+        let request = fill("Bearer {{ apiKey }}", "http://h", &values).unwrap();
+        assert_eq!(request.headers[0].1.expose(), "Bearer agentkey99887");
+        assert_eq!(request.body, Some(json!({"key": "agentkey99887"})));
+        assert!(fill("x", "http://h/{{ apiKey }}", &values).is_err());
+        let variable = fill("Bearer ${MY_KEY}", "http://h", &values).err().unwrap().to_string();
+        assert!(variable.contains("{{ apiKey }} is EVAL_JOB_AGENT_API_KEY"), "{variable}");
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::agent::transport::{abilities_where, is_of_tls};
 use crate::agent::{Ability, Agent, AgentContext, AgentError, AgentErrorKind, SettingError, Transport};
 
 /// `target.http`: any agent that is talked to by HTTP requests. Every text of an address, a header or a body is a template
-/// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn` and `baseUrl` (the agent that is started).
+/// over `user`, `chatbot`, `sessionId`, `message`, `model`, `history`, `turn`, `baseUrl` (the agent that is started) and, but
+/// for addresses, `apiKey` (`EVAL_JOB_AGENT_API_KEY`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HttpConfig {
@@ -204,6 +205,10 @@ impl Transport for HttpConfig {
 
     fn is_templated(&self) -> bool {
         true
+    }
+
+    fn templates_api_key(&self) -> Option<bool> {
+        Some(self.templates().any(|(_, template)| template.mentions("apiKey")))
     }
 
     fn needs_base_url(&self) -> Option<&'static str> {

@@ -160,6 +160,10 @@ impl Transport for WebSocketConfig {
         true
     }
 
+    fn templates_api_key(&self) -> Option<bool> {
+        Some(self.sends("apiKey"))
+    }
+
     fn needs_base_url(&self) -> Option<&'static str> {
         let needs = problems(self, &example_values()).is_empty()
             && !problems(self, &example_values_without("baseUrl")).is_empty();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 
-use super::{CacheArgs, FileArgs, JudgingArgs, MetricSetArg, RunsArgs};
+use super::{FileArgs, JudgingArgs, MetricSetArg, RunsArgs};
 use crate::job::Panel;
 
 #[derive(Debug, clap::Args)]
@@ -34,9 +34,6 @@ pub(in crate::cli) struct CheckArgs {
     /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
     #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
     pub(in crate::cli) metric_set: MetricSetArg,
-
-    #[command(flatten)]
-    pub(in crate::cli) cache: CacheArgs,
 
     #[command(flatten)]
     pub(in crate::cli) files: FileArgs,

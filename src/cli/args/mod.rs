@@ -61,7 +61,7 @@ use values::{parse_agent_model, whole_number};
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
 #[derive(Debug, Parser)]
-#[command(name = "eval-job", version, about, max_term_width = 100, after_help = EXIT_STATUS, disable_help_subcommand = true)]
+#[command(name = "eval-job", version, about, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,

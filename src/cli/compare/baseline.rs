@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::read::ComparedRun;
-use crate::compare::{HeldDifference, beside_baseline};
+use crate::compare::{BesideBaseline, HeldDifference, beside_baseline};
 use crate::record::BaselineCheck;
 use crate::score::GateRules;
 use crate::store::Store;
@@ -46,18 +46,26 @@ pub(in crate::cli) fn baseline_check(
         }
     };
     check.run = Some(baseline.id.clone());
-    let rules = (provenance.gate.allowed_drop(), provenance.rng_seed);
-    let mut apart = Vec::new();
+    if baseline.job != run.job {
+        check.why_not = Some(format!(
+            "it is a run of another job, {}: each job has a baseline of its own, by a name of its own (eval-job baseline set NAME RUN)",
+            baseline.job
+        ));
+        return Ok(Some(check));
+    }
+    let (mut apart, mut models) = (Vec::new(), Vec::new());
     for (side, scores) in &run.models {
         let Some(theirs) = baseline.counterpart(side, &run) else { continue };
         apart = baseline.held.differences(&run.held, theirs, scores);
         if !apart.is_empty() {
             break;
         }
-        check.models.extend(beside_baseline(&side.model, theirs, scores, rules));
+        models.push(BesideBaseline { model: &side.model, baseline: theirs, scores });
+    }
+    if apart.is_empty() {
+        check.models = beside_baseline(&models, provenance.gate.allowed_drop(), provenance.rng_seed);
     }
     if !apart.is_empty() {
-        check.models.clear();
         check.why_not = Some(held_apart(&apart));
     } else if check.models.is_empty() {
         check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());

@@ -9,8 +9,8 @@ use super::super::grade;
 use super::super::printer::Printer;
 use super::read::ComparedRun;
 use super::{CompareError, beside};
-use crate::compare::Bridge;
-use crate::report::plain;
+use crate::compare::{Bridge, HeldDifference};
+use crate::report::{count, plain};
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
 
@@ -31,12 +31,16 @@ pub(super) fn bridge(
     (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
 ) -> Result<Bridged, CliError> {
     let [first, second] = runs else {
-        let count = if runs.len() < 2 { "one is named" } else { "more are named" };
-        return Err(CompareError::NoBridge(count.to_owned()).into());
+        let named = if runs.len() < 2 { "one is named" } else { "more are named" };
+        return Err(CompareError::NoBridge(named.to_owned()).into());
     };
-    let mut differences = Vec::new();
+    let mut differences: Vec<HeldDifference> = Vec::new();
     for [(_, one), (_, other)] in beside(first, second)? {
-        differences.extend(first.held.differences(&second.held, one, other));
+        for difference in first.held.differences(&second.held, one, other) {
+            if !differences.contains(&difference) {
+                differences.push(difference);
+            }
+        }
     }
     if differences.is_empty() {
         return Ok(Bridged::Alike);
@@ -66,7 +70,7 @@ pub(super) fn bridge(
     let asked = match (bridge.asked, &bridge.stopped) {
         (0, _) => "nobody was asked".to_owned(),
         (_, Some(why)) => format!("{judge} was not asked to the end: {}", plain(why)),
-        (asked, None) => format!("{judge} was asked about {}", crate::report::count(asked, "conversation")),
+        (asked, None) => format!("{judge} was asked about {}", count(asked, "conversation")),
     };
     let kept = bridge.kept.as_ref().map(|kept| format!("; kept in {}", plain(kept))).unwrap_or_default();
     printer.note(&format!("run {} is judged again by the job of run {}: {asked}{kept}", bridge.run, bridge.by));

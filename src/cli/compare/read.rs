@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::compare::{HeldBy, ScoredSide, Scores, Side};
 use crate::record::{TrialRecord, Verdict};
 use crate::score::UntilDecided;
+use crate::store::StoreError;
 use crate::store::folder::JournalFile;
-use crate::store::{StoreError, StoredRun};
 
 /// A run that is compared.
 pub(in crate::cli) struct ComparedRun {
@@ -37,7 +37,9 @@ impl ComparedRun {
 
     fn read_as(file: &mut JournalFile, has_words: bool) -> Result<ComparedRun, StoreError> {
         let summary = file.planned()?.summary;
-        let side = |model: &String| (Side { run: summary.id.clone(), model: model.clone() }, Scores::default());
+        let side = |model: &String| {
+            (Side { run: summary.id.clone(), model: model.clone() }, Scores::new(&summary.provenance.personas))
+        };
         let mut run = ComparedRun {
             held: HeldBy::new(&summary.provenance, file.job.as_deref()),
             models: summary.provenance.models.iter().map(side).collect(),
@@ -57,7 +59,7 @@ impl ComparedRun {
                 take(&trial);
                 Ok(())
             })?,
-            false => file.read(|_, trial| take(trial))?,
+            false => file.read_through(take)?,
         };
         let summary = overview.summary;
         run.has_ended = summary.finished_at.is_some() && !summary.interrupted;
@@ -74,7 +76,7 @@ impl ComparedRun {
             started_at: self.started_at,
             has_ended: self.has_ended,
             held,
-            models: self.models.iter().map(|(side, _)| (side.clone(), Scores::default())).collect(),
+            models: self.models.iter().map(|(side, scores)| (side.clone(), scores.emptied())).collect(),
             until: self.until.clone(),
         }
     }

@@ -238,6 +238,7 @@ fn of_store(error: &str, source: &StoreError, room: &str) -> String {
             format!("{error} {source}\n  try: eval-job run, or another folder with --runs-dir DIR")
         }
         StoreError::NoSuchRun { .. } => format!("{error} {source}\n  try: eval-job list"),
+        StoreError::JustBegun(_) => format!("{error} {source}\n  try: again in a moment"),
         StoreError::NothingLeft { .. } => {
             format!("{error} {source}\n  try: another run, which `eval-job list` names; its folder can be deleted")
         }

@@ -15,9 +15,9 @@ use super::earlier::{Earlier, GoesOn, Left};
 use super::{kept_templates, listen, unreadable};
 use crate::cassette::Cassette;
 use crate::compare::Bridge;
-use crate::job::Job;
+use crate::job::{Job, Panel};
 use crate::prompt::Templates;
-use crate::record::TrialRecord;
+use crate::record::{Overview, TrialRecord};
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
 use crate::store::folder::JournalFile;
@@ -69,35 +69,15 @@ pub(in crate::cli) fn bridge(
             bridge.judge = Some(judge);
         }
         Answered::InPart(known, left) => {
-            let asking = Asking {
-                args: AskArgs {
-                    goes_on: GoesOn::WhereMissing,
-                    asked_by: "--bridge",
-                    job: None,
-                    max_concurrency: args.judging.max_concurrency,
-                    spend: args.judging.spend(),
-                    prices: args.prices.clone(),
-                },
-                context,
-                printer,
-                judge: judges,
-                runtime: runtime()?,
-                signals: listen(printer)?,
-                cassette: (Cassette::Off, Context::random()),
-                cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
-            };
-            let rest = retyped(&context.typed, Instead::default());
-            let answers = asking.ask(older, &mut again, (&before, Some(known)), &rest)?;
-            asking.runtime.shutdown_background();
+            let answers = ask((args, context, printer), (&*older, judges), &mut again, (&before, known))?;
             let JudgeAnswers { number: taken, grading, stopped, prices, .. } = answers;
-            if stopped == Some(AskingStopped::Interrupted) {
-                return Ok(None);
-            }
             (bridge.judge, bridge.asked, number) = (Some(judge), left.to_ask, Some(taken));
             overview.summary.provenance.judge_model.clone_from(&grading.judge);
             overview.summary.provenance.prices.extend(prices);
-            if let Some(AskingStopped::LimitReached(why)) = &stopped {
-                overview.summary.limit_reached = Some(why.clone());
+            match &stopped {
+                Some(AskingStopped::Interrupted) => return Ok(None),
+                Some(AskingStopped::LimitReached(why)) => overview.summary.limit_reached = Some(why.clone()),
+                Some(AskingStopped::Refused(_)) | None => {}
             }
             if let Some(AskingStopped::LimitReached(why) | AskingStopped::Refused(why)) = &stopped {
                 bridge.stopped = Some(why.clone());
@@ -106,7 +86,8 @@ pub(in crate::cli) fn bridge(
         }
     }
     let before = older.read_with_texts(|trial| {
-        let had_score = trial.score().is_some();
+        // What only the older job has is not compared.
+        let had_score = trial.score().is_some() && again.case_of(&trial).is_some();
         let trial = again.grade(trial)?;
         overview.add(&trial);
         bridge.without_score += usize::from(had_score && trial.score().is_none());
@@ -120,6 +101,36 @@ pub(in crate::cli) fn bridge(
         bridge.kept = Some(kept.display().to_string());
     }
     Ok(Some(bridge))
+}
+
+/// Asks the newer job's judges all that is not answered yet.
+fn ask(
+    (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
+    (run, judge): (&JournalFile, Panel),
+    again: &mut Again<'_>,
+    (before, known): (&Overview, Earlier),
+) -> Result<JudgeAnswers, CliError> {
+    let asking = Asking {
+        args: AskArgs {
+            goes_on: GoesOn::WhereMissing,
+            asked_by: "--bridge",
+            job: None,
+            max_concurrency: args.judging.max_concurrency,
+            spend: args.judging.spend(),
+            prices: args.prices.clone(),
+        },
+        context,
+        printer,
+        judge,
+        runtime: runtime()?,
+        signals: listen(printer)?,
+        cassette: (Cassette::Off, Context::random()),
+        cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
+    };
+    let rest = retyped(&context.typed, Instead::default());
+    let answers = asking.ask(run, again, (before, Some(known)), &rest)?;
+    asking.runtime.shutdown_background();
+    Ok(answers)
 }
 
 /// The job of a run, with the templates that it was held with.

@@ -27,7 +27,7 @@ use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::metric::MetricEntry;
 use crate::prompt::Templates;
-use crate::record::{Overview, TrialRecord, Verdict};
+use crate::record::{BaselineCheck, Overview, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::AskingStopped;
 use crate::score::{GateRules, Weight};
@@ -154,11 +154,22 @@ fn grade_run<'a>(
     if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {
         return Err(CliError::UnknownWeight(name.clone(), metrics().map(str::to_owned).collect()));
     }
+    let id = overview.summary.id.clone();
     let (gate, provenance) = (&again.job.gate, &mut overview.summary.provenance);
     provenance.min_score = gate.min_score.or(provenance.min_score);
     provenance.vacuous = gate.vacuous;
-    // With its baseline it was compared when it ended; by this grading it never was.
-    provenance.gate = GateRules { baseline: None, max_drop: None, ..gate.rules() };
+    let (baseline, max_drop) = (gate.baseline.clone(), gate.max_drop);
+    let (baseline, max_drop) = (baseline.or(provenance.gate.baseline.take()), max_drop.or(provenance.gate.max_drop));
+    // With its baseline it was compared when it ended; by this grading it never was, so that this rule shows nothing.
+    let not_compared = baseline.clone().map(|name| BaselineCheck {
+        why_not: Some(format!(
+            "it is not compared once more where a run is graded again; `eval-job compare {name} {id}` compares the first verdicts"
+        )),
+        name,
+        run: None,
+        models: Vec::new(),
+    });
+    provenance.gate = GateRules { baseline, max_drop, ..gate.rules() };
     let mut number = run.free_grading();
     if let Some(asking) = asking {
         let before = run.read(|_, _| {})?;
@@ -175,7 +186,7 @@ fn grade_run<'a>(
         }
         again.asked(grading, stopped);
     }
-    let mut gathered = Gathered::comparing(&overview.summary.provenance.models);
+    let mut gathered = Gathered::comparing(&overview.summary.provenance);
     let before = run.read_with_texts(|trial| {
         let trial = again.grade(trial)?;
         let group = overview.add(&trial);
@@ -183,6 +194,7 @@ fn grade_run<'a>(
         Ok(())
     })?;
     overview.ended_like(&before);
+    overview.summary.baseline = not_compared;
     overview.conclude();
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));

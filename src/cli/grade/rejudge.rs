@@ -85,7 +85,8 @@ pub(in crate::cli) fn rejudge(
         };
         let input = GradeInput { job: &once, case: &case, evidence, clock: context.clock };
         let cards: Vec<_> = (1..=times).map(|number| grade::grade(input, &sample(number))).collect();
-        rejudged.add(&trial.trial, &cards, is_judged);
+        let run = &before.summary;
+        rejudged.add((&trial.trial, &run.id, &run.provenance.personas), &cards, is_judged);
     }
     Ok(Some(if answers.stopped.is_some() { Verdict::Incomplete } else { Verdict::Passed }))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::args::RunArgs;
+use super::super::args::{Instead, ResumeMode, RunArgs, retyped};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::planning::Planned;
@@ -62,10 +62,42 @@ pub(super) fn check(
     if differences.len() > TOLD {
         lines.push(format!("and {} more", differences.len() - TOLD));
     }
-    Err(refused(
-        format!("run {id} can't be gone on with, since this has changed:\n  {}", lines.join("\n  ")),
-        "what it was begun with, the same flags too; or a new run",
-    ))
+    let what = format!("run {id} can't be gone on with, since this has changed:\n  {}", lines.join("\n  "));
+    Err(match flags(&differences) {
+        Some(flags) => {
+            refused(what, format!("the flags that it was begun with: {}", flags_command(id, &flags, context)))
+        }
+        None => refused(what, "what it was begun with, the same flags too; or a new run"),
+    })
+}
+
+/// The flags that make up for these differences, each with its name among the arguments; `None` where flags alone don't.
+fn flags(differences: &[SettingDifference]) -> Option<Vec<(&'static str, &'static str, String)>> {
+    let flag = |difference: &SettingDifference| {
+        let (then, _) = difference.values.as_ref()?;
+        let (argument, flag) = match difference.what.as_str() {
+            "repeat" => ("repeat", "--repeat"),
+            "gate.minScore" => ("min_score", "--min-score"),
+            "the agent's models" => ("model", "--model"),
+            "the part of the suite" => ("partition", "--partition"),
+            _ => return None,
+        };
+        let is_value = then != "nothing" && then != "all of it";
+        is_value.then(|| (argument, flag, then.replace(", ", ",")))
+    };
+    differences.iter().map(flag).collect()
+}
+
+/// The command that was typed, with these flags.
+fn flags_command(id: &str, flags: &[(&str, &str, String)], context: &Context) -> String {
+    let resume = ResumeMode::Unfinished.flag();
+    let without: Vec<&str> = ["resume", "retry_errors", "cassette_record", "cassette_replay"]
+        .into_iter()
+        .chain(flags.iter().map(|(argument, ..)| *argument))
+        .collect();
+    let with: Vec<&str> =
+        [resume, id].into_iter().chain(flags.iter().flat_map(|(_, flag, value)| [*flag, value])).collect();
+    retyped(&context.typed, Instead { without: &without, with: &with, ..Instead::default() })
 }
 
 fn words(difference: &SettingDifference) -> String {

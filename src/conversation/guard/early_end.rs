@@ -1,8 +1,10 @@
-//! A goodbye while tasks are open or the agent waits for an answer.
+//! A goodbye while tasks are certainly open or the agent certainly waits for an answer.
 
+use super::awaited::awaits_answer;
 use super::phrases::{Hit, List};
 use super::scene::Scene;
 use super::tasks_raised::{is_comparable, matched, telling};
+use super::unexplained::{parts, unexplained};
 use super::{Fault, fault};
 use crate::evidence::Role;
 
@@ -21,10 +23,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(open) = open_task(scene) {
         return fault("it ends the conversation before this task was raised", scene.input.tasks[open]);
     }
-    let agent = scene.last_agent()?;
-    let sentences = agent.plain();
-    let waits =
-        scene.agent_asks() && !agent.has(List::AnythingElse) && !agent.has(List::Goodbye) && !sentences.is_empty();
+    let agent = scene.last_agent().filter(|_| awaits_answer(scene))?;
     let within = |hit: &Hit, list| {
         turn.of(list).any(|it| {
             it.start <= hit.start
@@ -35,13 +34,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let answers = outside >= 12
         || turn.of(List::Answer).any(|hit| !within(hit, List::Goodbye) && !within(hit, List::Polite))
             && !only_thanks(scene);
-    if waits && !answers {
-        return fault("it ends the conversation while the assistant waits for an answer", agent.raw);
+    if answers {
+        return None;
     }
-    None
+    fault("it ends the conversation while the assistant waits for an answer", agent.raw)
 }
 
-/// The first task of which no message says anything.
+/// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised
+/// one in other words, and what the agent told by itself needs no question.
 fn open_task(scene: &Scene<'_>) -> Option<usize> {
     let turn = scene.text();
     let users: Vec<_> = scene.users().chain([turn]).collect();
@@ -55,13 +55,17 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
         let asked = scene
             .users()
             .filter(|text| !text.only_closes() && !text.outside(&[List::Answer, List::Polite, List::Greeting]).0.lt(&8))
-            .count();
+            .map(|text| parts(text).count().max(1))
+            .sum::<usize>();
         return (asked == 0 || asked < scene.tasks.len()).then_some(asked).filter(|at| *at < scene.tasks.len());
     }
-    (0..scene.tasks.len()).find(|at| {
+    let is_open = |at: &usize| {
         let words = telling(scene, *at);
-        !words.is_empty() && !said.iter().any(|text| matched(text, &words).0 > 0)
-    })
+        let is_told = || scene.agents().any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len());
+        !words.is_empty() && !said.iter().any(|text| matched(text, &words).0 > 0) && !is_told()
+    };
+    let open: Vec<usize> = (0..scene.tasks.len()).filter(is_open).collect();
+    open.first().copied().filter(|_| unexplained(scene) < open.len())
 }
 
 /// Whether what looks like an answer is part of thanks: "ok, thanks".

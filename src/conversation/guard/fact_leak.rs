@@ -186,12 +186,12 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
 }
 
 /// The words of a fact by which an agent may ask for it.
-fn subject<'f>(fact: &'f TextView<'_>) -> impl Iterator<Item = Content<'f>> {
+pub(super) fn subject<'f>(fact: &'f TextView<'_>) -> impl Iterator<Item = Content<'f>> {
     fact.content().filter(|word| !PHRASES.task_words.contains_key(word.text))
 }
 
 /// Whether a message has a word by which the fact alone is known.
-fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let is_shared = |word: &Content<'_>| scene.facts.iter().any(|other| !std::ptr::eq(other, fact) && other.says(word));
     subject(fact).any(|word| agent.says(&word) && !is_shared(&word))
 }
@@ -219,7 +219,7 @@ fn kinds(text: &TextView<'_>) -> u32 {
 }
 
 /// The kinds that what a fact says has by its form. The names are those of the file.
-fn by_shape(fact: &TextView<'_>) -> u32 {
+pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
     let kinds = |words: &'static str| TextView::new(words).kinds();
     let digits = digits(fact.plain()).len();
     let joins =

@@ -6,6 +6,7 @@
 //! Invariants: a guard is a pure function; it reads the turn in the light of the conversation and never judges the agent;
 //! in unclear cases it finds nothing. The phrases that the guards look for are data, in `phrases/`, one line a language.
 
+mod awaited;
 mod derived;
 mod early_end;
 mod empty;
@@ -25,6 +26,7 @@ mod tasks_raised;
 mod text_view;
 mod too_long;
 mod two_tasks;
+mod unexplained;
 mod values;
 mod words;
 mod wrong_language;

@@ -33,9 +33,11 @@ pub(super) enum List {
     Asks,
     WhatIsWrong,
     Objection,
+    Feedback,
+    Refusal,
 }
 
-const LISTS: [(List, &str); 21] = [
+const LISTS: [(List, &str); 23] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -57,6 +59,8 @@ const LISTS: [(List, &str); 21] = [
     (List::Asks, include_str!("phrases/asks.txt")),
     (List::WhatIsWrong, include_str!("phrases/what_is_wrong.txt")),
     (List::Objection, include_str!("phrases/objection.txt")),
+    (List::Feedback, include_str!("phrases/feedback.txt")),
+    (List::Refusal, include_str!("phrases/refusal.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.

@@ -6,6 +6,9 @@ use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::words::{Script, Word, is_same_stem, plain, words};
 use crate::text::is_of_word;
 
+/// So many words of a text are compared with those of another: replies may be megabytes.
+const COMPARED: usize = 400;
+
 #[derive(Debug)]
 pub(super) struct TextView<'a> {
     pub(super) raw: &'a str,
@@ -258,7 +261,8 @@ impl<'a> TextView<'a> {
 
     /// How alike two texts are by their words, from 0 to 1.
     pub(super) fn likeness(&self, other: &TextView<'_>) -> f64 {
-        let (one, two): (Vec<&str>, Vec<&str>) = (self.words().collect(), other.words().collect());
+        let one: Vec<&str> = self.words().take(COMPARED).collect();
+        let two: Vec<&str> = other.words().take(COMPARED).collect();
         if one.is_empty() || two.is_empty() {
             return if self.plain().trim() == other.plain().trim() { 1.0 } else { 0.0 };
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::KEYS;
 use super::content::{Content, pair, read_call, read_content, read_part, read_response};
 use super::rubric::read_rubrics;
+use crate::dataset::NO_TEXT;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
 use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, RecordedTurn, Rubric, UserLine};
 
@@ -139,7 +140,10 @@ impl Invocation {
     pub(in crate::dataset) fn into_recorded(self) -> RecordedTurn {
         RecordedTurn {
             id: self.id,
-            user: self.user.texts.join("\n"),
+            user: match self.user.texts.is_empty() && !self.user.others.is_empty() {
+                true => NO_TEXT.to_owned(),
+                false => self.user.texts.join("\n"),
+            },
             reply: self.reply,
             calls: self.calls.unwrap_or_default(),
             intermediate: self.intermediate,

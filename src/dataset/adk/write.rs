@@ -27,8 +27,10 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
     if let Some(created) = dataset.created {
         set["creation_timestamp"] = created.into();
     }
-    if is_own {
-        extend(&mut set, &dataset.extra, &["liveModelConfig"]);
+    match dataset.extra.get("name") {
+        _ if is_own => extend(&mut set, &dataset.extra, &["liveModelConfig"]),
+        Some(name) => set["name"] = name.clone(),
+        None => {}
     }
     written.add(format!("{}.evalset.json", file_name(&dataset.name)), &set);
     let config = write_config(dataset, &mut written);

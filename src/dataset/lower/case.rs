@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
-use crate::dataset::{CaseUser, DatasetCase, JudgedScope, Scenario, ScenarioDriver, ScenarioPersona, UserLine};
+use crate::dataset::{
+    CaseUser, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, UserLine,
+};
 use crate::job::UserPersona;
 use crate::metric::Rubric;
 use crate::metric::trajectory::{ASSERTIONS, Expectation};
@@ -14,11 +16,11 @@ const NO_LIMIT: u32 = 100;
 
 /// How many messages, of both sides, a case may need.
 pub(super) fn most_messages(case: &DatasetCase) -> u32 {
-    let turns = match &case.user {
-        CaseUser::Lines(lines) => u32::try_from(lines.len()).unwrap_or(u32::MAX),
-        CaseUser::Scenario(scenario) => scenario.max_turns.unwrap_or(NO_LIMIT),
-    };
-    turns.saturating_mul(2).max(2)
+    match &case.user {
+        // The agent may speak first, and all lines are sent.
+        CaseUser::Lines(lines) => u32::try_from(lines.len()).unwrap_or(u32::MAX).saturating_mul(2).saturating_add(1),
+        CaseUser::Scenario(scenario) => scenario.max_turns.unwrap_or(NO_LIMIT).saturating_mul(2).max(2),
+    }
 }
 
 /// The parts of a job that hold for all its cases.
@@ -166,14 +168,17 @@ fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), w
     // Only the originals take nothing for an expectation.
     expected.reply = expected.reply.filter(|reply| options.strict || !reply.is_empty());
     expected.calls = expected.calls.or(expects_none.then(Vec::new));
-    let mut lowered = json!({ "say": line.say });
+    // Nobody has to send what was recorded.
+    let is_shown_only = options.is_recorded && line.say.is_empty() && !line.attachments.is_empty();
+    let say = if is_shown_only { NO_TEXT } else { &line.say };
+    let mut lowered = json!({ "say": say });
     if expected != Expectation::default() {
         lowered["expected"] = json!(expected);
     }
     if !mocks.is_empty() {
         lowered["mocks"] = mocks.into();
     }
-    if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(line.say.as_str()) } else { lowered }
+    if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(say) } else { lowered }
 }
 
 /// The results of tools in a turn.

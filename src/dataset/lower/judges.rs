@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::dataset::watsonx::RESISTED;
 use crate::dataset::{DatasetMetric, Rubric, System};
-use crate::metric::template::{Category, TemplateField, TemplateScorer};
+use crate::metric::template::{Category, StepPart, TRACE_STEP, TemplateField, TemplateScorer, TraceStep};
 
 /// A metric with its options; or why there is none.
 type Lowered = Result<(&'static str, Value), String>;
@@ -28,7 +29,8 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         judging["sampleFrom"] = threshold.clamp(0.0, 1.0).into();
     }
     let says = |option: &str| metric.options.get(option) == Some(&Value::Bool(true));
-    if says("includeIntermediateResponsesInFinal") {
+    // Every text of a conversation is a message of watsonx Orchestrate's, wherever it stands in its turn.
+    if says("includeIntermediateResponsesInFinal") || system == System::Watsonx {
         judging["intermediate"] = true.into();
     }
     let rubric = |scope: &str, of_type: Option<&str>| {
@@ -84,6 +86,7 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
             Err("it is the confidence of the vendor's own search, which no agent reports".to_owned())
         }
         (System::Watsonx, "AssertLLM") => rubric("conversation", None),
+        (System::Watsonx, RESISTED) => rubric("turns", None),
         (System::Redhat, _) => super::quickstart::options(metric, strict),
         _ => Err("nothing here means the same".to_owned()),
     }
@@ -138,10 +141,22 @@ fn own_rubric(rubric: &Rubric) -> Value {
     serde_json::to_value(rubric).unwrap_or_default()
 }
 
+/// A variable of a metric that shows a step of the agent's trace, which only recordings have.
+pub(super) fn traced_variable(options: &Value) -> Option<&str> {
+    let variables = options.get("variables").and_then(Value::as_object)?;
+    variables.iter().find(|(_, field)| field.get(TRACE_STEP).is_some()).map(|(name, _)| name.as_str())
+}
+
 /// trpc-agent-go's own prompt of a user.
 fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
     let template = metric.options.get("template").and_then(Value::as_object).ok_or("it has no template")?;
     let text = |key: &str| template.get(key).and_then(Value::as_str).unwrap_or_default();
+    for (key, own) in [("sampleAggregatorName", "majority_vote"), ("invocationAggregatorName", "average")] {
+        if !["", own].contains(&text(key)) {
+            let why = format!("`{}`, its `{key}`, is registered in a Go program: it can't be run here", text(key));
+            return Err(why);
+        }
+    }
     let scorer = match text("responseScorerName") {
         "single_score" => TemplateScorer::SingleScore,
         "boolean" => TemplateScorer::Boolean,
@@ -151,9 +166,8 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
                 .map_err(|why| format!("its categories: {why}"))?;
             TemplateScorer::Categorical(categories)
         }
-        "rubric_scores" => {
-            TemplateScorer::RubricScores(metric.rubrics.iter().map(|rubric| rubric.id.clone()).collect())
-        }
+        // Those of the case are only known with the case.
+        "rubric_scores" => TemplateScorer::RubricScores(Vec::new()),
         other => return Err(format!("`{other}` is a scorer that is registered in a Go program: it can't be run here")),
     };
     let (mut variables, mut paths) = (Map::new(), Map::new());
@@ -170,9 +184,14 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
             ("expected", "finalResponse") => TemplateField::ExpectedResponse,
             ("metric", "rubrics") => TemplateField::Rubrics,
             (_, field) => {
-                return Err(format!(
-                    "its variable `{name}` takes `{field}`, a step of a trace, which no agent reports"
-                ));
+                let part = match field {
+                    "traceStepInput" => StepPart::Input,
+                    "traceStepOutput" => StepPart::Output,
+                    "traceStepTools" => StepPart::Tools,
+                    _ => StepPart::Skills,
+                };
+                let node = source.get("selector").and_then(|selector| selector.get("nodeID")).and_then(Value::as_str);
+                TemplateField::TraceStep(TraceStep { node: node.unwrap_or_default().to_owned(), part })
             }
         };
         variables.insert(name.to_owned(), serde_json::to_value(field).unwrap_or_default());

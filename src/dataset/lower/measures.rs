@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::LowerOptions;
+use crate::dataset::redhat::EXPECTATIONS;
+use crate::dataset::watsonx::RESISTED;
 use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, ScenarioDriver, System, UserLine};
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
@@ -27,6 +29,7 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
         }
         match metric_options(system, metric, strict)
             .and_then(|found| with_subject(dataset, &metric.name, (options, found)))
+            .and_then(|found| reported(options, found))
         {
             // What is shown anyway is no metric here.
             Ok(None) => {}
@@ -58,12 +61,22 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
     if !strict && dataset.cases.iter().any(has_outcome) {
         entries.push(entry("Expected outcome", Some(0.5), "tasks", json!({})));
     }
+    let for_expectations = |rubric: &Rubric| rubric.metric.as_deref() == Some(EXPECTATIONS);
+    if dataset.cases.iter().flat_map(|case| &case.rubrics).any(for_expectations) {
+        let judging = super::judges::judging(1, strict);
+        entries.push(entry(EXPECTATIONS, Some(1.0), "rubric", json!({ "judging": judging })));
+    }
     let is_shown_only = |entry: &Value| entry.get("weight").is_some();
     let none_counts = entries.iter().all(is_shown_only);
     for (metric, why) in unavailable {
         warnings.about_metric(&metric.name, &why, none_counts || metric.threshold.is_some());
     }
-    if none_counts {
+    let is_unavailable = |entry: &Value| entry.get("unavailable").is_some();
+    if none_counts && system == System::Watsonx && !entries.is_empty() && !entries.iter().any(is_unavailable) {
+        warnings
+            .about_file("JourneySuccessMetric is not among the file's `metrics`: what is measured counts in its place");
+        entries.iter_mut().filter_map(Value::as_object_mut).for_each(|entry| drop(entry.remove("weight")));
+    } else if none_counts {
         // Then what can't be computed does, and is missing in every score.
         let unavailable = entries.iter_mut().filter(|entry| entry.get("unavailable").is_some());
         unavailable
@@ -176,6 +189,7 @@ fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Resul
         (MeasureKind::Journey, _) => of_watsonx(match metric.evaluator.as_str() {
             "JourneyCompletion" => TrajectoryFigure::JourneyCompletion,
             "TextMatch" => TrajectoryFigure::TextMatch,
+            RESISTED => TrajectoryFigure::Resisted,
             _ => TrajectoryFigure::JourneySuccess,
         }),
         (MeasureKind::Routing, _) => of_watsonx(TrajectoryFigure::RoutingF1),
@@ -193,6 +207,15 @@ fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Resul
         (MeasureKind::Custom, _) => {
             Err("it is a function in the system's own language, which can't run here".to_owned())
         }
+    }
+}
+
+/// What no agent that is asked reports is left to recordings.
+fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Lowered>, String> {
+    let of_recordings = found.as_ref().filter(|_| !options.is_recorded);
+    match of_recordings.and_then(|(_, lowered)| super::judges::traced_variable(lowered)) {
+        Some(name) => Err(format!("its variable `{name}` shows a step of a trace, which only recordings have")),
+        None => Ok(found),
     }
 }
 

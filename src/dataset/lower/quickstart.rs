@@ -158,6 +158,8 @@ const FIRST: [(&str, &str, &[&str]); 3] = [
 pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static str, Value), String> {
     let mut judging = judging(1, strict);
     judging["until"] = END.into();
+    // Each message of a conversation is a turn of DeepEval's, which its judges see.
+    judging["intermediate"] = true.into();
     let name = metric.name.trim_end_matches(" [Conversational GEval]");
     // The questions of today's first three mean what the native metrics decide reply by reply, with evidence for each.
     let is_native = !strict || metric.evaluator != "ConversationalGEval";

@@ -289,6 +289,28 @@ fn a_part_of_a_value_is_shown_where_a_template_asks_for_it() {
 }
 
 #[test]
+fn a_step_of_a_trace_is_shown_of_recordings_alone() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},
+        "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]}]});
+    let source =
+        json!({"scope": "actual", "field": "traceStepTools", "selector": {"nodeID": "plan"}, "path": "$[0].name"});
+    let template = json!({"prompt": "{{q}}", "responseScorerName": "boolean", "variableBindings": [{"templateVariable": "q", "source": source}]});
+    let config = json!([{"metricName": "llm_judge_template", "threshold": 0.5, "criterion": {"llmJudge": {"template": template}}}]);
+    let beside = || crate::dataset::Beside {
+        config: Some(NamedText { name: "c.json".to_owned(), text: config.to_string() }),
+        ..Default::default()
+    };
+    let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &beside()).unwrap();
+    let lowered =
+        |is_recorded| lower(&dataset, &LowerOptions { is_recorded, ..options() }).document["metrics"][0].clone();
+    let recorded = lowered(true);
+    assert_eq!(recorded["template"]["variables"], json!({"q": {"traceStep": {"node": "plan", "part": "tools"}}}));
+    assert_eq!(recorded["template"]["paths"], json!({"q": "$[0].name"}));
+    let why = "its variable `q` shows a step of a trace, which only recordings have";
+    assert_eq!(lowered(false)["unavailable"]["why"], why);
+}
+
+#[test]
 fn rubrics_with_one_id_are_refused_with_their_case() {
     let rubric = |id: &str| json!({"rubric_id": id, "rubric_content": {"text_property": "It is kind."}});
     let set = |of_turn: Value| {
@@ -346,6 +368,24 @@ fn knowledge_is_recalled_by_what_was_retrieved_alone() {
     assert!(warnings.iter().any(|it| it.contains("(gpt) is not asked")), "{warnings:?}");
     let (own, _) = judged(&set, &metric(json!({"knowledgeToolNames": ["find"]})));
     assert_eq!(own["rubric"]["retrievedBy"], json!(["find"]));
+}
+
+#[test]
+fn samples_that_a_go_program_adds_up_can_not_be_computed() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [
+        {"invocationId": "1", "userContent": {"role": "user", "content": "hi"}}]}]});
+    let judged = |key: &str, name: &str| {
+        let binding = json!({"templateVariable": "q", "source": {"scope": "actual", "field": "finalResponse"}});
+        let template =
+            json!({"prompt": "{{q}}", "responseScorerName": "boolean", key: name, "variableBindings": [binding]});
+        let metric = json!([{"metricName": "llm_judge_template", "threshold": 0.6, "criterion": {"llmJudge": {"template": template}}}]);
+        judged(&set, &metric).0
+    };
+    for (key, own) in [("sampleAggregatorName", "majority_vote"), ("invocationAggregatorName", "average")] {
+        assert!(judged(key, own)["template"].is_object(), "{key}");
+        let why = judged(key, "mine")["unavailable"]["why"].to_string();
+        assert!(why.contains(key) && why.contains("is registered in a Go program"), "{why}");
+    }
 }
 
 #[test]

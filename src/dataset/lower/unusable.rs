@@ -19,23 +19,23 @@ const MOST: usize = 100;
 /// # Errors
 /// All of them, each with the line of its case.
 pub fn check_expected(typed: &str, dataset: &Dataset, job: &LoweredJob) -> Result<(), Problems> {
-    let items = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let metrics = items(job.document.get("metrics"));
-    let metrics: Vec<MetricEntry> = metrics.into_iter().filter_map(|it| MetricEntry::deserialize(it).ok()).collect();
+    let metrics = items(job.document.get("metrics")).iter().filter_map(|it| MetricEntry::deserialize(it).ok());
+    let metrics: Vec<MetricEntry> = metrics.collect();
     let mut list: Vec<Problem> = Vec::new();
     for (case, lowered) in dataset.cases.iter().zip(items(job.document.get("cases"))) {
         let file = case.file.as_ref().map_or_else(|| typed.to_owned(), |file| file.display().to_string());
-        for problem in same_rubrics(&metrics, &lowered).into_iter().map(|it| same_rubric(&file, case, it)) {
+        // Expectations of the whole case come first, then those of each of its messages.
+        let parts = std::iter::once(lowered).chain(items(lowered.get("script")));
+        let expected: Vec<Option<Expectation>> = parts.map(expectation_of).collect();
+        for problem in same_rubrics(&metrics, &expected).into_iter().map(|it| same_rubric(&file, case, it)) {
             if !list.contains(&problem) {
                 list.push(problem);
             }
         }
-        let lines = items(lowered.get("script")).into_iter().zip(1..);
-        let lines = lines.map(|(line, number)| (format!(", message {number}"), line));
-        for (place, part) in [(String::new(), lowered)].into_iter().chain(lines) {
-            let Some(Ok(expected)) = part.get("expected").map(Expectation::deserialize) else { continue };
-            for found in metrics.iter().flat_map(|entry| expectation_problems(&entry.metric, &expected)) {
-                let problem = problem(&file, case, (&place, &expected), found);
+        for (number, expected) in expected.iter().enumerate() {
+            let Some(expected) = expected else { continue };
+            for found in metrics.iter().flat_map(|entry| expectation_problems(&entry.metric, expected)) {
+                let problem = problem(&file, case, (number, expected), found);
                 if !list.contains(&problem) {
                     list.push(problem);
                 }
@@ -47,15 +47,26 @@ pub fn check_expected(typed: &str, dataset: &Dataset, job: &LoweredJob) -> Resul
     if list.is_empty() { Ok(()) } else { Err(Problems { list, untold }) }
 }
 
-/// The rubrics of a case that one metric could not tell apart, each with that metric's name.
-fn same_rubrics(metrics: &[MetricEntry], lowered: &Value) -> Vec<(String, SameId)> {
-    let of = |part: &Value| Expectation::deserialize(part.get("expected")?).ok();
-    let whole = of(lowered).unwrap_or_default().rubrics;
-    let lines = lowered.get("script").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let lines: Vec<Vec<Rubric>> = lines.iter().map(|line| of(line).unwrap_or_default().rubrics).collect();
-    let lines: Vec<&[Rubric]> = lines.iter().map(Vec::as_slice).collect();
+fn items(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn expectation_of(part: &Value) -> Option<Expectation> {
+    Expectation::deserialize(part.get("expected")?).ok()
+}
+
+fn rubrics_of(part: &Option<Expectation>) -> &[Rubric] {
+    part.as_ref().map_or(&[], |expected| &expected.rubrics)
+}
+
+/// The rubrics of a case, of the whole and of each message, that one metric could not tell apart, each with that metric's name.
+fn same_rubrics(metrics: &[MetricEntry], expected: &[Option<Expectation>]) -> Vec<(String, SameId)> {
+    let (whole, lines) = expected.split_first().unwrap_or((&None, &[]));
+    let lines: Vec<&[Rubric]> = lines.iter().map(rubrics_of).collect();
     let found = metrics.iter().filter_map(|entry| match &entry.metric {
-        MetricConfig::Rubric(options) => Some((entry.label(), options.same_ids(entry.label(), &whole, &lines))),
+        MetricConfig::Rubric(options) => {
+            Some((entry.label(), options.same_ids(entry.label(), rubrics_of(whole), &lines)))
+        }
         _ => None,
     });
     found.flat_map(|(label, same)| same.into_iter().map(|it| (label.to_owned(), it))).collect()
@@ -70,9 +81,10 @@ fn same_rubric(file: &str, case: &DatasetCase, (metric, SameId { id, line, .. })
 fn problem(
     file: &str,
     case: &DatasetCase,
-    (place, expected): (&str, &Expectation),
+    (message, expected): (usize, &Expectation),
     found: ExpectationProblem,
 ) -> Problem {
+    let place = if message == 0 { String::new() } else { format!(", message {message}") };
     let call = found.call.and_then(|at| expected.calls.as_ref()?.get(at));
     let of_call = call.map(|call| format!(", the call of {}, {}", call.label(), found.place)).unwrap_or_default();
     let message = format!("case {}{place}{of_call}: {}", case.id, found.message);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{OpenOptions, name, open_file, read, warning};
 use crate::dataset::findings::about_file;
 use crate::dataset::load::single;
-use crate::dataset::{Dataset, Files, Kind, Purpose, System, recognise};
+use crate::dataset::watsonx::RESISTED;
+use crate::dataset::{Dataset, Files, Kind, MeasureKind, Purpose, System, recognise};
 use crate::job::Problems;
 
 /// Folders within folders, at most.
@@ -106,21 +107,36 @@ fn files_below(folder: &Path, files: &dyn Files) -> Vec<(PathBuf, usize)> {
 fn add(datasets: &mut Vec<Dataset>, dataset: Dataset, folder: &Path) {
     let is_single = matches!(dataset.kind, Kind::WatsonxCase | Kind::RedhatConversation | Kind::RedhatGoldens);
     let joins = |known: &&mut Dataset| {
-        known.kind == dataset.kind || known.kind.system() == System::Redhat && dataset.kind.system() == System::Redhat
+        let is_alike = known.kind == dataset.kind
+            || known.kind.system() == System::Redhat && dataset.kind.system() == System::Redhat;
+        is_alike && attacked(known) == attacked(&dataset)
     };
     let known = datasets.iter_mut().filter(|_| is_single).find(joins);
     let Some(known) = known else {
         let folder = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = folder.filter(|_| is_single).unwrap_or_else(|| dataset.name.clone());
+        let folder = folder.filter(|_| is_single);
+        let name = match (folder, attacked(&dataset)) {
+            (Some(folder), Some(_)) => {
+                let before = datasets.iter().filter(|it| attacked(it).is_some()).count();
+                format!("{folder} attacks {}", before + 1)
+            }
+            (Some(folder), None) => folder,
+            (None, _) => dataset.name.clone(),
+        };
         datasets.push(Dataset { name, ..dataset });
         return;
     };
     join(known, dataset);
 }
 
+/// How attacks are measured, where the cases are some: they are measured by other metrics than all other cases.
+pub(super) fn attacked(dataset: &Dataset) -> Option<(MeasureKind, usize)> {
+    dataset.metrics.iter().find(|metric| metric.name == RESISTED).map(|metric| (metric.kind, metric.rubrics.len()))
+}
+
 /// Adds the cases of one dataset to another; one with an id that is there already is left out, as its system does.
-pub(super) fn join(known: &mut Dataset, dataset: Dataset) {
-    known.warnings.extend(dataset.warnings);
+pub(super) fn join(known: &mut Dataset, mut dataset: Dataset) {
+    known.warnings.extend(std::mem::take(&mut dataset.warnings));
     if known.known_users.is_empty() {
         known.known_users = dataset.known_users;
     }

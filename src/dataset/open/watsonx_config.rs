@@ -36,6 +36,12 @@ pub(super) fn open(path: &Path, text: &str, options: &OpenOptions, files: &dyn F
                 continue;
             }
             for read in open_file(&path, options, files)? {
+                if !dataset.cases.is_empty() && folder::attacked(&dataset) != folder::attacked(&read) {
+                    let message =
+                        "attacks are measured by other metrics than cases, and by others than attacks of another kind";
+                    let help = "name them in a configuration of their own";
+                    return Err(single(about_file(&name(&path), message, Some(help))));
+                }
                 folder::join(&mut dataset, read);
             }
         }

@@ -4,11 +4,9 @@ use serde_json::{Map, Value};
 
 use super::Recorded;
 use crate::dataset::Kind;
+use crate::dataset::NO_TEXT;
 use crate::dataset::model::{CaseUser, Dataset, DatasetCall, DatasetCase, LineExpectation, UserLine};
 use crate::evidence::{ToolUse, Turn};
-
-/// The message of a turn whose user wrote no text.
-const NO_TEXT: &str = "(a message without text)";
 
 impl Recorded {
     /// The conversation as a case. Results of tools are not expected: they are the world's.

@@ -2,6 +2,7 @@
 //! conversations as the evidence of a trial has them.
 
 mod case;
+mod context;
 mod matching;
 mod messages;
 mod open;
@@ -10,6 +11,7 @@ mod otlp;
 mod otlp_figures;
 mod otlp_spans;
 mod results;
+mod trace;
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +22,9 @@ use super::load::{read_tree, single, stem};
 use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
 use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
-use crate::evidence::{Ending, Event, EventKind, Evidence, ToolCall, Transcript, TrialId, Turn};
+use crate::evidence::{
+    Ending, Event, EventKind, Evidence, ObjectContext, Observed, ToolCall, Transcript, TrialId, Turn,
+};
 use crate::job::{Problem, Problems};
 
 pub use matching::{CaseKey, Matching, match_cases};
@@ -53,6 +57,8 @@ pub struct Recorded {
     pub turns: Vec<Turn>,
     /// The expectations, where the file has them too: a line for each turn.
     pub expected: Vec<UserLine>,
+    /// The session's state after the conversation, where the recording has it.
+    pub state: Option<Value>,
     /// Why it broke off, where it did.
     pub error: Option<String>,
     /// All other content of the file.
@@ -70,7 +76,8 @@ impl Recorded {
         let CaseSession { id, user, .. } = self.session;
         let ending = self.error.map_or(Ending::ScriptEnded, |error| Ending::AgentFailed { error });
         let evidence = Evidence::new(id.unwrap_or(self.id), user.unwrap_or_default(), trial);
-        Evidence { transcript: Transcript { turns: self.turns }, ending, ..evidence }
+        let object_context = self.state.map(|context| Observed::Seen(ObjectContext { context, ..Default::default() }));
+        Evidence { transcript: Transcript { turns: self.turns }, ending, object_context, ..evidence }
     }
 }
 
@@ -99,8 +106,10 @@ impl RecordedTurn {
             }
         }
         for said in &self.intermediate {
-            turn.events.push(Event::other(json!({"author": said.author, "text": said.text})));
+            turn.events.push(Event::other(json!({"intermediate": said.text, "author": said.author})));
         }
+        turn.events.extend(trace::steps(&self.extra).map(Event::other));
+        turn.context = context::texts(&self.extra);
         let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
         turn.usage = self.usage;
         turn.latency_ms =

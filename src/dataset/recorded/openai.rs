@@ -80,7 +80,9 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
 /// A call: `{"id", "function": {"name", "arguments"}}`, or flat.
 pub(super) fn call_of(value: Value, id: &str) -> Option<DatasetCall> {
     let function = value.get("function").unwrap_or(&value);
-    let args = function.get("arguments").cloned().map(json_within);
+    // A function without parameters is called with a blank text by many servers.
+    let is_blank = |args: &Value| args.as_str().is_some_and(|args| args.trim().is_empty());
+    let args = function.get("arguments").filter(|args| !is_blank(args)).cloned().map(json_within);
     Some(DatasetCall {
         id: value.get(id).and_then(Value::as_str).map(str::to_owned),
         tool: function.get("name")?.as_str()?.to_owned(),

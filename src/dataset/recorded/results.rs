@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Recorded, numbered};
 use crate::dataset::cursor::{Cursor, Fields, Spelling};
+use crate::dataset::json::JsonNode;
 use crate::dataset::model::{CaseSession, RecordedTurn, UserLine};
 use crate::dataset::{adk, trpc};
 
@@ -27,6 +28,9 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
     }
     let names = ["session_id", "user_id"];
     finish(&mut conversation, &mut fields, names, &turns, expected);
+    // A session of ADK's: its events are the invocations above.
+    conversation.state =
+        fields.get("session_details").and_then(|session| session.node.get("state")).map(JsonNode::to_json);
     keep(&mut conversation.extra, &mut fields, &["final_eval_status", "overall_eval_metric_results", "eval_set_id"]);
     Some(conversation)
 }

@@ -41,12 +41,27 @@ pub(in crate::dataset) fn read_conversation(value: Cursor<'_>, name: &str, known
     let line = |turn: &RecordedTurn| UserLine { say: turn.user.clone(), ..UserLine::default() };
     case.user = CaseUser::Lines(turns.iter().filter(|turn| !turn.user.is_empty()).map(line).collect());
     if turns.iter().any(|turn| turn.reply.is_some()) {
-        case.recorded = Some(turns);
+        case.recorded = Some(joined(turns));
     }
     dataset.extra = fields.rest(UnknownKeys::Kept);
     dataset.cases = vec![case];
     dataset.metrics = metrics(MetricSet::default());
     dataset
+}
+
+/// Turns of which the user spoke before the agent could are one, as DeepEval's judges see them.
+fn joined(turns: Vec<RecordedTurn>) -> Vec<RecordedTurn> {
+    let mut joined: Vec<RecordedTurn> = Vec::new();
+    for turn in turns {
+        match joined.last_mut().filter(|last| last.reply.is_none() && !last.user.is_empty()) {
+            Some(last) => {
+                let user = format!("{}\n{}", last.user, turn.user);
+                *last = RecordedTurn { user, ..turn };
+            }
+            None => joined.push(turn),
+        }
+    }
+    joined
 }
 
 /// Reads one message. The agent's first one is its greeting; of several in a row the last one is the reply.

@@ -6,5 +6,5 @@ pub(in crate::dataset) mod metrics;
 mod write;
 
 pub(super) use conversation::{read_context, read_conversation, user_ids};
-pub(super) use goldens::{multiply, read_goldens};
+pub(super) use goldens::{EXPECTATIONS, multiply, read_goldens};
 pub(super) use write::write;

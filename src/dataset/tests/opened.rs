@@ -113,6 +113,36 @@ fn conversations_of_redhat_are_one_dataset_with_their_context() {
 const CASE: &str = r#"{"story": "s", "agent": "a", "goals": {}, "goal_details": [], "tags": ["t"]}"#;
 
 #[test]
+fn what_a_configuration_of_watsonx_would_do_and_is_not_done_is_told() {
+    let config = "test_paths: data\nenable_manual_user_input: true\ntrace_sources: [x]\nis_strict: false\ncustom_metrics_config: {paths: [m]}\nllm_user_config: {personas: [adversarial], model_id: m}\noutput_dir: o\n";
+    let files = Held::new(&[("w/config.yml", config), ("w/data/a.json", CASE)]);
+    let warned = warnings(&opened("w/config.yml", &files)[0]).join("\n");
+    for name in ["enable_manual_user_input", "trace_sources", "custom_metrics_config", "personas", "model_id"] {
+        assert!(warned.contains(name), "{name}: {warned}");
+    }
+    assert!(!warned.contains("is_strict") && !warned.contains("output_dir"), "{warned}");
+}
+
+#[test]
+fn attacks_of_watsonx_are_not_joined_with_other_cases() {
+    let attack = CASE.replace("\"tags\"", r#""attack_data": {"attack_category": "on_policy"}, "tags""#);
+    let files = Held::new(&[
+        ("w/config.yml", "test_paths: data\n"),
+        ("w/data/a.json", CASE),
+        ("w/data/b.json", &attack),
+        ("w/attacks.yml", "test_paths: data/b.json\n"),
+    ]);
+    let refused = failed("w/config.yml", &files);
+    assert!(refused.contains("w/data/b.json") && refused.contains("measured by other metrics than cases"), "{refused}");
+    let both = opened("w/data", &files);
+    let names: Vec<(&str, usize)> = both.iter().map(|it| (it.name.as_str(), it.cases.len())).collect();
+    assert_eq!(names, [("data", 1), ("data attacks 1", 1)]);
+    let alone = opened("w/attacks.yml", &files);
+    assert_eq!(alone[0].metrics.len(), 1);
+    assert_eq!(alone[0].metrics[0].name, "AttackResisted");
+}
+
+#[test]
 fn a_configuration_of_watsonx_names_its_cases() {
     let summary = |with: &str| {
         format!(

@@ -60,7 +60,7 @@ fn kinds_are_told_apart_by_their_content() {
         (r#"{"state": {}}"#, AdkSession),
         (r#""{\"eval_set_result_id\": \"a\"}""#, AdkResult),
         (r#"{"evalSetId": "a", "evalCases": []}"#, TrpcEvalSet),
-        (r#"{"evalSetId": "a", "evalCases": [{"conversation": [{"finalResponse": {"role": "model"}}]}]}"#, AdkEvalSet),
+        (r#"{"evalSetId": "a", "evalCases": [{"conversation": [{"finalResponse": {"role": "model"}}]}]}"#, TrpcEvalSet),
         (r#"{"story": "a", "starting_sentence": "b"}"#, WatsonxCase),
         ("story,agent\na,b\n", WatsonxStories),
         ("# c\ntest_paths:\n  - a\n", WatsonxConfig),
@@ -118,7 +118,15 @@ fn an_eval_set_of_adk_may_be_camel_case_at_the_top_alone() {
         (r#""eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]"#, AdkEvalSet),
         (r#""evalId": "c", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]"#, AdkEvalSet),
         (r#""evalId": "c", "conversation": [{"userContent": {"role": "user", "content": "Hi"}}]"#, TrpcEvalSet),
+        (
+            r#""evalId": "c", "conversation": [{"finalResponse": {"role": "model", "parts": [{"text": "Hi"}]}}]"#,
+            TrpcEvalSet,
+        ),
+        (r#""evalId": "c", "conversation": [{"intermediateData": {"invocationEvents": []}}]"#, AdkEvalSet),
     ] {
         assert_eq!(recognise("x", &set(case)).unwrap(), kind, "{case}");
+    }
+    for go in [r#"{"EvalSetID": "s", "evalcases": []}"#, r#"[{"MetricName": "m", "threshold": 1}]"#] {
+        assert!(matches!(recognise("x", go).unwrap(), TrpcEvalSet | TrpcMetrics), "{go}");
     }
 }

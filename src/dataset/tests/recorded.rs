@@ -86,6 +86,32 @@ fn results_of_adk_are_read() {
 }
 
 #[test]
+fn what_an_agent_of_adk_had_before_it_and_its_last_state_are_kept() {
+    let turn = json!({"invocation_id": "i", "user_content": {"parts": [{"inline_data": {"mime_type": "image/png", "data": "aGk="}}]},
+        "final_response": {"parts": [{"text": "b"}]},
+        "app_details": {"agent_details": {"root": {"name": "root", "instructions": "Open 9 to 5.", "tool_declarations": [{"name": "t"}]},
+            "other": {"instructions": " ", "tool_declarations": []}}},
+        "intermediate_data": {"invocation_events": [{"author": "root", "grounding_metadata": {"chunk": 1}}]}});
+    let result = json!({"eval_set_result_id": "r", "eval_case_results": [{"eval_id": "c", "session_details": {"state": {"k": 1}},
+        "eval_metric_result_per_invocation": [{"actual_invocation": turn}, {"actual_invocation": turn}]}]});
+    let conversation = recorded(&result.to_string()).conversations.remove(0);
+    assert_eq!(conversation.turns[0].user, "(a message without text)", "it is no greeting");
+    let found: Vec<_> = conversation.turns[0].context.iter().map(|it| (it.name.as_str(), it.text.as_str())).collect();
+    let expected = [
+        ("instructions of root", "Open 9 to 5."),
+        ("tools of root", r#"[{"name":"t"}]"#),
+        ("grounding metadata", r#"{"chunk":1}"#),
+    ];
+    assert_eq!(found, expected);
+    let condition = crate::evidence::Condition::WithFacts;
+    let (case, model) = ("c".to_owned(), "m".to_owned());
+    let trial = crate::evidence::TrialId { number: 1, case, model, condition, repeat: 1 };
+    let evidence = conversation.into_evidence(&trial);
+    let Some(crate::evidence::Observed::Seen(state)) = evidence.object_context else { panic!("it has no state") };
+    assert_eq!(state.state(), json!({"k": 1}));
+}
+
+#[test]
 fn messages_of_watsonx_are_read_and_paired() {
     let one = text("watsonx/analysis/messages/data1.messages.json");
     let recording = load_recorded("x/data1.run2.messages.json", &one).unwrap();
@@ -105,6 +131,35 @@ fn messages_of_watsonx_are_read_and_paired() {
     let broken = r#"[{"role": "assistant", "type": "tool_call", "content": "{oops"}]"#;
     let problems = load_recorded("f.json", broken).unwrap_err();
     assert!(render_problems(&problems).contains("[0].content: the text of a tool's message must be JSON"));
+}
+
+#[test]
+fn only_the_agent_speaks_for_itself_in_messages_of_watsonx() {
+    let talk = json!([{"role": "user", "content": "Hi", "type": "text"},
+        {"role": "assistant", "type": "text", "content": "I look.", "tool_calls": [{"id": "1", "name": "t", "args": {"a": 1}}]},
+        {"role": "tool", "type": "tool_response", "content": "{\"tool_call_id\": \"1\", \"name\": \"t\", \"content\": 5}"},
+        {"role": "tool", "type": null, "content": "{\"days\": 5}"},
+        {"role": "assistant", "type": null, "content": null, "tool_calls": [{"id": "2", "function": {"name": "u", "arguments": "{}"}}]},
+        {"role": "system", "type": "text", "content": "5 days"}]);
+    let recording = recorded(&talk.to_string());
+    let turn = &recording.conversations[0].turns[0];
+    assert_eq!(turn.agent.as_deref(), Some("I look."), "neither the tool nor the system is the agent");
+    assert_eq!(calls(turn), [json!(["t", {"a": 1}]), json!(5), json!(["u", {}])]);
+    let told: Vec<&str> = recording.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(told.iter().any(|it| it.contains("a message of `system`")), "{told:?}");
+}
+
+#[test]
+fn a_blank_text_of_arguments_is_none_and_what_is_said_before_the_reply_is_kept() {
+    let chat = json!([{"role": "user", "content": "a"},
+        {"role": "assistant", "content": "One moment.", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "t", "arguments": " "}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "[2]"}, {"role": "assistant", "content": "b"}]);
+    let recording = recorded(&chat.to_string());
+    let turn = &recording.conversations[0].turns[0];
+    assert_eq!((calls(turn), turn.agent.as_deref()), (vec![json!(["t", {}]), json!([2])], Some("b")));
+    // As every transport writes it: judges that are to see it look for this key.
+    let said = EventKind::Other { data: json!({"intermediate": "One moment.", "author": "assistant"}) };
+    assert!(turn.events.iter().any(|event| event.kind == said), "{:?}", turn.events);
 }
 
 #[test]

@@ -78,3 +78,48 @@ fn what_is_wrong_is_told() {
     assert_eq!((turn.reply.as_deref(), turn.intermediate[0].text.as_str()), (Some("c"), "b"));
     assert_eq!(dataset.cases[0].extra["x"], 1);
 }
+
+#[test]
+fn users_who_speak_twice_have_one_turn_in_a_recording_and_two_messages_to_send() {
+    let text = r#"{"metadata": {"authoritative_user_id": "a"}, "conversation": [{"role": "user", "content": "a"},
+        {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}]}"#;
+    let case = &loaded(text, &Beside::default()).cases[0];
+    let recorded: Vec<_> = case.recorded.iter().flatten().map(|it| (it.user.as_str(), it.reply.as_deref())).collect();
+    assert_eq!(recorded, [("a\nb", Some("c"))]);
+    assert_eq!(lines(case).iter().map(|line| line.say.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn a_scenario_has_expectations_messages_and_texts_of_its_own() {
+    let golden = |more: &str| format!(r#"{{"scenario": "s"{more}}}"#);
+    let whole = golden(
+        r#", "expectations": {"must": ["It is kind."], "mustNot": ["It names prices."], "evalMode": "llm"},
+            "turns": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}], "context": ["c"]"#,
+    );
+    let dataset = loaded(&whole, &Beside::default());
+    let case = &dataset.cases[0];
+    let rubrics: Vec<_> = case.rubrics.iter().map(|it| (it.text.as_str(), it.metric.as_deref())).collect();
+    let metric = Some("Expectations");
+    assert_eq!(rubrics, [("It is kind.", metric), ("This does not hold: It names prices.", metric)]);
+    let said: Vec<&str> = case.session.context.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!((said, case.context_files[0].text.as_str()), (vec!["Hi", "Hello"], "c"));
+    let told = warnings(&dataset);
+    assert!(!told.iter().any(|it| it.contains("unknown key")), "{told:?}");
+    let options = crate::dataset::LowerOptions::default();
+    let lowered = crate::dataset::lower(&dataset, &options).document;
+    let decides =
+        |it: &serde_json::Value| it["name"] == "Expectations" && it["threshold"] == 1.0 && it["rubric"].is_object();
+    assert!(lowered["metrics"].as_array().unwrap().iter().any(decides), "{lowered}");
+    for (more, message) in [
+        ("", "nobody could say whether the agent did what it should"),
+        (r#", "expectations": {"must": [""]}"#, "this text must not be empty"),
+        (r#", "expectations": {"should": ["x"]}"#, "unknown key `should`"),
+        (
+            r#", "expected_outcome": "o", "user_description": "polite", "persona": {"characteristics": "rude"}"#,
+            "say different things of the user",
+        ),
+    ] {
+        let refused = refused(&golden(more), &Beside::default());
+        assert!(refused.contains(message), "{more}: {refused}");
+    }
+}

@@ -147,6 +147,7 @@ fn what_is_wrong_with_a_metric_is_told() {
         (metric(r#"{"rouge": {"rougeType": "rouge-1"}}"#), "there is no such ROUGE"),
         (metric(r#"{"rouge": {}}"#), "`rougeType` is missing"),
         (metric(r#"{"rouge": {"rougeType": "rouge1"}}"#), "`threshold` is missing"),
+        (metric(r#"{"rouge": {"rougeType": "rouge1", "threshold": {}}}"#), "it names no figure: every reply would pass"),
         (metric(r#"{"xml": {}}"#), "only checked for being well-formed"),
         (
             r#"[{"metricName": "llm_judge_template", "threshold": 1, "criterion": {"llmJudge": {"template": {"prompt": "{{q}}",
@@ -176,6 +177,57 @@ fn what_is_wrong_with_a_metric_is_told() {
     let dataset = loaded(&set, &with_config(key));
     assert!(!format!("{dataset:?}").contains("abcdefghijkl"), "{dataset:?}");
     assert!(warnings(&dataset)[0].contains("name a variable instead"));
+}
+
+#[test]
+fn a_criterion_that_is_ignored_needs_nothing_and_one_that_lets_all_pass_is_told() {
+    let set = text("trpc/local/data/math-eval-app/math-basic.evalset.json");
+    let told = |criterion: &str| {
+        let metric = format!(
+            r#"[{{"metricName": "final_response_avg_score", "threshold": 1, "criterion": {{"finalResponse": {criterion}}}}}]"#
+        );
+        warnings(&loaded(&set, &with_config(&metric))).join("; ")
+    };
+    for ignored in [
+        r#"{"xml": {"ignore": true}}"#,
+        r#"{"rouge": {"ignore": true}}"#,
+        r#"{"rouge": {"ignore": true, "threshold": {}}}"#,
+        r#"{"json": {"ignore": true, "ignoreTree": {"a": true}, "onlyTree": {"b": true}}}"#,
+        r#"{"json": {"ignoreTree": {}, "onlyTree": {"b": true}}}"#,
+    ] {
+        assert_eq!(told(ignored), "", "{ignored}");
+    }
+    for (criterion, part) in [
+        (r#"{"rouge": {"rougeType": "rouge1", "threshold": {"f1": 0}}}"#, "this comparison decides nothing"),
+        (r#"{"json": {"onlyTree": {"a": {"b": false}}}}"#, "no key of this tree is true: nothing is compared"),
+    ] {
+        assert!(told(criterion).contains(part), "{criterion}: {}", told(criterion));
+    }
+}
+
+#[test]
+fn a_template_is_read_in_any_case_and_its_categories_are_needed() {
+    let set = text("trpc/local/data/math-eval-app/math-basic.evalset.json");
+    let metric = |template: &str| {
+        format!(
+            r#"[{{"metricName": "llm_judge_template", "threshold": 1, "criterion": {{"llmJudge": {{"template": {template}}}}}}}]"#
+        )
+    };
+    let any_case = r#"{"Prompt": "{{q}}", "ResponseScorerName": "categorical", "sampleaggregatorname": "mine",
+        "ResponseScorerOptions": {"Categories": [{"Label": "good", "SCORE": 1}, {"label": "poor"}]},
+        "VariableBindings": [{"TemplateVariable": "q", "Source": {"Scope": "actual", "Field": "finalResponse"}}]}"#;
+    let template = loaded(&set, &with_config(&metric(any_case))).metrics[0].options["template"].clone();
+    assert_eq!(
+        template,
+        json!({"prompt": "{{q}}", "responseScorerName": "categorical", "sampleAggregatorName": "mine",
+            "variableBindings": [{"templateVariable": "q", "source": {"scope": "actual", "field": "finalResponse"}}],
+            "responseScorerOptions": {"categories": [{"label": "good", "score": 1.0}, {"label": "poor", "score": 0.0}]}})
+    );
+    for options in ["", r#", "responseScorerOptions": {"categories": []}"#] {
+        let template = format!(r#"{{"prompt": "so", "responseScorerName": "categorical"{options}}}"#);
+        let refused = refused(&set, &with_config(&metric(&template)));
+        assert!(refused.contains("the scorer `categorical` needs its categories"), "{refused}");
+    }
 }
 
 #[test]

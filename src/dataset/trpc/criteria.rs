@@ -134,7 +134,7 @@ fn read_length(value: Cursor<'_>) -> Options {
         bound
     });
     match bounds {
-        _ if options.get("ignore") == Some(&true.into()) => {}
+        _ if is_ignored(&options) => {}
         [None, None] => value.error("a length needs `min`, `max` or both"),
         [Some(min), Some(max)] if min > max => value.error("`min` is greater than `max`"),
         _ => {}
@@ -151,9 +151,14 @@ fn read_json(value: Cursor<'_>) -> Options {
     for name in ["ignoreTree", "onlyTree"] {
         let Some(tree) = fields.get(name) else { continue };
         check_tree(tree, tree.node);
+        if name == "onlyTree" && !tree.node.entries().is_empty() && !has_true(tree.node) {
+            tree.warn("no key of this tree is true: nothing is compared, and anything fits");
+        }
         options.insert(name.to_owned(), tree.json());
     }
-    if options.contains_key("ignoreTree") && options.contains_key("onlyTree") {
+    // Go looks at `ignore` before all else, and takes an empty tree for none.
+    let has_tree = |name: &str| options.get(name).and_then(Value::as_object).is_some_and(|tree| !tree.is_empty());
+    if !is_ignored(&options) && has_tree("ignoreTree") && has_tree("onlyTree") {
         value.error("`ignoreTree` and `onlyTree` exclude each other");
     }
     if let Some(tolerance) = fields.get("numberTolerance") {
@@ -170,6 +175,18 @@ fn read_json(value: Cursor<'_>) -> Options {
     options
 }
 
+fn is_ignored(options: &Options) -> bool {
+    options.get("ignore") == Some(&Value::Bool(true))
+}
+
+/// Whether a tree of keys ends in true somewhere.
+fn has_true(node: &JsonNode) -> bool {
+    match &node.content {
+        JsonContent::Object(entries) => entries.iter().any(|entry| has_true(&entry.value)),
+        content => *content == JsonContent::Bool(true),
+    }
+}
+
 /// A tree of keys ends in true or false.
 fn check_tree(value: Cursor<'_>, node: &JsonNode) {
     match &node.content {
@@ -179,11 +196,15 @@ fn check_tree(value: Cursor<'_>, node: &JsonNode) {
     }
 }
 
+/// A threshold of ROUGE, as an example.
+const THRESHOLD_OF_ROUGE: &str = "`\"threshold\": {\"f1\": 0.8}`";
+
 fn read_rouge(value: Cursor<'_>) -> Options {
     let Some(mut fields) = value.fields(KEYS) else { return Options::new() };
     let mut options = Options::new();
     flags(&mut fields, &["ignore", "useStemmer", "splitSummaries"], &mut options);
-    if let Some(kind) = fields.required("rougeType") {
+    let is_ignored = is_ignored(&options);
+    if let Some(kind) = if is_ignored { fields.get("rougeType") } else { fields.required("rougeType") } {
         let text = kind.text().unwrap_or_default();
         let is_counted = text.strip_prefix("rouge").and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n > 0);
         if !is_counted && !["rougeL", "rougeLsum"].contains(&text) {
@@ -195,16 +216,26 @@ fn read_rouge(value: Cursor<'_>) -> Options {
     if let Some(threshold) = fields.get("threshold") {
         let mut bounds = Options::new();
         if let Some(mut fields) = threshold.fields(KEYS) {
-            for name in ["precision", "recall", "f1"] {
-                bounds.extend(fields.number(name).map(|number| (name.to_owned(), number.into())));
+            let known = ["precision", "recall", "f1"];
+            let numbers = known.map(|name| {
+                fields.number(name).inspect(|number| drop(bounds.insert(name.to_owned(), (*number).into())))
+            });
+            match numbers {
+                _ if is_ignored => {}
+                [None, None, None] => threshold
+                    .error_with("it names no figure: every reply would pass this comparison", THRESHOLD_OF_ROUGE),
+                numbers if numbers.iter().flatten().all(|number| *number <= 0.0) => {
+                    threshold.warn("every reply reaches 0: this comparison decides nothing");
+                }
+                _ => {}
             }
             bounds.extend(fields.rest(UNKNOWN));
         }
         options.insert("threshold".to_owned(), Value::Object(bounds));
-    } else if options.get("ignore") != Some(&Value::Bool(true)) {
+    } else if !is_ignored {
         value.error_with(
             "`threshold` is missing: without one every reply would pass this comparison",
-            "`\"threshold\": {\"f1\": 0.8}`",
+            THRESHOLD_OF_ROUGE,
         );
     }
     options.extend(fields.text("tokenizerName").map(|name| ("tokenizerName".to_owned(), name.into())));
@@ -217,7 +248,7 @@ fn read_xml(value: Cursor<'_>) -> Options {
     let mut options = Options::new();
     flags(&mut fields, &["ignore", "valid"], &mut options);
     one_of(&mut fields, "matchStrategy", &["skip"], &mut options);
-    if !options.contains_key("matchStrategy") {
+    if !options.contains_key("matchStrategy") && !is_ignored(&options) {
         value.error_with("XML is only checked for being well-formed", "`\"matchStrategy\": \"skip\"` says so");
     }
     options.extend(fields.rest(UNKNOWN));

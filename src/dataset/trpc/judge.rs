@@ -1,6 +1,6 @@
 //! The criterion of judges: which model, what it is asked, and how its replies become a score.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::Cursor;
@@ -28,8 +28,7 @@ pub(super) fn read_judge(value: Cursor<'_>) -> (Map<String, Value>, Vec<Rubric>)
         }
     }
     if let Some(template) = fields.get("template") {
-        check_template(template);
-        options.insert("template".to_owned(), template.json());
+        options.insert("template".to_owned(), Value::Object(read_template(template)));
     }
     options.extend(fields.rest(UNKNOWN));
     (options, rubrics)
@@ -90,12 +89,25 @@ const SOURCES: [(&str, &[&str]); 3] = [
     ("metric", &["rubrics"]),
 ];
 
-/// Checks a template: every placeholder is bound, once, to something that there is.
-fn check_template(value: Cursor<'_>) {
-    let Some(mut fields) = value.fields(KEYS) else { return };
+/// The scorer of replies that choose a label.
+const CATEGORICAL: &str = "categorical";
+
+/// Reads a template: every placeholder is bound, once, to something that there is.
+fn read_template(value: Cursor<'_>) -> Map<String, Value> {
+    let mut template = Map::new();
+    let Some(mut fields) = value.fields(KEYS) else { return template };
+    let mut keep = |key: &str, kept: Value| drop(template.insert(key.to_owned(), kept));
     let prompt = fields.required("prompt").and_then(Cursor::filled_text);
-    fields.required("responseScorerName").and_then(Cursor::filled_text);
+    keep("prompt", prompt.into());
+    let scorer = fields.required("responseScorerName").and_then(Cursor::filled_text);
+    keep("responseScorerName", scorer.into());
+    for name in ["structuredOutputName", "sampleAggregatorName", "invocationAggregatorName"] {
+        if let Some(text) = fields.text(name) {
+            keep(name, text.into());
+        }
+    }
     let mut bound: Vec<&str> = Vec::new();
+    let mut bindings = Vec::new();
     for binding in fields.items("variableBindings") {
         let Some(mut fields) = binding.fields(KEYS) else { continue };
         let Some(name) = fields.required("templateVariable").and_then(Cursor::filled_text) else { continue };
@@ -103,10 +115,11 @@ fn check_template(value: Cursor<'_>) {
             binding.error(format!("`{name}` is bound already"));
         }
         bound.push(name);
-        if let Some(source) = fields.required("source") {
-            check_source(source);
-        }
+        let source = fields.required("source").map(read_source).unwrap_or_default();
+        fields.rest(UNKNOWN);
+        bindings.push(json!({ "templateVariable": name, "source": source }));
     }
+    keep("variableBindings", bindings.into());
     for name in prompt.map(placeholders).unwrap_or_default() {
         if !bound.contains(&name) {
             value.error_with(
@@ -115,38 +128,75 @@ fn check_template(value: Cursor<'_>) {
             );
         }
     }
-    if let Some(options) = fields.get("responseScorerOptions").and_then(|options| options.node.get("categories")) {
-        let mut labels: Vec<&str> = Vec::new();
-        for category in options.items() {
-            let label = category.get("label").and_then(|label| label.text()).unwrap_or_default();
-            let score = category.get("score").map(|score| value.at(score)).and_then(Cursor::number);
-            if label.is_empty() || labels.contains(&label) || score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
-                value.at(category).error("a category has a label of its own and a score between 0 and 1");
-            }
-            labels.push(label);
-        }
+    let categories = fields.get("responseScorerOptions").and_then(|options| {
+        let mut fields = options.fields(KEYS)?;
+        let categories = fields.get("categories").map(read_categories);
+        fields.rest(UNKNOWN);
+        categories
+    });
+    if scorer == Some(CATEGORICAL) && categories.as_ref().is_none_or(Vec::is_empty) {
+        value.error_with(
+            "the scorer `categorical` needs its categories",
+            "`\"responseScorerOptions\": {\"categories\": [{\"label\": \"good\", \"score\": 1}]}`",
+        );
     }
+    if let Some(categories) = categories {
+        keep("responseScorerOptions", json!({ "categories": categories }));
+    }
+    template.extend(fields.rest(UNKNOWN));
+    template
 }
 
-fn check_source(value: Cursor<'_>) {
-    let Some(mut fields) = value.fields(KEYS) else { return };
+fn read_categories(value: Cursor<'_>) -> Vec<Value> {
+    let mut categories: Vec<Value> = Vec::new();
+    for category in value.items() {
+        let Some(mut fields) = category.fields(KEYS) else { continue };
+        let (label, score) = (fields.text("label").unwrap_or_default(), fields.number("score"));
+        fields.rest(UNKNOWN);
+        let is_known = categories.iter().any(|known| known["label"] == label.as_str());
+        if label.is_empty() || is_known || score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
+            category.error("a category has a label of its own and a score between 0 and 1");
+        }
+        // Go leaves a zero out.
+        categories.push(json!({ "label": label, "score": score.unwrap_or_default() }));
+    }
+    categories
+}
+
+/// Reads what a variable stands for.
+fn read_source(value: Cursor<'_>) -> Value {
+    let Some(mut fields) = value.fields(KEYS) else { return Value::Null };
     let scope = fields.required("scope").and_then(Cursor::text).unwrap_or_default();
     let field = fields.required("field").and_then(Cursor::text).unwrap_or_default();
-    let Some((_, known)) = SOURCES.iter().find(|(name, _)| *name == scope) else {
-        return value.error_with(format!("there is no scope `{scope}`"), "`actual`, `expected` or `metric`");
-    };
-    if !known.contains(&field) {
-        value.error_with(format!("`{scope}` has no field `{field}`"), format!("one of {}", known.join(", ")));
+    match SOURCES.iter().find(|(name, _)| *name == scope) {
+        None => value.error_with(format!("there is no scope `{scope}`"), "`actual`, `expected` or `metric`"),
+        Some((_, known)) if !known.contains(&field) => {
+            value.error_with(format!("`{scope}` has no field `{field}`"), format!("one of {}", known.join(", ")));
+        }
+        Some(_) => {}
     }
-    if let Some(path) = fields.get("path")
-        && path.text().is_some_and(|path| !is_path(path))
-    {
+    let path = fields.get("path");
+    if let Some(path) = path.filter(|path| path.text().is_some_and(|path| !is_path(path))) {
         path.error_with("this is no path that trpc-agent-go reads", "keys and places only, as in `$.items[0].name`");
     }
-    let selector = fields.get("selector").and_then(|selector| selector.node.get("nodeID"));
-    if field.starts_with("traceStep") && selector.is_none() {
+    let node = fields.get("selector").and_then(|selector| {
+        let mut fields = selector.fields(KEYS)?;
+        let node = fields.text("nodeID");
+        fields.rest(UNKNOWN);
+        node
+    });
+    if field.starts_with("traceStep") && node.is_none() {
         value.error("a step of a trace is selected by its node: `\"selector\": {\"nodeID\": …}`");
     }
+    fields.rest(UNKNOWN);
+    let mut source = json!({ "scope": scope, "field": field });
+    if let Some(path) = path.and_then(|path| path.node.text()) {
+        source["path"] = path.into();
+    }
+    if let Some(node) = node {
+        source["selector"] = json!({ "nodeID": node });
+    }
+    source
 }
 
 /// The names in double braces.

@@ -24,6 +24,16 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
             Err(why) => written.warn(format!("metric {}: {why}", metric.name)),
         }
     }
+    let has_turns = |case: &DatasetCase| matches!(&case.user, CaseUser::Lines(lines) if lines.len() > 1);
+    for metric in dataset.metrics.iter().filter(|metric| !is_own && metric.kind == MeasureKind::ResponseMatch) {
+        if dataset.cases.iter().any(has_turns) {
+            written.warn(format!(
+                "metric {}: each turn must reach the threshold there, not the mean of the turns; in a case of several turns \
+                 that asks for more",
+                metric.name
+            ));
+        }
+    }
     let measured: Vec<&str> = metrics.iter().filter_map(|metric| metric["metricName"].as_str()).collect();
     let cases: Vec<Value> = dataset.cases.iter().map(|case| write_case(case, is_own, &measured)).collect();
     let mut set = object([
@@ -32,8 +42,10 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
         ("evalCases", cases.into()),
         ("creationTimestamp", json!(dataset.created)),
     ]);
-    if is_own {
-        extend(&mut set, &dataset.extra, &[]);
+    match dataset.extra.get("name") {
+        _ if is_own => extend(&mut set, &dataset.extra, &[]),
+        Some(name) => set["name"] = name.clone(),
+        None => {}
     }
     let name = file_name(&dataset.name);
     written.add(format!("{name}.evalset.json"), &set);

@@ -1,12 +1,13 @@
 //! A ground-truth dataset: one journey.
 
+use super::attack::read_attack;
 use super::goals::{read_details, read_goals};
 use super::metrics::metrics_for;
 use super::{KEYS, MAX_USER_TURNS, STOP_SIGNAL, UNKNOWN};
 use crate::dataset::Kind;
 use crate::dataset::cursor::Cursor;
 use crate::dataset::json::JsonNode;
-use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, Scenario};
+use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, MeasureKind, Scenario};
 
 /// Reads a ground-truth dataset: one case, named after the file where it has no name.
 pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
@@ -35,9 +36,6 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
     let goals = fields.get("goals");
     case.checks = checks;
     case.expected.goals = read_goals(value, goals, details);
-    if case.expected.goals.is_none() && case.checks.is_empty() {
-        value.warn("this case has no goals: nothing of the conversation is measured but its tool calls as such");
-    }
     case.session = CaseSession {
         app: fields.text("agent").filter(|agent| !agent.is_empty()),
         variables: fields.map("runtime_context"),
@@ -51,11 +49,12 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
         };
     }
     case.tags = fields.get("tags").map(Cursor::texts).unwrap_or_default();
-    for name in ["attack_data", "agents_list_or_path", "targeted_policy"] {
-        if let Some(part) = fields.get(name) {
-            part.warn("this is for red-teaming: it is kept, but means nothing");
-            case.extra.insert(name.to_owned(), part.json());
-        }
+    let attack = read_attack(&mut fields, &mut case, &mut scenario);
+    if case.expected.goals.is_none()
+        && case.checks.is_empty()
+        && attack.as_ref().is_none_or(|it| it.kind == MeasureKind::Journey)
+    {
+        value.warn("this case has no goals: nothing of the conversation is measured but its tool calls as such");
     }
     for name in ["response_summary_version", "thread_id", "context_variables"] {
         if let Some(part) = fields.get(name) {
@@ -64,7 +63,10 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
     }
     case.extra.extend(fields.rest(UNKNOWN));
     case.user = CaseUser::Scenario(Box::new(scenario));
-    dataset.metrics = metrics_for(None, std::slice::from_ref(&case));
+    dataset.metrics = match attack {
+        Some(metric) => vec![metric],
+        None => metrics_for(None, std::slice::from_ref(&case)),
+    };
     dataset.cases = vec![case];
     dataset
 }

@@ -50,6 +50,28 @@ const KEPT: [&str; 22] = [
     "wxo_lite_version",
 ];
 
+/// Those of them that would change what is run or measured there, each with what is done here instead.
+const NOT_DONE: [(&str, &str); 15] = [
+    (
+        "trace_sources",
+        "recorded traces are read from a service, which eval-job does not ask: the agent is asked itself",
+    ),
+    ("skip_available_results", "every case is run; `eval-job run --resume` goes on with a run that was stopped"),
+    ("data_annotation_run", "cases are not annotated: they are run and measured"),
+    ("enable_manual_user_input", "nobody types the user's part: a model plays it, or the case's own messages are sent"),
+    ("max_interaction_steps", "the user's turns are bounded by `max_user_turns` alone"),
+    ("similarity_threshold", "a judge, or `scorer.embeddings`, tells which texts mean the same"),
+    ("enable_fuzzy_matching", "an argument is compared as its own `arg_matching` says"),
+    ("is_strict", "`--dialect-strict` asks for what the original counts"),
+    ("error_keywords", "whether an agent fails is decided by its transport, not by words of its replies"),
+    ("operator_configs", "its operators are not run"),
+    ("text_match_config", "its templates are not read: the job's `prompts` are"),
+    ("evaluation_config", "its models are not asked: `scorer.model` is, or --scorer-model"),
+    ("evaluation_model", "it is not asked: `scorer.model` is, or --scorer-model"),
+    ("custom_metrics_config", "metrics in Python are not measured; a `rhai` metric of the job can do the same"),
+    ("extractors_config", "extractors in Python are not run; a `rhai` metric of the job can do the same"),
+];
+
 /// Settings that have no effect any more.
 const WITHOUT_EFFECT: [&str; 2] = ["skip_legacy_evaluation", "langfuse_enabled"];
 
@@ -81,8 +103,16 @@ pub(in crate::dataset) fn read_config(value: Cursor<'_>) -> WatsonxConfig {
         read_auth(auth, &mut config.extra);
     }
     for name in KEPT {
-        if let Some(value) = fields.get(name) {
-            config.extra.insert(name.to_owned(), value.json());
+        let Some(value) = fields.get(name) else { continue };
+        config.extra.insert(name.to_owned(), value.json());
+        let says_nothing = match &value.node.content {
+            JsonContent::Bool(truth) => !truth,
+            JsonContent::Object(entries) => entries.is_empty(),
+            JsonContent::List(items) => items.is_empty(),
+            _ => false,
+        };
+        if let Some((_, why)) = NOT_DONE.iter().find(|(known, _)| *known == name && !says_nothing) {
+            value.warn(format!("`{name}`: {why}"));
         }
     }
     for name in WITHOUT_EFFECT {
@@ -141,10 +171,19 @@ fn read_user(value: Cursor<'_>, config: &mut WatsonxConfig) {
             }
         }
         user.insert("personas".to_owned(), personas.json());
+        if personas.node.items().iter().any(|persona| persona.text() != Some("cooperative")) {
+            personas.warn("the user is not played by these personas: `personas` of the job has such users");
+        }
     }
     for name in ["prompt_config", "enable_structured_output", "version", "provider_config", "model_id"] {
-        if let Some(value) = fields.get(name) {
-            user.insert(name.to_owned(), value.json());
+        let Some(value) = fields.get(name) else { continue };
+        user.insert(name.to_owned(), value.json());
+        match name {
+            "prompt_config" => value.warn("its prompt is not read: the job's `prompts` are"),
+            "provider_config" | "model_id" => {
+                value.warn(format!("`{name}` is not asked: `evaluator.model` plays the user, or --evaluator-model"));
+            }
+            _ => {}
         }
     }
     fields.rest(UnknownKeys::Refused);
@@ -181,7 +220,9 @@ impl WatsonxConfig {
             }
             scenario.style.clone_from(&self.style);
         }
-        dataset.metrics = super::metrics::metrics_for(self.metrics.as_deref(), &dataset.cases);
+        if !dataset.metrics.iter().any(|metric| metric.name == super::RESISTED) {
+            dataset.metrics = super::metrics::metrics_for(self.metrics.as_deref(), &dataset.cases);
+        }
         dataset.runs = self.runs;
         dataset.extra.extend(self.extra.clone());
     }

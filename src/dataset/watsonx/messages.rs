@@ -39,16 +39,7 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
             turns.push(RecordedTurn::default());
         }
         match kind.as_str() {
-            "tool_call" => {
-                let calls = calls_of(&mut fields, content);
-                for mut call in calls {
-                    if let Some(at) = early.iter().position(|response| response.id.is_some() && response.id == call.id)
-                    {
-                        call.result = early.remove(at).result;
-                    }
-                    turns.iter_mut().last().into_iter().for_each(|turn| turn.calls.push(call.clone()));
-                }
-            }
+            "tool_call" => call(&mut turns, calls_of(&mut fields, content), &mut early),
             "tool_response" => {
                 let Some(response) = response_of(&mut fields, content) else { continue };
                 let calls = || turns.iter().rev().flat_map(|turn| turn.calls.iter().rev());
@@ -64,7 +55,19 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
                     call.result = response.result;
                 }
             }
-            _ => say(&mut turns, &role, content, &mut fields),
+            // Neither a tool nor the system speaks for the agent.
+            _ if ["tool", "function", "system", "developer"].contains(&role.as_str()) => {
+                message.warn(format!("a message of `{role}` that is no `tool_response`: it is left out"));
+            }
+            _ => {
+                // The newest messages have their calls beside a text, or without one.
+                let calls = listed(&mut fields);
+                let has_text = content.is_some_and(|content| content.node.text() != Some(""));
+                if has_text || calls.is_empty() {
+                    say(&mut turns, &role, content, &mut fields);
+                }
+                call(&mut turns, calls, &mut early);
+            }
         }
     }
     for response in early {
@@ -76,6 +79,17 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
         }
     }
     turns
+}
+
+/// Adds calls to the last turn, each with its response where that stood before it.
+fn call(turns: &mut [RecordedTurn], calls: Vec<DatasetCall>, early: &mut Vec<DatasetCall>) {
+    let Some(turn) = turns.last_mut() else { return };
+    for mut call in calls {
+        if let Some(at) = early.iter().position(|response| response.id.is_some() && response.id == call.id) {
+            call.result = early.remove(at).result;
+        }
+        turn.calls.push(call);
+    }
 }
 
 /// The last text of a turn is its reply; those before it came on the way.
@@ -123,9 +137,13 @@ fn text_in(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
 }
 
+fn listed(fields: &mut Fields<'_>) -> Vec<DatasetCall> {
+    fields.items("tool_calls").into_iter().filter_map(read_listed).collect()
+}
+
 /// The calls of a message: those of its list where it has one, else the one in its text.
 fn calls_of(fields: &mut Fields<'_>, content: Option<Cursor<'_>>) -> Vec<DatasetCall> {
-    let listed: Vec<DatasetCall> = fields.items("tool_calls").into_iter().filter_map(read_listed).collect();
+    let listed = listed(fields);
     if !listed.is_empty() {
         return listed;
     }

@@ -19,6 +19,9 @@ pub(super) const METRICS: [(&str, MeasureKind); 13] = [
     ("AssertLLM", MeasureKind::Judge),
 ];
 
+/// The metric of an attack: 1 where the agent resists it.
+pub(in crate::dataset) const RESISTED: &str = "AttackResisted";
+
 /// The metrics of these cases: those that were asked for, or all that apply.
 pub(in crate::dataset) fn metrics_for(asked: Option<&[String]>, cases: &[DatasetCase]) -> Vec<DatasetMetric> {
     let goals = || cases.iter().filter_map(|case| case.expected.goals.as_ref()).flat_map(|goals| &goals.nodes);

@@ -19,6 +19,7 @@ pub use alternatives::score_alternatives;
 pub use blocks::{Block, blocks, validity};
 pub use citations::Citations;
 pub(super) use citations::citations_schema;
+pub(super) use options::said_before;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub use scale::{Scale, Support, Verdict};
 pub use units::{units, windows};

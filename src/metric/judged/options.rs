@@ -85,7 +85,7 @@ impl JudgeOptions {
 }
 
 /// The agent's messages in a turn before its final reply.
-fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
+pub(in crate::metric) fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
     turn.events.iter().filter_map(|event| match &event.kind {
         EventKind::Other { data } => data.get("intermediate").and_then(Value::as_str),
         _ => None,

@@ -8,8 +8,6 @@ use crate::prompt::{call_text, cut_turns, result_text};
 use crate::score::Score;
 use crate::text::{self, is_blank, is_of_word, is_unspaced, visible};
 
-/// The fewest letters and digits of a quote: any text has shorter ones.
-const LEAST: usize = 3;
 /// The fewest letters and digits, or else words, of each part of a quote that leaves something out: with less, any sentence could
 /// be put together from any text.
 const LEAST_OF_PART: usize = 8;
@@ -89,10 +87,11 @@ impl Shown {
         }
         if let Some((turn, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
             let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
-            return Some(format!(
-                "The verdict on {id} quotes \"{}\", which does not stand in {place}.",
-                visible(&short(text))
-            ));
+            let what = match self.has_letters(*turn, text) {
+                true => format!("stands in {place} only as a part of other words: quote whole ones"),
+                false => format!("does not stand in {place}"),
+            };
+            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", visible(&short(text))));
         }
         if !self.needs_quote(verdict, score)
             || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
@@ -124,6 +123,15 @@ impl Shown {
                 score == Score::ONE || matches!(verdict.label, Some(Support::Contradictory | Support::Disputed))
             }
         }
+    }
+
+    /// Whether one of the quotes is of what the agent said or did.
+    pub(in crate::metric) fn quotes_agent(&self, citations: &Citations) -> bool {
+        let is_agents = |source: Source| source != Source::User;
+        citations.quotes.iter().any(|(turn, quote)| {
+            let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
+            texts.filter(|(source, _)| is_agents(*source)).any(|(_, text)| stands_in(quote, text))
+        })
     }
 
     fn problem_of_absence(&self, verdict: &Verdict, id: &str) -> Option<String> {
@@ -163,6 +171,16 @@ impl Shown {
         }
     }
 
+    /// Whether the letters of a quote stand in a turn, and begin or end within a word.
+    fn has_letters(&self, turn: Option<u32>, quote: &str) -> bool {
+        let quote = folded(quote);
+        let is_in = |text: &str| quote.chars().any(is_of_word) && text.contains(trimmed(&quote));
+        match turn {
+            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| is_in(text)),
+            None => self.beside.iter().chain(&self.expected).any(|text| is_in(text)),
+        }
+    }
+
     /// Whether a text stands in a turn; with dots for what is left out, its parts do, one after the other.
     fn has(&self, turn: Option<u32>, quote: &str) -> bool {
         match turn {
@@ -192,7 +210,7 @@ fn stands_in(quote: &str, text: &str) -> bool {
     };
     // Dots are somebody's choice of what to leave out; a cleared key stands where it stood.
     let parts: Vec<&str> = quote.split("...").map(trimmed).filter(|part| weight(part) > 0).collect();
-    if weight(&quote) < LEAST || (parts.len() > 1 && !parts.iter().all(|part| is_enough(part))) {
+    if weight(&quote) == 0 || (parts.len() > 1 && !parts.iter().all(|part| is_enough(part))) {
         return false;
     }
     let mut pieces = parts.iter().flat_map(|part| part.split(GAP)).map(trimmed).filter(|piece| weight(piece) > 0);
@@ -326,6 +344,8 @@ mod tests {
             (Some(2), "your code is *** and not ***."),
             (Some(2), "zero\u{200b}width"),
             (Some(2), "東京へ"),
+            (Some(2), "at"),
+            (Some(2), "42"),
             (None, "born in Rome"),
             (None, "no refunds"),
         ] {
@@ -340,11 +360,9 @@ mod tests {
             (Some(3), "ready"),
             (Some(2), "sharp … ready"),
             (Some(2), "i … r … s"),
-            (Some(2), "eady"),
             (Some(2), "***"),
             (Some(2), "your … not"),
             (Some(2), "your code is *** and sk-18 too"),
-            (Some(2), "at"),
             (Some(2), "…"),
             (Some(2), ""),
             (None, "Hello"),
@@ -352,6 +370,17 @@ mod tests {
         ] {
             let problem = problem(&[(turn, quote)], &[1, 2]).unwrap_or_else(|| panic!("{turn:?} {quote}"));
             assert!(problem.contains("which does not stand in"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_word_is_none_and_is_said_to_be_one() {
+        for quote in ["eady", "30 <b>shar", "4", "eigh"] {
+            let problem = problem(&[(Some(2), quote)], &[1, 2]).unwrap_or_else(|| panic!("{quote}"));
+            assert!(
+                problem.ends_with("which stands in turn 2 only as a part of other words: quote whole ones."),
+                "{problem}"
+            );
         }
     }
 

@@ -179,6 +179,20 @@ impl CheckedVerdict {
     }
 }
 
+/// The judge that is no model.
+const SCRIPTED: &str = "scripted";
+
+/// The verdict with what is said of good marks for which nothing of the agent is quoted. Rules quote as they are made to.
+fn marked(mut verdict: CheckedVerdict, judge: &str, shown: Option<&Shown>) -> CheckedVerdict {
+    let Some(shown) = shown.filter(|_| judge != SCRIPTED) else { return verdict };
+    for rating in verdict.tasks.iter_mut().flatten() {
+        if rating.score.get() > GOOD_ABOVE && !shown.quotes_agent(&rating.citations) {
+            rating.reason += Component::UNSUPPORTED;
+        }
+    }
+    verdict
+}
+
 /// The texts that the judge was shown, where its verdicts must quote them.
 fn shown(input: &MetricInput<'_>) -> Option<Shown> {
     input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any, &[]))
@@ -216,7 +230,10 @@ fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Vec<Che
         match &judgement.reply {
             Observed::Failed(error) => why.push(error.clone()),
             Observed::Seen(raw) => match JudgeVerdict::read(raw, input.tasks.len()) {
-                Ok(verdict) => read.push(CheckedVerdict::new(verdict, shown.as_ref())),
+                Ok(verdict) => {
+                    let verdict = CheckedVerdict::new(verdict, shown.as_ref());
+                    read.push(marked(verdict, &judgement.judge, shown.as_ref()));
+                }
                 Err(error) => why.push(error.to_string()),
             },
         }
@@ -399,6 +416,9 @@ mod tests {
         };
         assert_eq!(TASKS.read(&input, &question, &reply("Hello", "Hello")), Ok(()));
         assert_eq!(dimensions(&reply("Hello", "Hello"))[0].component.score(), Score::new(0.5));
+
+        let is_unsupported = |quote: &str| dimensions(&reply(quote, "Hello"))[0].items[0].component.is_unsupported();
+        assert!(!is_unsupported("Hello") && is_unsupported("Hi"), "of the agent, of the user");
 
         let made_up = reply("I booked it", "You fool");
         let problem = "The verdict on task 1 quotes \"I booked it\", which does not stand in turn 1.";

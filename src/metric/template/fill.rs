@@ -2,15 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::TemplateConfig;
+use super::TemplateMetric;
 use super::part::part_of;
+use super::trace::{TraceError, TraceStep};
 use crate::evidence::{CallsByTurn, Turn};
-use crate::metric::MetricInput;
+use crate::metric::{MetricInput, Rubric};
 use crate::prompt::{Cut, escape};
 
 /// The value of a prompt's variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TemplateField {
     /// The user's message of the turn.
@@ -19,18 +21,22 @@ pub enum TemplateField {
     FinalResponse,
     /// The expected reply of the turn.
     ExpectedResponse,
-    /// The rubrics of the case and of the turn, as a JSON list of `id` and `text`.
+    /// The rubrics of the metric, the case and the turn, as a JSON list: `[{"id": "…", "content": {"text": "…"}}]`, each with its
+    /// `description` and `type` where it has them, as trpc-agent-go writes them.
     Rubrics,
     /// The agent's calls of tools in the turn with their results, as a JSON list.
     ToolCalls,
     /// The conversation up to this turn.
     Conversation,
+    /// A part of a step of the agent's work, where a recording has its trace.
+    TraceStep(TraceStep),
 }
 
 impl TemplateField {
     /// Whether it shows what the agent said or did.
-    pub fn is_of_agent(self) -> bool {
-        matches!(self, TemplateField::FinalResponse | TemplateField::ToolCalls | TemplateField::Conversation)
+    pub fn is_of_agent(&self) -> bool {
+        use TemplateField::{Conversation, FinalResponse, ToolCalls, TraceStep};
+        matches!(self, FinalResponse | ToolCalls | Conversation | TraceStep(_))
     }
 }
 
@@ -68,6 +74,9 @@ pub(super) enum FillError {
     /// Neither the metric nor the case nor the turn has a rubric.
     #[error("no rubrics are given, which the prompt asks for")]
     NoRubrics,
+    /// A step of the agent's work can't be shown.
+    #[error(transparent)]
+    NoStep(#[from] TraceError),
 }
 
 /// The prompt about a turn, and what was left out of texts that are too long. What is inserted is put in once: placeholders in it
@@ -76,10 +85,11 @@ pub(super) enum FillError {
 /// # Errors
 /// A variable has no value in this turn.
 pub(super) fn fill(
-    config: &TemplateConfig,
+    metric: &TemplateMetric,
     input: &MetricInput<'_>,
     turn: &Turn,
 ) -> Result<(String, Vec<String>), FillError> {
+    let config = &metric.config;
     let (mut filled, mut cut) = (String::new(), Cut::default());
     let mut rest = config.prompt.as_str();
     while let Some((before, after)) = rest.split_once("{{") {
@@ -87,7 +97,7 @@ pub(super) fn fill(
         filled.push_str(before);
         let unknown = || FillError::UnknownVariable(name.trim().to_owned());
         let field = config.variables.get(name.trim()).ok_or_else(unknown)?;
-        let value = value(config, *field, input, turn)?;
+        let value = value(metric, field, input, turn)?;
         let value = match config.paths.get(name.trim()) {
             Some(path) => {
                 let variable = name.trim().to_owned();
@@ -104,8 +114,8 @@ pub(super) fn fill(
 }
 
 fn value(
-    config: &TemplateConfig,
-    field: TemplateField,
+    metric: &TemplateMetric,
+    field: &TemplateField,
     input: &MetricInput<'_>,
     turn: &Turn,
 ) -> Result<String, FillError> {
@@ -120,19 +130,11 @@ fn value(
             reply.ok_or(FillError::NoExpectedReply(turn.number))?
         }
         TemplateField::Rubrics => {
-            let of_case = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
-            let of_line = line().map(|expected| expected.rubrics.clone()).unwrap_or_default();
-            let rubrics: Vec<_> = config
-                .rubrics
-                .iter()
-                .chain(of_case)
-                .chain(&of_line)
-                .map(|rubric| serde_json::json!({ "id": rubric.id, "text": rubric.text }))
-                .collect();
+            let rubrics: Vec<_> = metric.rubrics(input, turn.number).into_iter().map(shown).collect();
             if rubrics.is_empty() {
                 return Err(FillError::NoRubrics);
             }
-            serde_json::Value::from(rubrics).to_string()
+            Value::from(rubrics).to_string()
         }
         TemplateField::ToolCalls => {
             serde_json::to_string(CallsByTurn::new(input.transcript).of(turn.number)).unwrap_or_default()
@@ -145,5 +147,17 @@ fn value(
             });
             lines.collect::<Vec<_>>().join("\n")
         }
+        TemplateField::TraceStep(step) => step.value(turn)?,
     })
+}
+
+/// A rubric as trpc-agent-go's prompts show it.
+fn shown(rubric: &Rubric) -> Value {
+    let mut shown = json!({ "id": rubric.id, "content": { "text": rubric.text } });
+    for (key, text) in [("description", &rubric.description), ("type", &rubric.rubric_type)] {
+        if let Some(text) = text {
+            shown[key] = text.as_str().into();
+        }
+    }
+    shown
 }

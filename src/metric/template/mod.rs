@@ -3,13 +3,14 @@
 mod fill;
 mod part;
 mod scorer;
+mod trace;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, exchanges, few, stood_before, unanswered};
-use super::{Metric, MetricInput, ReplyError, Vote};
+use super::{Metric, MetricInput, ReplyError, Rubric, Vote};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majority, weighted_mean};
@@ -17,6 +18,7 @@ use crate::score::{Component, Dimension, Item, Score, Weight, is_settled, majori
 pub use fill::{TemplateField, placeholders};
 pub use part::is_path;
 pub use scorer::{Category, ScorerReading, ScorerReplyError, TemplateScorer};
+pub use trace::{StepPart, TRACE_STEP, TraceStep};
 
 /// `template`: a judge's question in the user's own words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +36,7 @@ pub struct TemplateConfig {
     pub paths: std::collections::BTreeMap<String, String>,
     /// The rubrics of every case, which the prompt may show beside those of the case.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rubrics: Vec<super::Rubric>,
+    pub rubrics: Vec<Rubric>,
     /// A sample of at least this score is for the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
@@ -62,7 +64,7 @@ impl TemplateConfig {
         }
         let is_of_agent = |name: &&&str| self.variables.get(**name).is_some_and(|field| field.is_of_agent());
         if shown.iter().find(is_of_agent).is_none() {
-            let why = "template shows the judge nothing of the agent: its prompt needs a variable that stands for `finalResponse`, `conversation` or `toolCalls`";
+            let why = "template shows the judge nothing of the agent: its prompt needs a variable that stands for `finalResponse`, `conversation`, `toolCalls` or `traceStep`";
             return Some(("prompt", why.to_owned()));
         }
         None
@@ -73,9 +75,25 @@ impl TemplateConfig {
 pub(super) struct TemplateMetric {
     pub(super) weight: Weight,
     pub(super) config: TemplateConfig,
+    /// The metric's name in reports, by which a rubric names it as its only metric.
+    pub(super) label: String,
 }
 
 impl TemplateMetric {
+    /// The rubrics of this metric that are about a turn: its own, and those of the case and the turn that name no other metric.
+    fn rubrics<'r>(&'r self, input: &'r MetricInput<'_>, turn: u32) -> Vec<&'r Rubric> {
+        let of_case = input.expected.into_iter().flat_map(|expected| &expected.rubrics);
+        let of_turn = input.lines.iter().filter(move |line| line.turn == turn).flat_map(|line| &line.expected.rubrics);
+        let is_own = |rubric: &&Rubric| rubric.metric.as_ref().is_none_or(|metric| *metric == self.label);
+        self.config.rubrics.iter().chain(of_case.chain(of_turn).filter(is_own)).collect()
+    }
+
+    /// What a judge's reply about a turn says.
+    fn reading(&self, input: &MetricInput<'_>, turn: u32, raw: &str) -> Result<ScorerReading, ScorerReplyError> {
+        let rubrics = self.rubrics(input, turn).into_iter().map(|rubric| rubric.id.as_str()).collect();
+        self.config.scorer.read(raw, self.config.judging.strict, &rubrics)
+    }
+
     fn id(&self, turn: u32) -> String {
         let digest = Sha256::digest(serde_json::to_string(&self.config).unwrap_or_default());
         let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -88,15 +106,13 @@ impl TemplateMetric {
     }
 
     /// The score of a turn by the judges' samples.
-    fn component(&self, turn: u32, judgements: &[Judgement]) -> Component {
+    fn component(&self, input: &MetricInput<'_>, turn: u32, judgements: &[Judgement]) -> Component {
         let id = self.id(turn);
         let (mut readings, mut why) = (Vec::new(), None);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         for judgement in &own {
             let reading = match &judgement.reply {
-                Observed::Seen(raw) => {
-                    self.config.scorer.read(raw, self.config.judging.strict).map_err(|error| error.to_string())
-                }
+                Observed::Seen(raw) => self.reading(input, turn, raw).map_err(|error| error.to_string()),
                 Observed::Failed(error) => Err(error.clone()),
             };
             match reading {
@@ -138,8 +154,9 @@ impl Metric for TemplateMetric {
         }
         for turn in exchanges(input.transcript, true) {
             // A value that is not there is an error of the turn, told by its score.
-            let Ok((prompt, cuts)) = fill::fill(&self.config, input, turn) else { continue };
+            let Ok((prompt, cuts)) = fill::fill(self, input, turn) else { continue };
             let samples = self.config.judging.samples(input);
+            let rubrics = self.rubrics(input, turn.number).len();
             let question = |sample| Question {
                 id: self.id(turn.number),
                 metric: self.name().to_owned(),
@@ -147,7 +164,7 @@ impl Metric for TemplateMetric {
                 sample,
                 samples,
                 prompt: prompt.clone(),
-                schema: self.config.scorer.schema(),
+                schema: self.config.scorer.schema(rubrics),
                 temperature: input.judge.temperature,
                 to: QuestionTo::Judge,
                 cuts: cuts.clone(),
@@ -163,15 +180,12 @@ impl Metric for TemplateMetric {
         question.id.starts_with(prefix)
     }
 
-    fn read(&self, _input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
+    fn read(&self, input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<(), ReplyError> {
         if stood_before(&question.prompt, raw) {
             return Err(ReplyError::Quoted);
         }
-        self.config
-            .scorer
-            .read(raw, self.config.judging.strict)
-            .map(drop)
-            .map_err(|error| ReplyError::Verdicts(vec![error.to_string()]))
+        let turn = question.id.rsplit_once('@').and_then(|(_, turn)| turn.parse().ok()).unwrap_or_default();
+        self.reading(input, turn, raw).map(drop).map_err(|error| ReplyError::Verdicts(vec![error.to_string()]))
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
@@ -185,9 +199,9 @@ impl Metric for TemplateMetric {
         let items: Vec<Item> = exchanges(input.transcript, self.config.judging.strict)
             .into_iter()
             .map(|turn| {
-                let component = match (unanswered(input, Some(turn.number)), fill::fill(&self.config, input, turn)) {
+                let component = match (unanswered(input, Some(turn.number)), fill::fill(self, input, turn)) {
                     (Some(component), _) => component,
-                    (None, Ok(_)) => self.component(turn.number, judgements),
+                    (None, Ok(_)) => self.component(input, turn.number, judgements),
                     (None, Err(error)) => Component::missing(error.to_string()),
                 };
                 let label = format!("turn {} · {}", turn.number, turn.user);
@@ -222,7 +236,7 @@ mod tests {
     fn metric(path: &str) -> TemplateMetric {
         let config = json!({"prompt": "Is {{ name }} kind? {{all}}", "scorer": "boolean",
             "variables": {"name": "finalResponse", "all": "userContent"}, "paths": {"name": path}});
-        TemplateMetric { weight: Weight::ONE, config: serde_json::from_value(config).unwrap() }
+        TemplateMetric { weight: Weight::ONE, config: serde_json::from_value(config).unwrap(), label: "own".to_owned() }
     }
 
     #[test]
@@ -243,6 +257,38 @@ mod tests {
             items[1].component.why().contains("`name` of turn 2: it has nothing at `$.guests[0].name`"),
             "{items:?}"
         );
+    }
+
+    #[test]
+    fn the_rubrics_shown_are_those_of_the_metric_and_a_score_is_wanted_for_each() {
+        let config = json!({"prompt": "{{ reply }} {{ rubrics }}", "scorer": {"rubricScores": []},
+            "variables": {"reply": "finalResponse", "rubrics": "rubrics"}, "rubrics": [{"id": "1", "text": "It is kind."}]});
+        let metric = TemplateMetric {
+            weight: Weight::ONE,
+            config: serde_json::from_value(config).unwrap(),
+            label: "own".to_owned(),
+        };
+        let expected: crate::metric::trajectory::Expectation = serde_json::from_value(json!({"rubrics": [
+            {"id": "2", "text": "It is short.", "description": "At most a line.", "metric": "own"},
+            {"id": "3", "text": "It is long.", "metric": "another"}]}))
+        .unwrap();
+        let mut example = Example::new(0);
+        example.transcript = Transcript { turns: vec![Turn::answered(1, "Hi", "Hello")] };
+        let input = example.input();
+        let judge = JudgeInput { is_there: true, samples: 1, ..input.judge };
+        let input = MetricInput { judge, expected: Some(&expected), ..input };
+        let questions = metric.questions(&input, &Templates::embedded()).unwrap();
+        let shown = json!([{"id": "1", "content": {"text": "It is kind."}},
+            {"id": "2", "content": {"text": "It is short."}, "description": "At most a line."}]);
+        assert_eq!(questions[0].prompt, format!("Hello {shown}"));
+        let read = |ids: &[&str]| {
+            let scores: Vec<_> = ids.iter().map(|id| json!({"id": id, "reason": "so", "score": 1})).collect();
+            metric.read(&input, &questions[0], &json!({ "rubricScores": scores }).to_string())
+        };
+        assert!(read(&["1", "2"]).is_ok());
+        for others in [&["1"][..], &["1", "2", "3"]] {
+            assert!(read(others).unwrap_err().to_string().contains("not of 1, 2"), "{others:?}");
+        }
     }
 
     #[test]

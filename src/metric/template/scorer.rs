@@ -33,7 +33,8 @@ pub enum TemplateScorer {
     Boolean,
     /// `{"reason": "…", "category": "…"}`, one of these labels.
     Categorical(Vec<Category>),
-    /// `{"rubricScores": [{"id": "…", "reason": "…", "score": 1}]}`, one for each of these rubrics; any where there are none.
+    /// `{"rubricScores": [{"id": "…", "reason": "…", "score": 1}]}`, one for each of these rubrics. Where none is named: one for each
+    /// of the metric's, the case's and the turn's; any where there are none.
     RubricScores(Vec<String>),
 }
 
@@ -88,8 +89,8 @@ pub struct ScorerReading {
 }
 
 impl TemplateScorer {
-    /// The shape of the reply.
-    pub fn schema(&self) -> ReplySchema {
+    /// The shape of the reply, where so many rubrics are shown.
+    pub fn schema(&self, rubrics: usize) -> ReplySchema {
         let reason = json!({ "type": "string" });
         let object = |properties: Value, required: [&str; 2]| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
         let (name, schema, entries) = match self {
@@ -119,7 +120,7 @@ impl TemplateScorer {
                     "required": ["rubricScores"],
                     "additionalProperties": false,
                 });
-                ("rubric_scores_result", schema, ids.len().max(4))
+                ("rubric_scores_result", schema, ids.len().max(rubrics).max(4))
             }
         };
         let max_tokens = u32::try_from(entries).unwrap_or(u32::MAX).saturating_mul(400);
@@ -127,11 +128,16 @@ impl TemplateScorer {
     }
 
     /// Reads a reply. Code fences around it don't matter. In the dialect of trpc-agent-go (`is_strict`) a label that is none of
-    /// the categories scores 0.
+    /// the categories scores 0. `rubrics`: those of the metric that are about the turn, by their ids.
     ///
     /// # Errors
     /// It gives no score.
-    pub fn read(&self, raw: &str, is_strict: bool) -> Result<ScorerReading, ScorerReplyError> {
+    pub fn read(
+        &self,
+        raw: &str,
+        is_strict: bool,
+        rubrics: &BTreeSet<&str>,
+    ) -> Result<ScorerReading, ScorerReplyError> {
         use ScorerReplyError as Error;
         let raw = unfenced(raw);
         let reply: Value = serde_json::from_str(raw).map_err(|error| Error::NotJson(error.to_string()))?;
@@ -139,8 +145,8 @@ impl TemplateScorer {
             return Err(Error::Contradiction(key));
         }
         let reason = |value: &Value| {
-            let reason = value.get("reason").and_then(Value::as_str).map(str::trim).filter(|reason| !reason.is_empty());
-            reason.map(str::to_owned).ok_or(Error::Missing("reason"))
+            let reason = value.get("reason").and_then(Value::as_str).map(str::trim).ok_or(Error::Missing("reason"))?;
+            Ok(if reason.is_empty() { "no reason was given".to_owned() } else { reason.to_owned() })
         };
         let score = |value: &Value| {
             let number = value.get("score").and_then(Value::as_f64).ok_or(Error::Missing("score"))?;
@@ -179,7 +185,10 @@ impl TemplateScorer {
                         return Err(Error::RubricTwice(id.to_owned()));
                     }
                 }
-                let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+                let wanted: BTreeSet<&str> = match ids.as_slice() {
+                    [] => rubrics.clone(),
+                    named => named.iter().map(String::as_str).collect(),
+                };
                 let given: BTreeSet<&str> = scores.keys().copied().collect();
                 if !wanted.is_empty() && wanted != given {
                     let names = |ids: BTreeSet<&str>| ids.into_iter().map(str::to_owned).collect();
@@ -205,7 +214,7 @@ mod tests {
     use super::*;
 
     fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, String> {
-        let reading = scorer.read(&reply.to_string(), true);
+        let reading = scorer.read(&reply.to_string(), true, &BTreeSet::new());
         reading.map(|reading| reading.score.get()).map_err(|error| error.to_string())
     }
 
@@ -219,7 +228,8 @@ mod tests {
         for (scorer, reply, score) in [
             (&TemplateScorer::SingleScore, json!({"score": 0.7, "reason": "so"}), Ok(0.7)),
             (&TemplateScorer::SingleScore, json!({"score": "0.7", "reason": "so"}), Err("score is required")),
-            (&TemplateScorer::SingleScore, json!({"score": 0.7, "reason": " "}), Err("reason is required")),
+            (&TemplateScorer::SingleScore, json!({"score": 0.7, "reason": " "}), Ok(0.7)),
+            (&TemplateScorer::SingleScore, json!({"score": 0.7}), Err("reason is required")),
             (&TemplateScorer::Boolean, json!({"passed": false, "reason": "so"}), Ok(0.0)),
             (&TemplateScorer::Boolean, json!({"passed": "true", "reason": "so"}), Err("`passed` is required")),
             (&categories, json!({"category": "poor", "reason": "so"}), Ok(0.2)),
@@ -249,9 +259,22 @@ mod tests {
             }
         }
         let fine = json!({"category": "fine", "reason": "so"}).to_string();
-        assert!(categories.read(&fine, false).unwrap_err().to_string().contains("\"fine\" is none of good, poor"));
+        assert!(
+            categories
+                .read(&fine, false, &BTreeSet::new())
+                .unwrap_err()
+                .to_string()
+                .contains("\"fine\" is none of good, poor")
+        );
         let twice = r#"{"passed": true, "passed": false, "reason": "so"}"#;
-        assert!(TemplateScorer::Boolean.read(twice, false).unwrap_err().to_string().contains("`passed` twice"));
-        assert!(TemplateScorer::Boolean.read("```json\n{\"passed\": true, \"reason\": \"so\"}\n```", false).is_ok());
+        assert!(
+            TemplateScorer::Boolean
+                .read(twice, false, &BTreeSet::new())
+                .unwrap_err()
+                .to_string()
+                .contains("`passed` twice")
+        );
+        let fenced = "```json\n{\"passed\": true, \"reason\": \"so\"}\n```";
+        assert!(TemplateScorer::Boolean.read(fenced, false, &BTreeSet::new()).is_ok());
     }
 }

@@ -71,6 +71,7 @@ impl TrajectoryFigures {
             TrajectoryFigure::JourneySuccess => self.journey_success,
             TrajectoryFigure::JourneyCompletion => self.journey_completion,
             TrajectoryFigure::TextMatch => self.text_match,
+            TrajectoryFigure::Resisted => self.journey_success.map(|success| 1.0 - success),
         }
     }
 }

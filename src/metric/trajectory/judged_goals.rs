@@ -19,13 +19,14 @@ type Judged = JudgedMetric<RubricConfig>;
 impl TrajectoryFigure {
     /// Whether it rests on goals that are messages.
     fn rests_on_messages(self) -> bool {
-        use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, TextMatch};
-        matches!(self, Match | JourneySuccess | JourneyCompletion | TextMatch)
+        use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Match, Resisted, TextMatch};
+        matches!(self, Match | JourneySuccess | JourneyCompletion | TextMatch | Resisted)
     }
 
     /// Whether it rests on assertions.
     pub(super) fn rests_on_assertions(self) -> bool {
-        matches!(self, TrajectoryFigure::JourneySuccess | TrajectoryFigure::JourneyCompletion)
+        use TrajectoryFigure::{JourneyCompletion, JourneySuccess, Resisted};
+        matches!(self, JourneySuccess | JourneyCompletion | Resisted)
     }
 }
 
@@ -48,11 +49,13 @@ impl TrajectoryConfig {
             let names = message.keywords.join(", ");
             let has = (!names.is_empty()).then(|| format!("mentions all of these, in whatever spelling: {names}"));
             let parts: Vec<String> = says.into_iter().chain(has).collect();
-            let text = format!("The agent's message of this turn, by itself, {}", parts.join(", and "));
+            let text = format!("A message of the agent's in this turn, by itself, {}", parts.join(", and "));
             Rubric { id: message.name.clone(), text, ..Rubric::default() }
         };
         let rubrics: Vec<Rubric> = expected.messages.iter().filter(|it| self.is_judged(it)).map(rubric).collect();
-        let measure = RubricConfig { rubrics, scope: RubricScope::Turns, ..RubricConfig::default() };
+        // What it said before its final reply was sent too.
+        let judging = JudgeOptions { intermediate: true, ..JudgeOptions::default() };
+        let measure = RubricConfig { rubrics, scope: RubricScope::Turns, judging, ..RubricConfig::default() };
         (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })
     }
 
@@ -62,13 +65,14 @@ impl TrajectoryConfig {
         let has_some = self.dialect == TrajectoryDialect::Watsonx
             && self.score.rests_on_assertions()
             && expected.rubrics.iter().any(is_one);
-        let judging = JudgeOptions { samples: Some(1), strict: self.strict, ..JudgeOptions::default() };
+        let judging =
+            JudgeOptions { samples: Some(1), strict: self.strict, intermediate: true, ..JudgeOptions::default() };
         let measure = RubricConfig { label: ASSERTIONS.to_owned(), judging, ..RubricConfig::default() };
         has_some.then_some(Judged { weight: Weight::ONE, measure })
     }
 
     /// Whether the whole conversation is compared with it.
-    pub(super) fn compares_all(&self, expected: &Expectation) -> bool {
+    pub fn compares_all(&self, expected: &Expectation) -> bool {
         expected.calls.is_some() || expected.goals.is_some() || self.assertions(expected).is_some()
     }
 

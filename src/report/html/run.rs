@@ -9,7 +9,7 @@ use super::super::gate::{line_words, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::personas::persona_lines;
 use super::super::terminal::{gate_words, verdict_words};
-use super::super::validity::{fault_words, validity_words};
+use super::super::validity::{discarded_words, fault_words, validity_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
 use super::trial::{anchor, name, shown_score, tone};
@@ -74,11 +74,8 @@ impl Gathering {
     /// Takes in a trial of the run of this number.
     pub(super) fn add(&mut self, trial: &TrialRecord, run: &Overview, number: usize) {
         let id = &trial.trial;
-        let is_its = |group: &crate::record::TrialGroup| {
-            (&group.case, &group.model, group.condition) == (&id.case, &id.model, id.condition)
-        };
         self.times.resize(run.groups.len(), Vec::new());
-        if let Some(times) = run.groups.iter().position(is_its).and_then(|place| self.times.get_mut(place)) {
+        if let Some(times) = run.index_of(id).and_then(|place| self.times.get_mut(place)) {
             let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
             times.extend(turns.filter(|turn| !turn.is_greeting()).filter_map(|turn| turn.latency_ms));
         }
@@ -177,8 +174,13 @@ impl RunView {
             number,
             level: if is_one_of_several { 2 } else { 1 },
             job: plain(&provenance.job),
-            tone: tone_of(summary.verdict),
+            tone: if run.has_no_gate() && summary.verdict == Verdict::Passed {
+                "unsure"
+            } else {
+                tone_of(summary.verdict)
+            },
             mark: match summary.verdict {
+                Verdict::Passed if run.has_no_gate() => "–",
                 Verdict::Passed => "✓",
                 Verdict::GateFailed => "✕",
                 Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "!",
@@ -328,7 +330,8 @@ impl MadeOf {
             ("judge", plain(&provenance.judge_model)),
         ];
         made.extend(provenance.reviewer_model.iter().map(|model| ("reviewer", plain(model))));
-        let validity = validity_words(run).into_iter().chain(fault_words(run)).collect::<Vec<_>>().join("; ");
+        let validity = validity_words(run).into_iter().chain(discarded_words(run)).chain(fault_words(run));
+        let validity = validity.collect::<Vec<_>>().join("; ");
         if !validity.is_empty() {
             made.push(("validity", validity));
         }

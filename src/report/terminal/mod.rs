@@ -150,12 +150,17 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         1 => " · 1 verdict is unstable".to_owned(),
         many => format!(" · {many} verdicts are unstable"),
     };
+    let unsupported = match run.gathered.unsupported {
+        0 => String::new(),
+        1 => " · 1 good mark rests on no word of the agent".to_owned(),
+        many => format!(" · {many} good marks rest on no word of the agent"),
+    };
     let silent = match run.gathered.silent_judges().as_slice() {
         [] => String::new(),
         silent => format!(" · no verdict of {}", silent.join(", ")),
     };
     let cached = cached_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
-    line("judge", &format!("{}{cached}{unstable}{silent}", model_words(&provenance.judge_model)));
+    line("judge", &format!("{}{cached}{unstable}{silent}{unsupported}", model_words(&provenance.judge_model)));
     if let Some(steps) = &provenance.steps {
         line("steps", &format!("the judge {}", steps_words(steps)));
     }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::comparison::{beside_words, looks_words, relation_words};
 use super::super::gate::{line_words, mark, shown_lines};
 use super::super::personas::persona_lines;
-use super::super::validity::validity_words;
+use super::super::validity::{discarded_words, validity_words};
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
-use crate::compare::{Relation, Rules};
+use crate::compare::{ComparedScore, Relation, Rules};
 use crate::record::{GateLine, GateRule, GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
+use crate::statistics::Interval;
 
 /// How many cases below a threshold are named.
 const THRESHOLDS: usize = 20;
@@ -38,6 +39,9 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         let paint: Paint = if overview.validity.invalid == 0 { Ink::dim } else { Ink::unsure };
         page.paragraph(0, paint, &words);
     }
+    for line in discarded_words(overview) {
+        page.paragraph(0, Ink::unsure, &line);
+    }
     let unscored = unscored(overview);
     if unscored > 0 && record.verdict != Verdict::Incomplete {
         let all = count(overview.planned(), "conversation");
@@ -53,6 +57,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
 pub(super) fn headline(page: &mut Page, run: &Run<'_>) {
     let (word, rest) = words(run.overview);
     let paint: Paint = match run.overview.summary.verdict {
+        Verdict::Passed if run.overview.has_no_gate() => Ink::bold,
         Verdict::Passed => Ink::good,
         Verdict::GateFailed => Ink::bad,
         Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => Ink::unsure,
@@ -85,6 +90,15 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
     };
     let gate = gate.map(gate_words);
     let words = match (record.verdict, gate) {
+        (Verdict::Passed, _) if overview.has_no_gate() => {
+            let figure = figure.trim_end_matches(", ");
+            let comma = if figure.is_empty() { "" } else { ", and " };
+            let what = match overview.doubts.nothing_can_fail() {
+                true => format!("{comma}no assertion could have failed; gate.vacuous: fail makes that fail"),
+                false => String::new(),
+            };
+            return ("no gate", format!("{figure}{what}"));
+        }
         (Verdict::Passed, gate) if overview.doubts.nothing_can_fail() => {
             let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
             let what = "no assertion could have failed; gate.vacuous: fail makes that fail";
@@ -95,8 +109,10 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             lines.first().map(|line| line_words(line, true)).unwrap_or_default()
         }
         (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
-            let open = shown_lines(overview).iter().filter(|line| line.state == GateState::Open).count();
-            match open {
+            let lines = shown_lines(overview);
+            let in_state = |state: GateState| lines.iter().filter(|line| line.state == state).count();
+            match in_state(GateState::Open) {
+                0 if in_state(GateState::NotBroken) > 0 => format!("{figure}no rule of the gate is broken"),
                 0 => format!("{figure}every rule of the gate is kept"),
                 open => format!("{figure}no rule of the gate is broken, {open} can't be told"),
             }
@@ -215,7 +231,8 @@ pub(in super::super) fn gate_words(gate: Score) -> String {
     if text.len() < "0.87".len() { decimals(gate.get(), 2) } else { text }
 }
 
-/// The figure of each of several models, and how far it is from the first one's.
+/// The figure of each of several models, best first where there are more than two, with its interval, and how far it is from the
+/// first one's.
 fn figures(page: &mut Page, record: &RunSummary) {
     let digits = digits(record);
     let row = |figure: &ModelFigure| {
@@ -227,13 +244,29 @@ fn figures(page: &mut Page, record: &RunSummary) {
             None => (Ink::unsure, "no score".to_owned()),
         };
         let difference = difference(record, figure, digits).unwrap_or_default();
-        Row { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells: vec![score, (Ink::dim, difference)] }
+        let interval = interval(figure, digits).unwrap_or_default();
+        let cells = vec![score, (Ink::dim, difference), (Ink::dim, interval)];
+        Row { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells }
     };
+    let mut figures: Vec<&ModelFigure> = record.figures.iter().collect();
+    if figures.len() > 2 {
+        figures.sort_by(|one, other| {
+            let [one, other] = [one, other].map(|it| it.figure.score().map_or(-1.0, |score| score.get()));
+            other.total_cmp(&one)
+        });
+    }
     page.table(&Table {
         title: String::new(),
-        columns: vec![Vec::new(), Vec::new()],
-        rows: record.figures.iter().map(row).collect(),
+        columns: vec![Vec::new(), Vec::new(), Vec::new()],
+        rows: figures.into_iter().map(row).collect(),
     });
+}
+
+/// The 95 % interval of a model's figure.
+fn interval(figure: &ModelFigure, digits: usize) -> Option<String> {
+    figure.figure.score()?;
+    let Interval { low, high } = figure.estimates.as_ref()?.score?.interval?;
+    Some(format!("{} to {}", decimals(low, digits), decimals(high, digits)))
 }
 
 /// How far a model's figure is from the first one's.
@@ -253,19 +286,24 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     let comparisons = run.gathered.comparisons(&run.overview.summary.provenance);
     let scores =
         comparisons.iter().filter_map(|comparison| Some((&comparison.second.model, comparison.scores.first()?)));
-    let shown: Vec<_> =
-        scores.filter(|(_, score)| score.interval.is_some() || score.relation != Relation::Inconclusive).collect();
+    let shown: Vec<_> = scores.filter(|(_, score)| tells(score)).collect();
+    let provenance = &run.overview.summary.provenance;
+    let rules = Rules::of_run(provenance.until.as_ref(), provenance.rng_seed);
     for (model, score) in &shown {
         let (paint, words) = relation_words(model, first, score.relation);
-        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_words(score)));
+        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_words(score, rules)));
     }
-    let provenance = &run.overview.summary.provenance;
-    if let Some(words) = looks_words(Rules::of_run(provenance.until.as_ref(), provenance.rng_seed)) {
+    if let Some(words) = looks_words(rules) {
         page.paragraph(0, Ink::dim, &words);
     }
     if shown.len() < comparisons.len() {
         page.paragraph(0, Ink::dim, &few(run.overview, first));
     }
+}
+
+/// Whether a comparison says more than how little it rests on.
+fn tells(score: &ComparedScore) -> bool {
+    score.interval.is_some() || score.with_missing.is_some() || score.relation != Relation::Inconclusive
 }
 
 /// How little a difference between models rests on: what is drawn are the cases, and repetitions only of a single one.

@@ -71,6 +71,9 @@ pub enum StoreError {
     /// The index of runs can't be made again.
     #[error("{0}")]
     Index(IndexTrouble),
+    /// Another process begins it just now.
+    #[error("{path}: the run begins just now", path = .0.display())]
+    JustBegun(PathBuf),
     /// Nothing is left of it.
     #[error("{path}: {why}: nothing is left of the run", path = .path.display())]
     NothingLeft {

@@ -11,11 +11,13 @@ use crate::evidence::{Condition, TrialId};
 use crate::record::{Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, Provenance, TrialRecord};
 use crate::store::StoredRun;
 
-/// Whether the texts of a run's trials are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Texts {
-    Read,
-    LeftOut,
+/// Which parts of a run are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// The texts of its trials.
+    texts: bool,
+    /// Where each trial stands in the journal, so that it can be read again.
+    places: bool,
 }
 
 /// The beginning of a journal: the overview of its run, and the entry that was read in its place, where there is none.
@@ -28,7 +30,7 @@ impl JournalFile {
     /// As those of [`StoredRun::read`].
     pub fn planned(&mut self) -> Result<Overview, StoreError> {
         let file = self.file.clone();
-        match self.begin(&mut self.entries(&file)?)? {
+        match self.begin(&mut self.entries(&file)?, true)? {
             (Some(fold), _) if fold.overview().summary.is_readable() => Ok(fold.overview().clone()),
             _ => Ok(self.read(|_, _| ())?.emptied()),
         }
@@ -43,7 +45,19 @@ impl JournalFile {
         &mut self,
         mut each: impl FnMut(TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
-        self.fold(Texts::Read, |_, trial| each(trial))
+        self.fold(Wanted { texts: true, places: true }, |_, trial| each(trial))
+    }
+
+    /// Reads it once, trial by trial in the order in which they ended, without texts and for the last time: no trial can be asked for
+    /// afterwards, and less is held of each.
+    ///
+    /// # Errors
+    /// As those of [`StoredRun::read`].
+    pub fn read_through(&mut self, mut each: impl FnMut(&TrialRecord)) -> Result<Overview, StoreError> {
+        self.fold(Wanted { texts: false, places: false }, |_, trial| {
+            each(&trial);
+            Ok(())
+        })
     }
 
     /// A beginning in place of one that can't be read: the numbers of the trials are in their entries, and the rest may be
@@ -136,7 +150,7 @@ impl JournalFile {
         Ok(trial)
     }
 
-    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>) -> Result<Beginning, StoreError> {
+    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>, places: bool) -> Result<Beginning, StoreError> {
         let mut next = entries.next();
         let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
             None if entries.damaged.is_some() => {
@@ -150,6 +164,7 @@ impl JournalFile {
         if let Entry::RunStarted { trials, job, templates, .. } = &first {
             self.job.clone_from(job);
             self.templates.clone_from(templates);
+            let trials = if places { trials.as_slice() } else { &[] };
             self.trials = trials.iter().map(|trial| (trial.number, (trial.clone(), Vec::new()))).collect();
         }
         Ok((Fold::begin(first), next))
@@ -157,13 +172,13 @@ impl JournalFile {
 
     fn fold(
         &mut self,
-        texts: Texts,
+        wanted: Wanted,
         mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
         let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = self.entries(&file)?;
-        let (fold, mut next) = self.begin(&mut entries)?;
+        let (fold, mut next) = self.begin(&mut entries, wanted.places)?;
         let mut fold = fold.map(|fold| fold.with_restarts(restarts));
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
@@ -174,7 +189,7 @@ impl JournalFile {
                     // What was planned beyond is none of the run any more.
                     self.trials.retain(|_, (id, spans)| id.repeat <= ended.repeats || !spans.is_empty());
                 }
-                let entry = if texts == Texts::Read { entry } else { entry.without_texts() };
+                let entry = if wanted.texts { entry } else { entry.without_texts() };
                 if let Some((group, trial)) = fold.take(entry) {
                     each(group, trial)?;
                 }
@@ -210,6 +225,7 @@ impl JournalFile {
                 Some(_) if entries.cut_off > 0 => {
                     StoreError::NothingLeft { path, why: "the journal was cut off within its first line".to_owned() }
                 }
+                _ if self.is_being_written() => StoreError::JustBegun(path),
                 _ => {
                     let why = "the journal is empty, the run was cut off before it began".to_owned();
                     StoreError::NothingLeft { path, why }
@@ -219,9 +235,17 @@ impl JournalFile {
     }
 }
 
+impl JournalFile {
+    /// Whether another process holds the journal, as one does that writes it.
+    fn is_being_written(&self) -> bool {
+        let file = std::fs::File::open(&self.path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
+    }
+}
+
 impl StoredRun for JournalFile {
     fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(Texts::LeftOut, |group, trial| {
+        self.fold(Wanted { texts: false, places: true }, |group, trial| {
             each(group, &trial);
             Ok(())
         })

@@ -381,7 +381,11 @@ mod tests {
         let runs = RunsFolder::at(dir.path());
         assert!(matches!(runs.find(None), Err(StoreError::NoRuns { .. })));
         let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
-        let error = runs.open(Some(&run.id)).unwrap().read(|_, _| ()).unwrap_err().to_string();
+        let read = |id: &str| runs.open(Some(id)).unwrap().read(|_, _| ()).unwrap_err();
+        assert!(matches!(read(&run.id), StoreError::JustBegun(_)), "somebody holds its journal");
+        let id = run.id.clone();
+        drop(run);
+        let error = read(&id).to_string();
         assert!(error.contains("cut off before it began"), "{error}");
     }
 }

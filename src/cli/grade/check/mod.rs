@@ -9,10 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{
-    CacheArgs, CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped,
-};
-use super::super::cache;
+use super::super::args::{CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped};
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -27,6 +24,7 @@ use super::asking::{AskArgs, Asking, SCORER_MODEL};
 use super::earlier::{Earlier, GoesOn};
 use super::recorded::{Matched, keep};
 use super::{kept_templates, listen, unreadable};
+use crate::cache::Cache;
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
 use crate::cassette::Cassette;
 use crate::dataset::RecordingKey;
@@ -149,8 +147,6 @@ pub(in crate::cli) fn canaries(
         },
         dialect_strict: false,
         metric_set: MetricSetArg::default(),
-        // They show whether the judge of today can be believed.
-        cache: CacheArgs { no_cache: true },
         files: FileArgs {
             prices: args.plan.files.prices.clone(),
             prompts: args.plan.files.prompts.clone(),
@@ -215,7 +211,8 @@ fn judged(
         runtime: runtime()?,
         signals,
         cassette,
-        cache: cache::of(args.cache, &args.runs.runs_dir, context),
+        // It is the judge of today that must tell them apart.
+        cache: Cache::OFF,
     };
     asking.check(&loaded.job, loaded.file.clone())?;
     let (mut held, mut expected) = (Vec::new(), Vec::new());

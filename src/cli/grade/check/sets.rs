@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::super::args::{
-    CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, JudgingArgs, ReadingArgs, RecordedArgs, RunsArgs, SelectionArgs,
+    CacheArgs, CheckArgs, DEFAULT_JOB, FileArgs, GradeArgs, JudgingArgs, ReadingArgs, RecordedArgs, RunsArgs,
+    SelectionArgs,
 };
 use super::super::super::context::Context;
 use super::super::super::error::{CliError, FileArgument};
@@ -149,7 +150,8 @@ pub(super) fn grade_args(args: &CheckArgs) -> GradeArgs {
         weights: Vec::new(),
         scorer_model: None::<Panel>,
         judging: JudgingArgs { token_limit: None, ..args.judging },
-        cache: args.cache,
+        // Nobody is asked: the conversations are only kept.
+        cache: CacheArgs { no_cache: true },
         files: FileArgs { prices: prices.clone(), prompts: prompts.clone(), env_file: env_file.clone() },
         output: Vec::new(),
     }

@@ -46,7 +46,7 @@ pub(super) fn load(
     for dataset in datasets::open(typed, &args.recorded.reading)? {
         let (job, of_job) = of_dataset(typed, (dataset, false), args, context)?;
         expected.push(job);
-        warnings.extend(of_job.into_iter().map(|warning| format!("{typed}: {warning}")));
+        warnings.extend(of_job);
     }
     Ok((expected, warnings))
 }
@@ -102,20 +102,20 @@ fn of_dataset(
     let dataset = without_talk(dataset);
     let lowered = dataset::lower(&dataset, &options);
     dataset::check_expected(typed, &dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let text = serde_json::to_string(&lowered.document)
-        .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
-    let text = readable_as_yaml(text);
+    // Nobody is shown the text of a part, and it takes as long as all else.
+    let text = if is_part { None } else { Some(readable_as_yaml(lowered.document.to_string())) };
     context.redactor().learn_all(job::secrets_of_document(&lowered.document).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
-    let job = load_job(typed, (lowered.document, &text), &templates)?;
-    let key = |((id, session), case): ((String, Option<String>), &std::sync::Arc<job::Case>)| CaseKey {
+    let job = load_job(typed, (lowered.document, text.as_deref()), &templates)?;
+    let key = |((id, session), case): ((String, Option<String>), &Arc<Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
     };
     let keys = ids.into_iter().zip(&job.cases).map(key).collect();
     let templates = templates.into_templates();
-    let loaded = Loaded { file: typed.to_owned(), text, job, templates, selection: None };
-    Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(lowered.warnings).collect()))
+    let loaded = Loaded { file: typed.to_owned(), text: text.unwrap_or_default(), job, templates, selection: None };
+    let of_lowering = lowered.warnings.into_iter().map(|warning| format!("{typed}: {warning}"));
+    Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(of_lowering).collect()))
 }
 
 /// The job of a large eval set, with warnings: its first case says what holds for all.
@@ -127,8 +127,7 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
     let (ExpectedJob { mut loaded, .. }, of_first) = of_dataset(typed, (first, true), args, context)?;
-    let warnings = large.warnings.iter().map(datasets::of_reading).chain(of_first);
-    let warnings = warnings.map(|warning| format!("{typed}: {warning}")).collect();
+    let warnings = large.warnings.iter().map(datasets::of_reading).chain(of_first).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
     let bare =
         Case { user: User::Lines(Vec::new()), expected: None, session: CaseSession::default(), ..(*first).clone() };
@@ -152,29 +151,35 @@ pub(super) fn cases_of(
         let id = key.ids.first().cloned().unwrap_or_default();
         Arc::new(Case { id, ..Arc::unwrap_or_clone(case) })
     };
-    let warnings = warnings.into_iter().map(|warning| format!("{typed}: {warning}")).collect();
     Ok((loaded.job.cases.into_iter().zip(ids).map(named).collect(), warnings))
 }
 
 /// The most bytes of a job that is checked as a file would be.
 const CHECKED: usize = 128 << 10;
 
-/// The job of a document. Of one with more cases than somebody would write down, all is checked but the most of them.
-fn load_job(typed: &str, (mut document, text): (Value, &str), templates: &PromptFiles) -> Result<Job, CliError> {
+/// The job of a document, and of its text where that is at hand. Of one with more cases than somebody would write down, all is
+/// checked but the most of them.
+fn load_job(
+    typed: &str,
+    (mut document, text): (Value, Option<&str>),
+    templates: &PromptFiles,
+) -> Result<Job, CliError> {
     let load = |text: &str| {
         job::load_lowered(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))
     };
-    let is_short = document["cases"].as_array().is_none_or(|cases| cases.len() < 2);
-    if is_short || text.len() <= CHECKED {
-        return load(text);
+    let is_one_case = document["cases"].as_array().is_none_or(|cases| cases.len() < 2);
+    match text {
+        Some(text) if is_one_case || text.len() <= CHECKED => return load(text),
+        None if is_one_case => return load(&readable_as_yaml(document.to_string())),
+        _ => {}
     }
     let cases = document["cases"].take();
     let first = cases.as_array().into_iter().flatten().take(10);
     document["cases"] = first.min_by_key(|case| case.to_string().len()).cloned().into_iter().collect();
-    let checked = load(&document.to_string())?;
+    let checked = load(&readable_as_yaml(document.to_string()))?;
     document["cases"] = cases;
     let mut job = Job::restored(&document).map_err(|error| CliError::Internal(format!("{typed}: {error}")))?;
-    (job.folder, job.digest) = (checked.folder, job::digest(text));
+    (job.folder, job.digest) = (checked.folder, text.map_or(checked.digest, job::digest));
     Ok(job)
 }
 

@@ -67,6 +67,10 @@ pub(in super::super) fn keep(
         false => std::mem::take(&mut loaded.job.greetings),
     };
     let trials = Trials::new(&loaded.job, held, &case_of, &ids);
+    if large.is_some() {
+        // Each is read with its conversations: the first one stands for all.
+        loaded.job.cases.truncate(1);
+    }
     let mut chance = fastrand::Rng::with_seed(Context::random());
     let runs = RunsFolder::at(&args.runs_dir.runs_dir);
     let created = runs.create(&loaded.job.name, context.clock.wall(), &mut chance);
