@@ -189,13 +189,18 @@ pub(super) fn kept_at_once(
     Kept { words, write: Arc::new(write), written }
 }
 
-/// The command with a place for the limits that were reached: the same ones would stop it again.
-fn higher_limits(command: &str) -> String {
+/// The command with a place for the limits that were reached: the same ones would stop it again. A limit that the job file sets
+/// is not among the flags yet: a flag goes before the file.
+fn higher_limits(command: &str, why: &str) -> String {
     let mut words: Vec<&str> = command.split(' ').collect();
     for at in 1..words.len() {
         if matches!(words[at - 1], "--cost-limit" | "--token-limit") {
             words[at] = "HIGHER";
         }
+    }
+    let reached = if why.starts_with("limits.cost") { "--cost-limit" } else { "--token-limit" };
+    if !words.contains(&reached) {
+        words.extend([reached, "HIGHER"]);
     }
     words.join(" ")
 }
@@ -207,7 +212,7 @@ fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder
         (0, _) if *verdict != Verdict::Interrupted => String::new(),
         // The time begins anew; what was spent is spent.
         (_, Some(why)) if !why.starts_with("limits.time") => {
-            format!("\ngo on with it, with a higher limit: {}", higher_limits(&resume_command(id, mode, context)))
+            format!("\ngo on with it, with a higher limit: {}", higher_limits(&resume_command(id, mode, context), why))
         }
         _ => format!("\ngo on with it: {}", resume_command(id, mode, context)),
     };
@@ -254,4 +259,21 @@ pub(super) fn show_command(id: &str, args: &RunArgs, outputs: &[&Path]) -> Strin
     let runs_dir = runs_dir_flag(&args.runs.runs_dir);
     let outputs: String = outputs.iter().map(|path| format!(" -o {}", quoted(&path.to_string_lossy()))).collect();
     format!("eval-job show {id}{runs_dir}{outputs}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::higher_limits;
+
+    #[test]
+    fn the_limit_that_was_reached_has_a_place_wherever_it_was_set() {
+        let command = "eval-job run --resume abc123 --token-limit 300";
+        let tokens = "limits.tokens (300) is used up: 330 are spent";
+        assert_eq!(higher_limits(command, tokens), "eval-job run --resume abc123 --token-limit HIGHER");
+        let of_the_file = "eval-job run --resume abc123 --token-limit HIGHER";
+        assert_eq!(higher_limits("eval-job run --resume abc123", tokens), of_the_file);
+        let cost = "limits.cost ($0.50) is used up: $0.51 are spent";
+        let both = "eval-job run --resume abc123 --token-limit HIGHER --cost-limit HIGHER";
+        assert_eq!(higher_limits(command, cost), both);
+    }
 }

@@ -94,7 +94,7 @@ pub enum GateRule<'a> {
 
 impl Overview {
     /// Whether nothing that the job asks for could have failed the run: it has no gate of any kind, and no metric a threshold.
-    pub fn has_no_gate(&self) -> bool {
+    pub(super) fn has_no_gate(&self) -> bool {
         let provenance = &self.summary.provenance;
         let rules = GateRules { on_inconclusive: OnInconclusive::default(), ..provenance.gate.clone() };
         let mut dimensions = self.groups.iter().flat_map(|group| &group.dimensions);

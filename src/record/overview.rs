@@ -93,6 +93,7 @@ impl Overview {
             baseline: None,
             cost: None,
             verdict: Verdict::Incomplete,
+            has_no_gate: false,
         };
         let mut groups = TrialGroup::planned(&trials);
         let place = |model: &str| summary.provenance.models.iter().position(|known| known == model);
@@ -259,5 +260,6 @@ impl Overview {
         self.spending = self.ledger.rows(&self.summary.provenance);
         self.summary.cost = Some(total(self.spending.iter()).1.known()).filter(|cost| *cost > Dollars::ZERO);
         self.summary.verdict = Verdict::new(self);
+        self.summary.has_no_gate = self.has_no_gate();
     }
 }

@@ -46,9 +46,18 @@ pub struct RunSummary {
     pub cost: Option<Dollars>,
     /// The verdict on the run.
     pub verdict: Verdict,
+    /// Whether nothing that the job asks for could have failed the run: it has no gate of any kind, and no metric a threshold.
+    /// `false` in a summary of an earlier version.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_no_gate: bool,
 }
 
 impl RunSummary {
+    /// The verdict's name; `no gate` for a run that passed because nothing could have failed it.
+    pub fn verdict_label(&self) -> &'static str {
+        label(self.verdict, self.has_no_gate)
+    }
+
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION
@@ -80,6 +89,9 @@ pub struct ListedRun {
     pub finished_at: Option<DateTime<Utc>>,
     /// The verdict on the run.
     pub verdict: Verdict,
+    /// Whether nothing that the job asks for could have failed the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_no_gate: bool,
     /// The job, models, prompts and limits of the run.
     pub provenance: ListedProvenance,
     /// Each model's figure; none for a run that has not ended.
@@ -112,9 +124,21 @@ pub struct ListedFigure {
 }
 
 impl ListedRun {
+    /// The verdict's name; `no gate` for a run that passed because nothing could have failed it.
+    pub fn verdict_label(&self) -> &'static str {
+        label(self.verdict, self.has_no_gate)
+    }
+
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION
+    }
+}
+
+fn label(verdict: Verdict, has_no_gate: bool) -> &'static str {
+    match verdict {
+        Verdict::Passed if has_no_gate => "no gate",
+        verdict => verdict.label(),
     }
 }
 
@@ -128,6 +152,7 @@ impl From<&RunSummary> for ListedRun {
             started_at: run.started_at,
             finished_at: run.finished_at,
             verdict: run.verdict,
+            has_no_gate: run.has_no_gate,
             provenance: ListedProvenance { job, job_file, selection, models },
             figures: run.figures.iter().map(figure).collect(),
         }

@@ -15,7 +15,7 @@ pub fn job_line(run: &RunSummary, screen: Screen) -> String {
         .iter()
         .map(|figure| figure.figure.score().map_or_else(|| "–".to_owned(), |score| two_decimals(score.get())))
         .collect();
-    let (scores, (word, paint)) = (scores.join(" "), word(run.verdict));
+    let (scores, (word, paint)) = (scores.join(" "), outcome(run));
     let columns = scores.chars().count().max(SCORE);
     let mut page = Page::new(screen);
     let name = format!("{} ({})", run.provenance.job, run.provenance.job_file);
@@ -31,7 +31,7 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
         page += &format!("{}  {command}\n", job_line(run, screen));
     }
     let summaries = runs.iter().map(|(run, _)| *run);
-    let counts = verdict_counts(summaries).into_iter().map(|(verdict, text)| word(verdict).1(screen.ink, &text));
+    let counts = verdict_counts(summaries).into_iter().map(|(paint, text)| paint(screen.ink, &text));
     let not_run = (not_run > 0).then(|| screen.ink.unsure(&format!("{} not run", count(not_run, "job"))));
     let counts: Vec<String> = counts.chain(not_run).collect();
     page += &format!("{}\n", counts.join(", "));
@@ -39,20 +39,29 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
 }
 
 /// How many of these runs came to each verdict, such as `2 passed`; verdicts that none came to are left out, but passed.
-pub(super) fn verdict_counts<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<(Verdict, String)> {
-    let verdicts: Vec<Verdict> = runs.map(|run| run.verdict).collect();
-    [Verdict::Passed, Verdict::GateFailed, Verdict::Inconclusive, Verdict::Incomplete, Verdict::Interrupted]
-        .into_iter()
-        .map(|verdict| (verdict, verdicts.iter().filter(|own| **own == verdict).count()))
-        .filter(|(verdict, number)| *number > 0 || *verdict == Verdict::Passed)
-        .map(|(verdict, number)| (verdict, format!("{number} {}", word(verdict).0)))
-        .collect()
+pub(super) fn verdict_counts<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<(Paint, String)> {
+    let outcomes: Vec<(&str, Paint)> = runs.map(outcome).collect();
+    let counted =
+        ["passed", NO_GATE, "failed", "inconclusive", "incomplete", "interrupted"].into_iter().filter_map(|name| {
+            let mut own = outcomes.iter().filter(|(own, _)| *own == name);
+            let paint = own.next().map(|(_, paint)| *paint)?;
+            let number = 1 + own.count();
+            Some((paint, if name == NO_GATE { format!("{number} without a gate") } else { format!("{number} {name}") }))
+        });
+    let counted: Vec<(Paint, String)> = counted.collect();
+    let has_good = outcomes.iter().any(|(name, _)| ["passed", NO_GATE].contains(name));
+    let none = (!has_good).then(|| (Ink::good as Paint, "0 passed".to_owned()));
+    none.into_iter().chain(counted).collect()
 }
 
-fn word(verdict: Verdict) -> (&'static str, Paint) {
-    match verdict {
+const NO_GATE: &str = "no gate";
+
+/// The outcome of a run in a word: `failed` is shorter than the verdict's name.
+fn outcome(run: &RunSummary) -> (&'static str, Paint) {
+    match run.verdict {
+        Verdict::Passed if run.has_no_gate => (NO_GATE, Ink::bold),
         Verdict::Passed => ("passed", Ink::good),
         Verdict::GateFailed => ("failed", Ink::bad),
-        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => (verdict.label(), Ink::unsure),
+        Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => (run.verdict.label(), Ink::unsure),
     }
 }

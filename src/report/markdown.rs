@@ -16,7 +16,7 @@ use super::personas::persona_lines;
 use super::terminal::verdict_words;
 use super::validity::{discarded_words, fault_words, validity_words};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
-use crate::record::{DocumentError, Overview, TrialRecord, Verdict, total};
+use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
 
 /// GitHub shows no summary that is larger than 1 MiB: from this size on conversations are only counted.
@@ -77,7 +77,7 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
         let scores: Vec<String> =
             summary.figures.iter().map(|figure| score(&figure.figure, summary.provenance.min_score)).collect();
         let name = words(&summary.provenance.job, NAME);
-        page += &format!("| {} {} | {name} | {} |\n", sign(summary.verdict), summary.verdict.label(), scores.join(" "));
+        page += &format!("| {} {} | {name} | {} |\n", sign(summary), summary.verdict_label(), scores.join(" "));
     }
     page + "\n"
 }
@@ -85,11 +85,10 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
 fn heading(run: &Overview) -> String {
     let (summary, provenance) = (&run.summary, &run.summary.provenance);
     let (word, rest) = verdict_words(run);
-    let is_undecided = run.has_no_gate() && summary.verdict == Verdict::Passed;
     let colon = if rest.is_empty() { "" } else { ": " };
     let mut page = format!(
         "## {} {}\n\n**{word}**{colon}{}\n\n",
-        if is_undecided { "➖" } else { sign(summary.verdict) },
+        sign(summary),
         words(&provenance.job, NAME),
         words(&rest, REASON)
     );
@@ -203,8 +202,9 @@ fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String
     )
 }
 
-fn sign(verdict: Verdict) -> &'static str {
-    match verdict {
+fn sign(run: &RunSummary) -> &'static str {
+    match run.verdict {
+        Verdict::Passed if run.has_no_gate => "➖",
         Verdict::Passed => "✅",
         Verdict::GateFailed => "❌",
         Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "⚠️",

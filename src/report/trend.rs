@@ -135,7 +135,7 @@ fn why_left_out(night: &Night, series: &[&Series]) -> Option<WhyLeftOut> {
 }
 
 fn verdict(night: &Night, series: &[&Series]) -> Cell {
-    let label = night.verdict.label();
+    let label = night.verdict_label;
     match (why_left_out(night, series), night.verdict) {
         (Some(WhyLeftOut::LacksCases { lacking }), _) => {
             (Ink::unsure, format!("not used, lacks {}", count(lacking, "case")))
@@ -144,6 +144,7 @@ fn verdict(night: &Night, series: &[&Series]) -> Cell {
             (Ink::unsure, format!("{label}, not used"))
         }
         (Some(WhyLeftOut::Incomplete), _) => (Ink::unsure, "not used, a figure is missing".to_owned()),
+        (None, Verdict::Passed) if label != night.verdict.label() => (Ink::bold, label.to_owned()),
         (None, Verdict::Passed) => (Ink::good, label.to_owned()),
         (None, Verdict::GateFailed) => (Ink::bad, label.to_owned()),
         (None, _) => (Ink::unsure, label.to_owned()),

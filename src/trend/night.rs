@@ -25,6 +25,9 @@ pub struct Night {
     pub started_at: DateTime<Utc>,
     /// The verdict on it.
     pub verdict: Verdict,
+    /// Its name; `no gate` where nothing could have failed the run.
+    #[serde(skip)]
+    pub verdict_label: &'static str,
     /// The number of the rules that it was held by, from 1: nights of one number can be compared.
     pub rules: usize,
     /// By what it was held otherwise than the night before.
@@ -91,6 +94,7 @@ impl Night {
             run: run.run.id.clone(),
             started_at: run.run.started_at,
             verdict: run.run.verdict,
+            verdict_label: run.run.verdict_label(),
             rules,
             differs,
             selection: run.selection.clone(),

@@ -22,7 +22,10 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("jobs/more")).unwrap();
         let desk = Desk(folder);
-        desk.write("jobs/a-good.yml", &format!("name: Good\ntags: [smoke]\n{DEMO}tasks: [{BOB}]\n"));
+        desk.write(
+            "jobs/a-good.yml",
+            &format!("name: Good\ntags: [smoke]\n{DEMO}gate: {{minScore: 0.9}}\ntasks: [{BOB}]\n"),
+        );
         let gone = "target: {user: u, chatbot: c, embabel: {baseUrl: 'http://127.0.0.1:9'}}\n";
         let rest = DEMO.split_once('\n').unwrap().1;
         desk.write("jobs/b-gone.yml", &format!("name: Gone\n{gone}{rest}tasks: [{BOB}]\n"));

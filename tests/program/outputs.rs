@@ -176,10 +176,10 @@ fn a_report_of_several_jobs_is_one_document_in_each_format() {
     assert_eq!(errors, ["incomplete", "broken"], "somebody else's fault is an error");
     assert!(!found.iter().any(|(path, _, _)| path.ends_with("/failure")));
     let summary = fs::read_to_string(summary).unwrap();
-    assert!(summary.starts_with("before\n# 1 passed, 1 incomplete\n"), "{summary}");
+    assert!(summary.starts_with("before\n# 1 without a gate, 1 incomplete\n"), "{summary}");
     assert_eq!(read("a.csv").lines().count(), 3);
     let html = read("a.html");
-    assert!(html.contains("<h1>1 passed, 1 incomplete</h1>") && html.contains("href=\"#r2\""), "{html}");
+    assert!(html.contains("<h1>1 without a gate, 1 incomplete</h1>") && html.contains("href=\"#r2\""), "{html}");
     assert_eq!(html.matches("<h1").count(), 1);
 }
 

@@ -280,7 +280,7 @@ impl<'a> Again<'a> {
         if self.flips.is_empty() {
             page.push_str("  nothing came out otherwise\n");
         }
-        let (before, after) = (before.summary.verdict.label(), after.summary.verdict.label());
+        let (before, after) = (before.summary.verdict_label(), after.summary.verdict_label());
         page.push_str(&format!("  verdict: {before} → {after}\n"));
         page
     }

@@ -139,7 +139,7 @@ struct CaseView {
 fn title<E>(runs: &[WrittenRun<'_, E>]) -> String {
     if let [only] = runs {
         let summary = &only.overview.summary;
-        return format!("{}: {}", plain(&summary.provenance.job), summary.verdict.label());
+        return format!("{}: {}", plain(&summary.provenance.job), summary.verdict_label());
     }
     let counts = verdict_counts(runs.iter().map(|run| &run.overview.summary));
     counts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")

@@ -42,7 +42,7 @@ impl JobView {
         let scores: Vec<String> = summary.figures.iter().map(|figure| shown(&figure.figure, run)).collect();
         JobView {
             tone: tone_of(summary.verdict),
-            verdict: summary.verdict.label(),
+            verdict: summary.verdict_label(),
             job: plain(&summary.provenance.job),
             file: plain(&summary.provenance.job_file),
             scores: scores.join(" "),
@@ -174,13 +174,13 @@ impl RunView {
             number,
             level: if is_one_of_several { 2 } else { 1 },
             job: plain(&provenance.job),
-            tone: if run.has_no_gate() && summary.verdict == Verdict::Passed {
+            tone: if run.summary.has_no_gate && summary.verdict == Verdict::Passed {
                 "unsure"
             } else {
                 tone_of(summary.verdict)
             },
             mark: match summary.verdict {
-                Verdict::Passed if run.has_no_gate() => "–",
+                Verdict::Passed if run.summary.has_no_gate => "–",
                 Verdict::Passed => "✓",
                 Verdict::GateFailed => "✕",
                 Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "!",

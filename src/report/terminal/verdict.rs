@@ -57,7 +57,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
 pub(super) fn headline(page: &mut Page, run: &Run<'_>) {
     let (word, rest) = words(run.overview);
     let paint: Paint = match run.overview.summary.verdict {
-        Verdict::Passed if run.overview.has_no_gate() => Ink::bold,
+        Verdict::Passed if run.overview.summary.has_no_gate => Ink::bold,
         Verdict::Passed => Ink::good,
         Verdict::GateFailed => Ink::bad,
         Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => Ink::unsure,
@@ -90,7 +90,7 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
     };
     let gate = gate.map(gate_words);
     let words = match (record.verdict, gate) {
-        (Verdict::Passed, _) if overview.has_no_gate() => {
+        (Verdict::Passed, _) if record.has_no_gate => {
             let figure = figure.trim_end_matches(", ");
             let comma = if figure.is_empty() { "" } else { ", and " };
             let what = match overview.doubts.nothing_can_fail() {

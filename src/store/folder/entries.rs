@@ -203,7 +203,16 @@ pub(super) fn first_line(mut file: &File) -> Option<ListedRun> {
     BufReader::new(file).read_until(b'\n', &mut line).ok()?;
     let Started { version, id, at, provenance } = serde_json::from_slice(&line).ok()?;
     let verdict = Verdict::Incomplete;
-    Some(ListedRun { version, id, started_at: at, finished_at: None, verdict, provenance, figures: Vec::new() })
+    Some(ListedRun {
+        version,
+        id,
+        started_at: at,
+        finished_at: None,
+        verdict,
+        has_no_gate: false,
+        provenance,
+        figures: Vec::new(),
+    })
 }
 
 /// Whether the last line of a journal says that the run has ended.
