@@ -1,6 +1,7 @@
 //! Whether the agent's last reply certainly waits for an answer: it ends with a question about the tasks, or about a fact
 //! that the user knows and has not told. A question for a rating, an offer, a refusal, or what it said before is none.
 
+use super::confirmation::awaits_confirmation;
 use super::fact_leak::{by_shape, names, subject};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
@@ -25,6 +26,9 @@ pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
         let asked =
             |earlier: &TextView<'_>| earlier.has(List::AskAgain) || earlier.asks() && earlier.places().len() <= 2;
         return !scene.agents().rev().skip(1).any(asked);
+    }
+    if question.has(List::Confirms) {
+        return awaits_confirmation(scene, &question) || question.has(List::Awaits);
     }
     let asks = || asks_for_fact(scene, &question) || is_about_task(scene, &question);
     question.has(List::Awaits) || !question.has(List::Offer) && asks()

@@ -35,9 +35,11 @@ pub(super) enum List {
     Objection,
     Feedback,
     Refusal,
+    Confirms,
+    Inquiry,
 }
 
-const LISTS: [(List, &str); 23] = [
+const LISTS: [(List, &str); 25] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -61,6 +63,8 @@ const LISTS: [(List, &str); 23] = [
     (List::Objection, include_str!("phrases/objection.txt")),
     (List::Feedback, include_str!("phrases/feedback.txt")),
     (List::Refusal, include_str!("phrases/refusal.txt")),
+    (List::Confirms, include_str!("phrases/confirms.txt")),
+    (List::Inquiry, include_str!("phrases/inquiry.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.
