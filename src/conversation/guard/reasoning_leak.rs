@@ -11,7 +11,7 @@ use super::text_view::TextView;
 use super::{Fault, fault};
 
 /// Forms that nobody types in a chat, and what they are.
-const FORMS: [(&str, &str); 10] = [
+const FORMS: [(&str, &str); 11] = [
     (
         r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
         "a tag",
@@ -23,6 +23,10 @@ const FORMS: [(&str, &str); 10] = [
     (r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
     (
         r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|client|bot|ai|chatbot|nutzer|benutzer|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|用户|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
+        "a role before the message",
+    ),
+    (
+        r"(?i)^\s*[\[(<]\s*(user|human|assistant|persona|customer|client|nutzer|utilisateur|usuario|utente|gebruiker)( turn| message| reply)?( ?\d+)?\s*[\])>]",
         "a role before the message",
     ),
     (r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
@@ -98,6 +102,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(direction) = stage_direction(turn) {
         return fault("it describes what the user does; write only what the user says", direction);
     }
+    if let Some(remark) = aside(scene) {
+        return fault("it comments on the conversation; write only what the user says", remark);
+    }
     if let Some(words) = meta(scene) {
         return fault("it speaks of the conversation as one that is played; write only what the user says", words);
     }
@@ -144,6 +151,21 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
     };
     Some(format!("{} · {}", find(&PHRASES.meta[0])?, find(&PHRASES.meta[1])?))
 }
+
+/// A sentence between brackets that speaks of what the conversation is made from, where the case does not.
+fn aside(scene: &Scene<'_>) -> Option<String> {
+    let turn = scene.text();
+    let start = turn.plain().find(['(', '[', '（', '【'])?;
+    let remark = turn.plain()[start..].split([')', ']', '）', '】']).next()?;
+    let view = TextView::new(remark);
+    let is_meta = view.words().find(|word| PHRASES.meta[1].contains(*word))?;
+    let mut of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
+    let is_of_case = of_case.any(|text| text.plain().contains(is_meta));
+    (view.places().len() >= LEAST_OF_ASIDE && !view.asks() && !is_of_case).then(|| remark.to_owned())
+}
+
+/// The fewest words of a sentence between brackets.
+const LEAST_OF_ASIDE: usize = 5;
 
 /// Stage directions, between asterisks or brackets.
 fn stage_direction(turn: &TextView<'_>) -> Option<String> {
