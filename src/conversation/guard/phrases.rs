@@ -253,7 +253,15 @@ impl Phrases {
     pub(super) fn find(&self, plain: &str) -> Vec<Hit> {
         let Some(search) = &self.search else { return Vec::new() };
         let mut hits = Vec::new();
+        let bytes = plain.as_bytes();
         for found in search.find_overlapping_iter(plain) {
+            // By far the most places end here: within a word.
+            if found.start() > 0
+                && bytes[found.start() - 1].is_ascii_alphanumeric()
+                && bytes[found.start()].is_ascii_alphanumeric()
+            {
+                continue;
+            }
             let phrase = &self.all[found.pattern().as_usize()];
             if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
                 hits.push(Hit { list: phrase.list, start: found.start(), end });

@@ -184,12 +184,15 @@ pub(super) fn parroted<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         return None;
     }
     let words = |sentence: &str| TextView::new(sentence).places().len();
-    let sentences = turn.plain().split(is_sentence_end).map(str::trim);
-    let sentences: Vec<&str> = sentences.filter(|sentence| words(sentence) > 1).collect();
-    let is_said = |sentence: &&str| scene.agents().any(|agent| agent.plain().contains(*sentence));
-    let longest = sentences.iter().copied().max_by_key(|sentence| sentence.len())?;
+    let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|sentence| !sentence.is_empty());
+    let is_said = |sentence: &str| scene.agents().any(|agent| agent.plain().contains(sentence));
+    // By far the most turns end here.
+    if !sentences().all(|sentence| is_said(sentence) || words(sentence) <= 1) {
+        return None;
+    }
+    let longest = sentences().max_by_key(|sentence| sentence.len())?;
     let is_question = || words(longest) >= LEAST_ASKED && turn.asks();
-    ((words(longest) >= LEAST_PARROTED || is_question()) && sentences.iter().all(is_said)).then_some(longest)
+    (words(longest) >= LEAST_PARROTED || is_question()).then_some(longest)
 }
 
 /// The fewest words of a sentence that nobody says in the other's words by chance.
