@@ -2,9 +2,10 @@
 //! that the user knows and has not told. A question for a rating, an offer, a refusal, or what it said before is none.
 
 use super::confirmation::awaits_confirmation;
-use super::fact_leak::{by_shape, names, subject};
+use super::fact_leak::{names, subject};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
 use super::text_view::TextView;
 
 /// What makes it uncertain whether the agent needs an answer.
@@ -71,10 +72,9 @@ fn asks_last(agent: &TextView<'_>) -> bool {
 
 /// Whether a question asks for the kind of a fact, or names one, that the user knows and has not told.
 fn asks_for_fact(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
-    let reasons = TextView::new("reason").kinds();
     scene.input.has_facts
         && scene.facts.iter().any(|fact| {
-            let kinds = (fact.kinds() | by_shape(fact)) & !reasons;
+            let kinds = (fact.kinds() | by_shape(fact)) & !KINDS.reason;
             !is_told(scene, fact) && (question.kinds() & kinds != 0 || names(scene, question, fact))
         })
 }

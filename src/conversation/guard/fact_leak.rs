@@ -2,6 +2,7 @@
 
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
 use super::values::digits;
 use super::words::Script;
@@ -178,8 +179,7 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
         return false;
     }
     let (kinds_of_agent, kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
-    let reasons = TextView::new("reason").kinds();
-    let gives_reason = kinds_of_agent & reasons != 0 && by_shape(fact) == 0;
+    let gives_reason = kinds_of_agent & KINDS.reason != 0 && by_shape(fact) == 0;
     if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
         return true;
     }
@@ -273,36 +273,4 @@ fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, told: usize) -> bool 
 
 fn kinds(text: &TextView<'_>) -> u32 {
     text.kinds()
-}
-
-/// The kinds that what a fact says has by its form. The names are those of the file.
-pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
-    let kinds = |words: &'static str| TextView::new(words).kinds();
-    let digits = digits(fact.plain()).len();
-    let is_digit = |c: char| c.is_ascii_digit();
-    let joins = |joint: char| {
-        fact.plain().match_indices(joint).any(|(at, mark)| {
-            fact.plain()[..at].ends_with(is_digit) && fact.plain()[at + mark.len()..].starts_with(is_digit)
-        })
-    };
-    let mut all = 0;
-    if fact.raw.contains('@') {
-        all |= kinds("email");
-    }
-    if digits >= 7 {
-        all |= kinds("telephone");
-    }
-    if digits > 0 && (joins('-') || joins('/') || joins(':') || joins('.')) {
-        all |= kinds("date");
-    }
-    let is_date = |word: &str| PHRASES.months.contains_key(word) || PHRASES.weekdays.contains_key(word);
-    if fact.words().any(|word| word.len() > 3 && is_date(word)) {
-        all |= kinds("date");
-    }
-    if digits >= 3 {
-        all |= kinds("serial");
-    } else if digits > 0 && all == 0 {
-        all |= kinds("quantity");
-    }
-    all
 }

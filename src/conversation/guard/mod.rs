@@ -23,6 +23,7 @@ mod restart;
 mod retry_echo;
 mod role_swap;
 mod scene;
+mod shape;
 mod signoff_inside;
 mod tasks_raised;
 mod text_view;
