@@ -123,14 +123,13 @@ fn named(what: &str, ids: &[String]) -> String {
 /// The recall, in percent, that each guard has reached on the turns of a stranger.
 fn reached(guard: Guard) -> f64 {
     match guard {
-        Guard::SignoffInside | Guard::Empty | Guard::TooLong | Guard::ReasoningLeak => 100.0,
+        Guard::SignoffInside | Guard::Empty | Guard::TooLong | Guard::ReasoningLeak | Guard::Restart => 100.0,
         Guard::RoleSwap => 97.0,
         // It passes what is unclear: a question about a task may have raised the next one in other words.
-        Guard::EarlyEnd => 92.0,
+        Guard::EarlyEnd => 97.0,
         Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
         Guard::InventedFact => 95.0,
-        Guard::Repetition | Guard::Restart => 93.0,
-        Guard::FactLeak => 91.0,
+        Guard::Repetition | Guard::FactLeak => 93.0,
         Guard::TwoTasks => 89.0,
     }
 }
@@ -148,6 +147,12 @@ fn guards() {
     }
     // Another stranger's, of which the authors of the guards have read half of the misses.
     for (guard, figures) in &measure(&root().join("tests/guards-3.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() >= 0.85, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    // Written without a look at the guards; its misses have been read since.
+    for (guard, figures) in &measure(&root().join("tests/guards-4.jsonl")) {
         let name = guard.as_str();
         assert!(figures.recall() >= 0.85, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
@@ -174,8 +179,9 @@ struct End {
 
 #[test]
 fn an_end_is_early_only_where_that_is_certain() {
-    let ends = std::fs::read_to_string(root().join("tests/early-ends.jsonl")).unwrap();
     let mut wrong = Vec::new();
+    let read = |name: &str| std::fs::read_to_string(root().join("tests").join(name)).unwrap();
+    let ends = [read("early-ends.jsonl"), read("early-ends-2.jsonl")].concat();
     for line in ends.lines() {
         let end: End = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let tasks: Vec<&str> = end.tasks.iter().map(String::as_str).collect();
@@ -194,6 +200,6 @@ fn an_end_is_early_only_where_that_is_certain() {
             wrong.push(format!("{}: {found:?}", end.id));
         }
     }
-    assert!(ends.lines().count() >= 40, "{}", ends.lines().count());
+    assert!(ends.lines().count() >= 90, "{}", ends.lines().count());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

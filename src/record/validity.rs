@@ -13,6 +13,8 @@ pub struct Validity {
     pub held: usize,
     /// In how many of them the persona did not play its part.
     pub invalid: usize,
+    /// How many of those were the last of their trial, which has no score.
+    pub unscored: usize,
     /// Both for each of the agent's models, in the order in which they came.
     pub of_models: Vec<ModelValidity>,
     /// How many messages of the persona were faulty and not sent, by what was wrong with them.
@@ -52,6 +54,7 @@ impl Validity {
         let invalid = trial.discarded.len() + usize::from(is_invalid);
         self.held += held;
         self.invalid += invalid;
+        self.unscored += usize::from(is_invalid);
         let model = &trial.trial.model;
         match self.of_models.iter_mut().find(|known| known.model == *model) {
             Some(known) => (known.held, known.invalid) = (known.held + held, known.invalid + invalid),

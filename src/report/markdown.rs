@@ -14,7 +14,7 @@ use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
 use super::personas::persona_lines;
 use super::terminal::verdict_words;
-use super::validity::{discarded_words, fault_words, validity_words};
+use super::validity::{discarded_words, fault_words, remedy_words, validity_words};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
@@ -92,7 +92,7 @@ fn heading(run: &Overview) -> String {
         words(&provenance.job, NAME),
         words(&rest, REASON)
     );
-    for line in validity_words(run).into_iter().chain(discarded_words(run)) {
+    for line in validity_words(run).into_iter().chain(discarded_words(run)).chain(remedy_words(run)) {
         page += &format!("{}\n\n", words(&line, REASON));
     }
     for line in shown_lines(run) {

@@ -44,6 +44,26 @@ pub(super) fn discarded_words(run: &Overview) -> Vec<String> {
     run.validity.of_models.iter().filter_map(words).collect()
 }
 
+/// The most faults that are named as ones to allow.
+const NAMED: usize = 3;
+
+/// What to try where conversations have no score because of the persona, or too many were discarded; `None` otherwise.
+pub(super) fn remedy_words(run: &Overview) -> Option<String> {
+    let (validity, provenance) = (&run.validity, &run.summary.provenance);
+    let is_below = provenance.min_validity.is_some_and(|least| validity.is_below(least));
+    if validity.unscored == 0 && !is_below || matches!(provenance.persona_model.as_str(), "script" | "scripted") {
+        return None;
+    }
+    let mut faults: Vec<_> = validity.faults.iter().collect();
+    faults.sort_by_key(|(_, many)| std::cmp::Reverse(**many));
+    let keys: Vec<String> = faults.iter().take(NAMED).map(|(guard, _)| guard.key()).collect();
+    let allow = match keys.as_slice() {
+        [] => String::new(),
+        keys => format!("; where the user is meant to do that, evaluator.allow: [{}]", keys.join(", ")),
+    };
+    Some(format!("try another model as the persona (--evaluator-model){allow}"))
+}
+
 /// `4 messages were faulty and asked for again: 3 repetition, 1 fact leak`; `None` where there was none.
 pub(super) fn fault_words(run: &Overview) -> Option<String> {
     let faults = &run.validity.faults;

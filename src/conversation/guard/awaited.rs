@@ -1,9 +1,11 @@
 //! Whether the agent's last reply certainly waits for an answer: it ends with a question about the tasks, or about a fact
 //! that the user knows and has not told. A question for a rating, an offer, a refusal, or what it said before is none.
 
-use super::fact_leak::{by_shape, names, subject};
+use super::confirmation::awaits_confirmation;
+use super::fact_leak::{names, subject};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
 use super::text_view::TextView;
 
 /// What makes it uncertain whether the agent needs an answer.
@@ -25,6 +27,9 @@ pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
         let asked =
             |earlier: &TextView<'_>| earlier.has(List::AskAgain) || earlier.asks() && earlier.places().len() <= 2;
         return !scene.agents().rev().skip(1).any(asked);
+    }
+    if question.has(List::Confirms) {
+        return awaits_confirmation(scene, &question) || question.has(List::Awaits);
     }
     let asks = || asks_for_fact(scene, &question) || is_about_task(scene, &question);
     question.has(List::Awaits) || !question.has(List::Offer) && asks()
@@ -67,10 +72,9 @@ fn asks_last(agent: &TextView<'_>) -> bool {
 
 /// Whether a question asks for the kind of a fact, or names one, that the user knows and has not told.
 fn asks_for_fact(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
-    let reasons = TextView::new("reason").kinds();
     scene.input.has_facts
         && scene.facts.iter().any(|fact| {
-            let kinds = (fact.kinds() | by_shape(fact)) & !reasons;
+            let kinds = (fact.kinds() | by_shape(fact)) & !KINDS.reason;
             !is_told(scene, fact) && (question.kinds() & kinds != 0 || names(scene, question, fact))
         })
 }

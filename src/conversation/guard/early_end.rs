@@ -1,11 +1,12 @@
 //! A goodbye while tasks are certainly open or the agent certainly waits for an answer.
 
 use super::awaited::awaits_answer;
-use super::phrases::{Hit, List};
+use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
 use super::tasks_raised::{is_comparable, matched, telling};
-use super::unexplained::{parts, unexplained};
-use super::{Fault, fault};
+use super::text_view::{Content, TextView};
+use super::unexplained::unexplained;
+use super::{Fault, fault, foreign};
 use crate::evidence::Role;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
@@ -50,22 +51,34 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
         [(Role::Assistant, agent), (Role::User, user)] => (agent.asks() && user.has(List::Answer)).then_some(agent),
         _ => None,
     });
-    let said: Vec<_> = users.iter().copied().chain(offered).collect();
-    if !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
-        let asked = scene
-            .users()
-            .filter(|text| !text.only_closes() && !text.outside(&[List::Answer, List::Polite, List::Greeting]).0.lt(&8))
-            .map(|text| parts(text).count().max(1))
-            .sum::<usize>();
-        return (asked == 0 || asked < scene.tasks.len()).then_some(asked).filter(|at| *at < scene.tasks.len());
+    let said: Vec<_> = scene.users().chain(offered).collect();
+    let told: Vec<_> = scene.agents().collect();
+    let (statements, questions) = statements_and_questions(turn);
+    // Whoever asks and says goodbye at once gets no answer; what the agent told may be asked in wonder.
+    let is_raised_now = |words: &[Content<'_>]| {
+        matched(&TextView::new(&statements), words).0 > 0
+            || words
+                .iter()
+                .any(|word| told.iter().any(|agent| agent.says(word)) && TextView::new(&questions).says(word))
+    };
+    if foreign::is_foreign(scene) || !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
+        return Some(foreign::requests(scene)).filter(|asked| *asked < scene.tasks.len());
     }
     let is_open = |at: &usize| {
         let words = telling(scene, *at);
         let is_told = || scene.agents().any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len());
-        !words.is_empty() && !said.iter().any(|text| matched(text, &words).0 > 0) && !is_told()
+        !words.is_empty()
+            && !said.iter().any(|text| matched(text, &words).0 > 0)
+            && !is_raised_now(&words)
+            && !is_told()
     };
     let open: Vec<usize> = (0..scene.tasks.len()).filter(is_open).collect();
     open.first().copied().filter(|_| unexplained(scene) < open.len())
+}
+
+/// The sentences of a turn that ask nothing, and those that ask.
+fn statements_and_questions(turn: &TextView<'_>) -> (String, String) {
+    turn.plain().split_inclusive(is_sentence_end).partition(|sentence| !sentence.ends_with(['?', '؟']))
 }
 
 /// Whether what looks like an answer is part of thanks: "ok, thanks".

@@ -12,6 +12,16 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     fault("it says nothing; write what the user says", visible(turn))
 }
 
+/// What stands for a message that is none.
+const PLACEHOLDERS: [&str; 10] =
+    ["n/a", "null", "undefined", "empty", "empty message", "no message", "no response", "silence", "blank", "nil"];
+
+/// Whether an opening message is a placeholder. Later, "n/a" may answer a question.
+pub(super) fn is_placeholder(turn: &str) -> bool {
+    let text = turn.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    PLACEHOLDERS.contains(&text.as_str())
+}
+
 /// Whether a text is made of punctuation and of what shows nothing. A sign such as an emoji says something.
 pub(super) fn is_empty(turn: &str) -> bool {
     let text = turn.replace("&nbsp;", " ").replace("&#8203;", "").replace("<br>", "").replace("<br/>", "");

@@ -1,7 +1,8 @@
 //! A fact that is given unasked, or that the persona does not know.
 
-use super::phrases::{List, PHRASES};
+use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
 use super::values::digits;
 use super::words::Script;
@@ -62,7 +63,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             continue;
         }
         told += 1;
-        if scene.input.has_facts && (is_asked_for(scene, fact) || may_answer(scene, told)) {
+        let is_answer = || is_asked_for(scene, fact) || may_answer(scene, fact, told);
+        if scene.input.has_facts && is_answer() && !adds(scene, told) {
             continue;
         }
         let why = match scene.input.has_facts {
@@ -98,8 +100,14 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         return true;
     }
     let value = value(clause);
+    // By far the most clauses end here.
+    if !value.iter().any(|word| turn.says(word)) {
+        return false;
+    }
     let is_address = clause.plain().contains('@');
     let (mut told, mut new, mut data, mut known_data) = (0, 0, false, false);
+    // "Lieber" is not "Liebe": one word alone says something if it is the same, or a long one.
+    let mut is_exact = false;
     let has_data = value.iter().any(Content::has_digit);
     for word in &value {
         if scene.is_known(word) {
@@ -109,6 +117,9 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         let is_said = turn.says(word) && (is_address || !scene.is_only_in_address(turn, word));
         new += 1;
         told += usize::from(is_said);
+        let has_endings = matches!(word.script, Script::Latin | Script::Cyrillic);
+        let is_same = || !has_endings || word.text.chars().count() > 5 || turn.words().any(|it| it == word.text);
+        is_exact |= is_said && is_same();
         data |= is_said && word.has_digit() && word.text.len() >= 3;
     }
     // What it says in figures was said before: the rest is about it.
@@ -120,7 +131,7 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
     data || told * 2 >= new
         || told >= 2 && told * 5 >= new * 2
         || is_unspaced && told * 3 >= new
-        || is_unknown && !has_data && !turn.asks()
+        || is_unknown && !has_data && !turn.asks() && (told > 1 || is_exact)
 }
 
 /// Whether the turn has a long number of a clause, however its digits are grouped.
@@ -168,8 +179,7 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
         return false;
     }
     let (kinds_of_agent, kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
-    let reasons = TextView::new("reason").kinds();
-    let gives_reason = kinds_of_agent & reasons != 0 && by_shape(fact) == 0;
+    let gives_reason = kinds_of_agent & KINDS.reason != 0 && by_shape(fact) == 0;
     if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
         return true;
     }
@@ -196,54 +206,71 @@ pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>
     subject(fact).any(|word| agent.says(&word) && !is_shared(&word))
 }
 
-/// Whether a short turn answers a question of which it is not clear what fact it asks for, with no more facts than it asks.
-fn may_answer(scene: &Scene<'_>, told: usize) -> bool {
-    let turn = scene.text();
-    let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
-    let Some(at) = agent.plain().rfind(['?', '？', '؟']) else { return false };
-    let question = TextView::new(agent.sentence(at));
+/// Whether a short turn, or a short sentence of it that says yes or no, answers a question of which it is not clear what fact
+/// it asks for, with no more facts than it asks.
+fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, told: usize) -> bool {
+    let sentence = scene.text().plain().split_inclusive(is_sentence_end).map(TextView::new);
+    let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && tells(scene, sentence, fact));
+    is_short_answer(scene, scene.text(), told) || answers.any(|sentence| is_short_answer(scene, &sentence, told))
+}
+
+/// The question with which a message ends.
+fn last_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
+    agent.plain().rfind(['?', '？', '؟']).map(|at| agent.sentence(at))
+}
+
+/// For how many things a question asks.
+fn asked(agent: &TextView<'_>, question: &TextView<'_>) -> usize {
     let and = ["and", "und", "et", "y", "e", "en", "и", "ve", "oraz"];
-    let asked =
-        1 + question.words().filter(|word| and.contains(word)).count() + question.plain().matches(['、', '和']).count();
+    // Without its accent, "is" looks like "and" in Portuguese and Italian.
+    let is_and = |word: &&str| and.contains(word) && (*word != "e" || agent.raw.contains(" e "));
+    1 + question.words().filter(is_and).count() + question.plain().matches(['、', '和']).count()
+}
+
+/// Whether the turn gives a second fact "by the way" where the agent has asked for one thing.
+fn adds(scene: &Scene<'_>, told: usize) -> bool {
+    let says_so = || BY_THE_WAY.iter().any(|words| scene.text().plain().contains(words));
+    let asks_for_one = |agent: &TextView<'_>| {
+        !agent.has(List::Details) && last_question(agent).is_some_and(|it| asked(agent, &TextView::new(it)) == 1)
+    };
+    told > 1 && says_so() && scene.last_agent().is_some_and(asks_for_one)
+}
+
+/// How somebody says what was not asked.
+const BY_THE_WAY: [&str; 18] = [
+    "by the way",
+    "btw",
+    "incidentally",
+    "ubrigens",
+    "au fait",
+    "au passage",
+    "d'ailleurs",
+    "por cierto",
+    "tra l'altro",
+    "ja agora",
+    "trouwens",
+    "overigens",
+    "nawiasem",
+    "кстати",
+    "bu arada",
+    "ちなみに",
+    "顺便",
+    "بالمناسبه",
+];
+
+fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, told: usize) -> bool {
+    let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
+    let Some(question) = last_question(agent).map(TextView::new) else { return false };
+    let asked = asked(agent, &question);
     let is_clear = scene
         .facts
         .iter()
         .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
-    let chooses = turn.content().any(|word| question.says(&word));
+    let chooses = turn.content().any(|word| question.says(&word) || word.has_digit() && agent.says(&word));
     let is_short = turn.places().len() <= 6 + 2 * asked && !turn.asks() && (!chooses || asked > 1);
     is_short && told <= asked && (!is_clear || asked > 1)
 }
 
 fn kinds(text: &TextView<'_>) -> u32 {
     text.kinds()
-}
-
-/// The kinds that what a fact says has by its form. The names are those of the file.
-pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
-    let kinds = |words: &'static str| TextView::new(words).kinds();
-    let digits = digits(fact.plain()).len();
-    let joins =
-        |joint: char| fact.plain().split(joint).skip(1).any(|part| part.starts_with(|c: char| c.is_ascii_digit()));
-    let mut all = 0;
-    if fact.raw.contains('@') {
-        all |= kinds("email");
-    }
-    if digits >= 7 {
-        all |= kinds("telephone");
-    }
-    if digits > 0 && (joins('-') || joins('/') || joins(':') || joins('.')) {
-        all |= kinds("date");
-    }
-    if digits >= 3 {
-        all |= kinds("code");
-    } else if digits > 0 {
-        all |= kinds("quantity");
-    }
-    if fact
-        .words()
-        .any(|word| word.len() > 3 && (PHRASES.months.contains_key(word) || PHRASES.weekdays.contains_key(word)))
-    {
-        all |= kinds("date");
-    }
-    all
 }

@@ -382,6 +382,10 @@ fn name(scene: &Scene<'_>) -> Option<String> {
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| word.starts_with(char::is_uppercase))
         .collect();
+    let asks_who = agent.words().any(|word| WHO.contains(&word)) && turn.places().len() <= 6 && !turn.raw.contains('?');
+    if asks_who && let Some(name) = full_name(turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
+        return Some(name.join(" "));
+    }
     if asks_name && names.len() >= 2 && turn.places().len() <= 8 && !turn.raw.contains(['?']) {
         let is_name = |name: &&&str| !is_known(name) && !PHRASES.is_function(&plain(name)) && !COMMON.contains(*name);
         let unknown: Vec<&&str> = names.iter().filter(is_name).collect();
@@ -390,6 +394,24 @@ fn name(scene: &Scene<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// Who, whom and whose.
+const WHO: [&str; 23] = [
+    "who", "who's", "whom", "whose", "wer", "wen", "wem", "wessen", "qui", "quien", "quienes", "chi", "quem", "kto",
+    "kogo", "komu", "кто", "кого", "кому", "kim", "kime", "kimi", "kimin",
+];
+
+/// Two names, one behind the other: words with a capital that are no function words.
+fn full_name(raw: &str) -> Option<[&str; 2]> {
+    let words: Vec<&str> =
+        raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).collect();
+    let is_capital = |word: &str| word.starts_with(char::is_uppercase) && word.chars().count() > 1;
+    let is_name = |word: &str| is_capital(word) && !PHRASES.is_function(&plain(word)) && !COMMON.contains(&word);
+    words.windows(2).find_map(|pair| match pair {
+        [one, other] if is_name(one) && is_name(other) => Some([*one, *other]),
+        _ => None,
+    })
 }
 
 /// Words with a capital that are no names.

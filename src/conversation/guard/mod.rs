@@ -7,11 +7,13 @@
 //! in unclear cases it finds nothing. The phrases that the guards look for are data, in `phrases/`, one line a language.
 
 mod awaited;
+mod confirmation;
 mod derived;
 mod early_end;
 mod empty;
 mod fact_leak;
 mod fact_uses;
+mod foreign;
 mod goodbye_loop;
 mod invented_fact;
 mod phrases;
@@ -21,6 +23,7 @@ mod restart;
 mod retry_echo;
 mod role_swap;
 mod scene;
+mod shape;
 mod signoff_inside;
 mod tasks_raised;
 mod text_view;

@@ -35,9 +35,11 @@ pub(super) enum List {
     Objection,
     Feedback,
     Refusal,
+    Confirms,
+    Inquiry,
 }
 
-const LISTS: [(List, &str); 23] = [
+const LISTS: [(List, &str); 25] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -61,6 +63,8 @@ const LISTS: [(List, &str); 23] = [
     (List::Objection, include_str!("phrases/objection.txt")),
     (List::Feedback, include_str!("phrases/feedback.txt")),
     (List::Refusal, include_str!("phrases/refusal.txt")),
+    (List::Confirms, include_str!("phrases/confirms.txt")),
+    (List::Inquiry, include_str!("phrases/inquiry.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.
@@ -95,7 +99,8 @@ pub(super) struct Phrases {
     pub(super) months: Table<u64>,
     pub(super) weekdays: Table<u64>,
     kinds: Table<u32>,
-    kind_parts: Vec<(String, u32)>,
+    /// Parts of words that belong to a kind: those of ASCII letters, and all others.
+    kind_parts: [Vec<(String, u32)>; 2],
     /// The words of who plays along in a simulated conversation, and of what it is made from.
     pub(super) meta: [Words; 2],
     /// The words before a thing that say whose it is.
@@ -162,7 +167,7 @@ impl Phrases {
             months: Table::default(),
             weekdays: Table::default(),
             kinds: Table::default(),
-            kind_parts: Vec::new(),
+            kind_parts: [Vec::new(), Vec::new()],
             meta: [Words::default(), Words::default()],
             possessives: Table::default(),
         };
@@ -237,9 +242,9 @@ impl Phrases {
                     )
                 });
                 match word.strip_suffix('*') {
-                    Some(begin) => self.kind_parts.push((begin.to_owned(), 1 << bit)),
+                    Some(begin) => self.kind_parts[usize::from(!begin.is_ascii())].push((begin.to_owned(), 1 << bit)),
                     None if is_spaced => *self.kinds.entry(word).or_default() |= 1 << bit,
-                    None => self.kind_parts.push((word, 1 << bit)),
+                    None => self.kind_parts[usize::from(!word.is_ascii())].push((word, 1 << bit)),
                 }
             }
         }
@@ -249,7 +254,15 @@ impl Phrases {
     pub(super) fn find(&self, plain: &str) -> Vec<Hit> {
         let Some(search) = &self.search else { return Vec::new() };
         let mut hits = Vec::new();
+        let bytes = plain.as_bytes();
         for found in search.find_overlapping_iter(plain) {
+            // By far the most places end here: within a word.
+            if found.start() > 0
+                && bytes[found.start() - 1].is_ascii_alphanumeric()
+                && bytes[found.start()].is_ascii_alphanumeric()
+            {
+                continue;
+            }
             let phrase = &self.all[found.pattern().as_usize()];
             if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
                 hits.push(Hit { list: phrase.list, start: found.start(), end });
@@ -261,12 +274,10 @@ impl Phrases {
     /// The kinds of thing that the words of a text ask for or say, a bit each.
     pub(super) fn kinds<'a>(&self, plain: &str, words: impl Iterator<Item = &'a str>) -> u32 {
         let by_words = words.fold(0, |kinds, word| kinds | self.kinds.get(word).copied().unwrap_or_default());
-        let is_ascii = plain.is_ascii();
-        self.kind_parts
-            .iter()
-            .filter(|(part, _)| !is_ascii || part.is_ascii())
-            .filter(|(part, _)| plain.contains(part.as_str()))
-            .fold(by_words, |all, (_, bit)| all | bit)
+        let [ascii, others] = &self.kind_parts;
+        let others = if plain.is_ascii() { &[] } else { others.as_slice() };
+        let is_in = |(part, _): &&(String, u32)| plain.contains(part.as_str());
+        ascii.iter().chain(others).filter(is_in).fold(by_words, |all, (_, bit)| all | bit)
     }
 }
 

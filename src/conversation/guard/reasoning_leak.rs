@@ -10,36 +10,48 @@ use super::scene::Scene;
 use super::text_view::TextView;
 use super::{Fault, fault};
 
-/// Forms that nobody types in a chat, and what they are.
-const FORMS: [(&str, &str); 10] = [
+/// Forms that nobody types in a chat: characters of which each has one, its pattern, and what it is.
+const FORMS: [(&str, &str, &str); 11] = [
     (
+        "<",
         r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
         "a tag",
     ),
     (
+        "<",
         r"(?i)</(p|b|i|u|div|span|strong|em|ul|ol|li|h[1-6]|a|html|body|code|pre|br|table)>|<(br|hr|p|div|ul|ol|li|html|body|strong|em|h[1-6]|b|i)\s*/?>",
         "markup",
     ),
-    (r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
+    ("<[", r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
     (
+        ":：",
         r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|client|bot|ai|chatbot|nutzer|benutzer|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|用户|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
         "a role before the message",
     ),
-    (r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
     (
+        "[(<",
+        r"(?i)^\s*[\[(<]\s*(user|human|assistant|persona|customer|client|nutzer|utilisateur|usuario|utente|gebruiker)( turn| message| reply)?( ?\d+)?\s*[\])>]",
+        "a role before the message",
+    ),
+    ("{%$", r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
+    (
+        "[<",
         r"(?i)[\[<(](insert|your|my|user'?s?|enter|full|first|last|ph(?:one)|email|date|name|address|order|customer|account|company|city|placeholder|ihr|ihre|dein|votre|nom|su|tu|nombre|nome|seu|uw|naam|imi[eę]|ваше?|имя|名前|氏名|姓名|您的|이름|الاسم|नाम|ชื่อ)( ?[\p{L}\p{M}_/ -]{0,30})[\]>]",
         "template text",
     ),
     (
+        "_=",
         r"\b[A-Z]{2,}(_[A-Z]{2,})+\b|\b(?i:achieved|complete|finished|satisfied|success)\s*=\s*(?i:true|false)\b",
         "a mark of the model",
     ),
-    (r"(?m)^\s*```|```", "a code fence"),
+    ("`", r"(?m)^\s*```|```", "a code fence"),
     (
+        "#*-•1",
         r"(?m)^\s{0,3}#{1,6} \S|\*\*[^*\n]{1,80}\*\*|^\s*---+\s*$|(?s:^\s*[-*•] \S.*\n\s*[-*•] \S)|(?s:^\s*1[.)] \S.*\n\s*2[.)] \S)",
         "markdown",
     ),
     (
+        ":=",
         r#"(?s)^\s*[\[{]\s*["'“][\p{L}\w]+["'”]\s*:|["'“](message|done|reason|role|content|thought|reasoning|response|text|reply|intent)["'”]\s*:|"[\p{L}_]+"\s*:\s*("[^"]*"|true|false|null|\d+)\s*[,}]|(?i)\bdone\s*[:=]\s*(true|false)\b"#,
         "JSON",
     ),
@@ -71,25 +83,23 @@ const CODE: [&str; 20] = [
 /// Keys of the persona's reply form, which no code of a user has.
 const OWN: [&str; 6] = ["\"message\"", "\"done\"", "\"reason\"", "\"thought\"", "<think", "</"];
 
-static PATTERNS: LazyLock<Vec<(Option<Regex>, &str)>> =
-    LazyLock::new(|| FORMS.iter().map(|(pattern, name)| (Regex::new(pattern).ok(), *name)).collect());
+static PATTERNS: LazyLock<Vec<(&str, Option<Regex>, &str)>> =
+    LazyLock::new(|| FORMS.iter().map(|(marks, pattern, name)| (*marks, Regex::new(pattern).ok(), *name)).collect());
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let wants_code =
-        scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
-    if turn.raw.contains(['<', '{', '[', '`', '*', '#', ':', '：', '"', '-', '•', '$', '%', '=', '1', '(', '_']) {
-        let forms = PATTERNS.iter().filter_map(|(pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
-        for (found, name) in forms {
-            let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
-            // A user may send code, but never the form of the persona's own reply.
-            let is_code = wants_code && !OWN.iter().any(|part| turn.plain().contains(part));
-            if !is_code && (!is_said || found.start() == 0) {
-                return fault(
-                    format!("it contains {name}; write only what the user says, in plain words"),
-                    found.as_str(),
-                );
-            }
+        || scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
+    let forms = PATTERNS
+        .iter()
+        .filter(|(marks, ..)| turn.raw.contains(|c: char| marks.contains(c)))
+        .filter_map(|(_, pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
+    for (found, name) in forms {
+        let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
+        // A user may send code, but never the form of the persona's own reply.
+        let is_code = wants_code() && !OWN.iter().any(|part| turn.plain().contains(part));
+        if !is_code && (!is_said || found.start() == 0) {
+            return fault(format!("it contains {name}; write only what the user says, in plain words"), found.as_str());
         }
     }
     if let Some(words) = retry_echo(scene) {
@@ -97,6 +107,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(direction) = stage_direction(turn) {
         return fault("it describes what the user does; write only what the user says", direction);
+    }
+    if let Some(remark) = aside(scene) {
+        return fault("it comments on the conversation; write only what the user says", remark);
     }
     if let Some(words) = meta(scene) {
         return fault("it speaks of the conversation as one that is played; write only what the user says", words);
@@ -144,6 +157,21 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
     };
     Some(format!("{} · {}", find(&PHRASES.meta[0])?, find(&PHRASES.meta[1])?))
 }
+
+/// A sentence between brackets that speaks of what the conversation is made from, where the case does not.
+fn aside(scene: &Scene<'_>) -> Option<String> {
+    let turn = scene.text();
+    let start = turn.plain().find(['(', '[', '（', '【'])?;
+    let remark = turn.plain()[start..].split([')', ']', '）', '】']).next()?;
+    let view = TextView::new(remark);
+    let is_meta = view.words().find(|word| PHRASES.meta[1].contains(*word))?;
+    let mut of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
+    let is_of_case = of_case.any(|text| text.plain().contains(is_meta));
+    (view.places().len() >= LEAST_OF_ASIDE && !view.asks() && !is_of_case).then(|| remark.to_owned())
+}
+
+/// The fewest words of a sentence between brackets.
+const LEAST_OF_ASIDE: usize = 5;
 
 /// Stage directions, between asterisks or brackets.
 fn stage_direction(turn: &TextView<'_>) -> Option<String> {

@@ -19,6 +19,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(sentence) = said_over_and_over(turn).filter(|_| super::too_long::find(scene).is_none()) {
         return fault("it says the same sentence again and again in one message", sentence);
     }
+    if let Some(sentence) = super::role_swap::parroted(scene) {
+        return fault("it says what the assistant said; react to it instead", sentence);
+    }
     let agent = scene.last_agent()?;
     if agent.has(List::AskAgain)
         || turn.has(List::Objection)
@@ -94,6 +97,10 @@ impl<'t> Compared<'t> {
 fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) -> bool {
     if turn.only_closes() {
         return turn.places().len() >= 3 && turn.likeness(earlier) >= 0.8;
+    }
+    let is_same = turn.plain().trim() == earlier.plain().trim();
+    if is_same && !agent.asks() && turn.content().any(|word| word.has_digit()) {
+        return true;
     }
     let kept = share(earlier, turn);
     if is_answer(turn) {

@@ -178,21 +178,27 @@ fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> 
 }
 
 /// The longest sentence of a turn of which the assistant said every one, word for word.
-fn parroted<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+pub(super) fn parroted<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     if turn.is_quoted(0) {
         return None;
     }
     let words = |sentence: &str| TextView::new(sentence).places().len();
-    let sentences = turn.plain().split(is_sentence_end).map(str::trim);
-    let sentences: Vec<&str> = sentences.filter(|sentence| words(sentence) > 1).collect();
-    let is_said = |sentence: &&str| scene.agents().any(|agent| agent.plain().contains(*sentence));
-    let longest = sentences.iter().copied().max_by_key(|sentence| sentence.len())?;
-    (words(longest) >= LEAST_PARROTED && sentences.iter().all(is_said)).then_some(longest)
+    let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|sentence| !sentence.is_empty());
+    let is_said = |sentence: &str| scene.agents().any(|agent| agent.plain().contains(sentence));
+    // By far the most turns end here.
+    if !sentences().all(|sentence| is_said(sentence) || words(sentence) <= 1) {
+        return None;
+    }
+    let longest = sentences().max_by_key(|sentence| sentence.len())?;
+    let is_question = || words(longest) >= LEAST_ASKED && turn.asks();
+    (words(longest) >= LEAST_PARROTED || is_question()).then_some(longest)
 }
 
 /// The fewest words of a sentence that nobody says in the other's words by chance.
 const LEAST_PARROTED: usize = 6;
+/// The same of a question.
+const LEAST_ASKED: usize = 4;
 
 /// A sentence that is one of the assistant's own questions.
 fn agents_question<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {

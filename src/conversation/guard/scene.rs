@@ -30,7 +30,11 @@ impl<'a> Scene<'a> {
             Some((start, end)) if !input.turn[end..].chars().any(char::is_alphanumeric) => &input.turn[..start],
             _ => input.turn,
         };
-        let is_empty = signoff.is_none() && (is_blank(input.turn) || super::empty::is_empty(input.turn));
+        let is_opening = !input.transcript.iter().any(|message| message.role == Role::User);
+        let is_empty = signoff.is_none()
+            && (is_blank(input.turn)
+                || super::empty::is_empty(input.turn)
+                || is_opening && super::empty::is_placeholder(input.turn));
         let turn =
             TextViewOfTurn { text: TextView::new(text), is_empty, signs_off: signoff.is_some() || input.is_done };
         let messages =

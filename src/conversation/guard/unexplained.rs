@@ -40,7 +40,21 @@ fn is_answer(text: &TextView<'_>, agent: Option<&TextView<'_>>) -> bool {
         || text.places().len() < 3 && text.script() != Some(Script::Han);
     let (shared, all) =
         agent.map_or((0, 0), |agent| (text.content().filter(|word| agent.says(word)).count(), text.content().count()));
-    is_short || asked || text.only_closes() || text.has(List::Answer) || shared > 0 && shared * 2 >= all || all == 0
+    is_short
+        || asked
+        || agent.is_some_and(|agent| chooses(text, agent))
+        || text.only_closes()
+        || text.has(List::Answer)
+        || shared > 0 && shared * 2 >= all
+        || all == 0
+}
+
+/// Whether a short message has no figures but such as the agent named: "the 26th please".
+fn chooses(text: &TextView<'_>, agent: &TextView<'_>) -> bool {
+    let figures = |word: &str| word.trim_end_matches(|c: char| !c.is_ascii_digit()).to_owned();
+    let named: Vec<String> = agent.words().map(figures).filter(|it| !it.is_empty()).collect();
+    let mut chosen = text.words().map(figures).filter(|it| !it.is_empty()).peekable();
+    chosen.peek().is_some() && text.places().len() <= 8 && chosen.all(|it| named.contains(&it))
 }
 
 /// The sentences of a text, those with "and" divided there; each part of a question ends with its mark.

@@ -9,7 +9,7 @@ use super::super::gate::{line_words, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::personas::persona_lines;
 use super::super::terminal::{gate_words, verdict_words};
-use super::super::validity::{discarded_words, fault_words, validity_words};
+use super::super::validity::{discarded_words, fault_words, remedy_words, validity_words};
 use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
 use super::chart::{self, Chart, Series};
 use super::trial::{anchor, name, shown_score, tone};
@@ -330,7 +330,8 @@ impl MadeOf {
             ("judge", plain(&provenance.judge_model)),
         ];
         made.extend(provenance.reviewer_model.iter().map(|model| ("reviewer", plain(model))));
-        let validity = validity_words(run).into_iter().chain(discarded_words(run)).chain(fault_words(run));
+        let validity = validity_words(run).into_iter().chain(discarded_words(run)).chain(remedy_words(run));
+        let validity = validity.chain(fault_words(run));
         let validity = validity.collect::<Vec<_>>().join("; ");
         if !validity.is_empty() {
             made.push(("validity", validity));

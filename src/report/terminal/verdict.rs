@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::comparison::{beside_words, looks_words, relation_words};
 use super::super::gate::{line_words, mark, shown_lines};
 use super::super::personas::persona_lines;
-use super::super::validity::{discarded_words, validity_words};
+use super::super::validity::{discarded_words, remedy_words, validity_words};
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::{ComparedScore, Relation, Rules};
@@ -39,7 +39,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
         let paint: Paint = if overview.validity.invalid == 0 { Ink::dim } else { Ink::unsure };
         page.paragraph(0, paint, &words);
     }
-    for line in discarded_words(overview) {
+    for line in discarded_words(overview).into_iter().chain(remedy_words(overview)) {
         page.paragraph(0, Ink::unsure, &line);
     }
     let unscored = unscored(overview);

@@ -1,0 +1,61 @@
+//! The kinds of thing that a fact is by its form: an address with an at sign, a number, a date.
+
+use std::sync::LazyLock;
+
+use super::phrases::PHRASES;
+use super::text_view::TextView;
+use super::values::digits;
+
+/// The kinds that are known by their form, and reasons, a bit each.
+pub(super) struct Kinds {
+    email: u32,
+    phone: u32,
+    date: u32,
+    code: u32,
+    quantity: u32,
+    pub(super) reason: u32,
+}
+
+/// Looked up once, by words of `phrases/kinds.txt` that no other kind has.
+pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+    let kinds = |word: &'static str| TextView::new(word).kinds();
+    Kinds {
+        email: kinds("email"),
+        phone: kinds("telephone"),
+        date: kinds("date"),
+        code: kinds("serial"),
+        quantity: kinds("quantity"),
+        reason: kinds("reason"),
+    }
+});
+
+/// The kinds that what a fact says has by its form.
+pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
+    let digits = digits(fact.plain()).len();
+    let is_digit = |c: char| c.is_ascii_digit();
+    let joins = |joint: char| {
+        fact.plain().match_indices(joint).any(|(at, mark)| {
+            fact.plain()[..at].ends_with(is_digit) && fact.plain()[at + mark.len()..].starts_with(is_digit)
+        })
+    };
+    let mut all = 0;
+    if fact.raw.contains('@') {
+        all |= KINDS.email;
+    }
+    if digits >= 7 {
+        all |= KINDS.phone;
+    }
+    if digits > 0 && (joins('-') || joins('/') || joins(':') || joins('.')) {
+        all |= KINDS.date;
+    }
+    let is_date = |word: &str| PHRASES.months.contains_key(word) || PHRASES.weekdays.contains_key(word);
+    if fact.words().any(|word| word.len() > 3 && is_date(word)) {
+        all |= KINDS.date;
+    }
+    if digits >= 3 {
+        all |= KINDS.code;
+    } else if digits > 0 && all == 0 {
+        all |= KINDS.quantity;
+    }
+    all
+}
