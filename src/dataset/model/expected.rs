@@ -58,6 +58,9 @@ pub struct AuthoredText {
     pub author: String,
     /// Its message.
     pub text: String,
+    /// How many of its turn's calls were made before it, where a recording tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_calls: Option<usize>,
 }
 
 /// The expectations of a whole conversation.

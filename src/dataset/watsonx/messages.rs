@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::KEYS;
 use crate::dataset::cursor::{Cursor, Fields};
 use crate::dataset::json;
-use crate::dataset::model::{AuthoredText, DatasetCall, RecordedTurn};
+use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// Reads a list of messages as turns: each message of the user begins one.
 pub(in crate::dataset) fn read_messages(value: Cursor<'_>) -> Vec<RecordedTurn> {
@@ -99,10 +99,7 @@ fn say(turns: &mut [RecordedTurn], role: &str, content: Option<Cursor<'_>>, fiel
         Some(text) => text.to_owned(),
         None => content.json().to_string(),
     });
-    if let Some(former) = turn.reply.take() {
-        turn.intermediate.push(AuthoredText { author: role.to_owned(), text: former });
-    }
-    turn.reply = text;
+    turn.say(role, text);
     if let Some(seconds) = fields.number("response_time") {
         turn.extra.insert("responseTime".to_owned(), seconds.into());
     }

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
-use crate::metric::judged::said_before;
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -273,12 +272,14 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         let mut reached = Vec::new();
         let mut calls = 0;
         for turn in &transcript.turns {
-            calls += turn.call_count();
             // What it said before its final reply was sent too; one message has all of them.
-            let mut said = said_before(turn).chain(turn.agent.as_deref()).map(str::to_lowercase);
-            if said.any(|said| message.keywords.iter().all(|keyword| said.contains(&keyword.to_lowercase()))) {
-                reached.push(calls);
+            for said in turn.agent_messages() {
+                let text = said.text.to_lowercase();
+                if message.keywords.iter().all(|keyword| text.contains(&keyword.to_lowercase())) {
+                    reached.push(calls + said.after_calls);
+                }
             }
+            calls += turn.call_count();
         }
         let is_known = message.reply.is_none() || reached.is_empty();
         let unknown = || UnknownGoal::Unread { name: message.name.clone() };
