@@ -34,7 +34,8 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
                 if let Some(text) = message.text.filter(|text| is_agent && !text.is_empty()) {
                     turn.say(&message.role, Some(text));
                 }
-                turn.calls.extend(message.calls);
+                let calls = message.calls.into_iter().zip(0..);
+                turn.calls.extend(calls.map(|(call, place)| DatasetCall { is_parallel: place > 0, ..call }));
             }
         }
         for result in message.results {

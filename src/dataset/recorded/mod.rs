@@ -127,6 +127,7 @@ fn events_of(call: &DatasetCall) -> impl Iterator<Item = Event> {
     let args = call.args.clone().unwrap_or_else(|| json!({}));
     let kind = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
     let made = Event { kind, raw: call.id.as_ref().map(|id| json!({"id": id})) };
+    let made = if call.is_parallel { made.parallel() } else { made };
     let result = call.result.as_ref().map(|result| {
         let raw = match &call.id {
             Some(id) => json!({"tool_call_id": id, "name": call.tool}),

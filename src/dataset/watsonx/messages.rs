@@ -81,10 +81,11 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
     turns
 }
 
-/// Adds calls to the last turn, each with its response where that stood before it.
+/// Adds the calls of a message to the last turn, each with its response where that stood before it.
 fn call(turns: &mut [RecordedTurn], calls: Vec<DatasetCall>, early: &mut Vec<DatasetCall>) {
     let Some(turn) = turns.last_mut() else { return };
-    for mut call in calls {
+    for (mut call, place) in calls.into_iter().zip(0..) {
+        call.is_parallel = place > 0;
         if let Some(at) = early.iter().position(|response| response.id.is_some() && response.id == call.id) {
             call.result = early.remove(at).result;
         }

@@ -153,7 +153,7 @@ impl Metric for TrajectoryMetric {
             }
             let messages = config.message_goals(expected, input, judgements);
             let assertions = config.asserted(expected, input, judgements);
-            let made = input.transcript.tool_uses();
+            let made = self.made(input.transcript);
             Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
@@ -170,6 +170,11 @@ impl TrajectoryMetric {
         };
         let mut expected = input.lines.iter().map(|line| &*line.expected).chain(input.expected);
         (self.check.config().is_fuzzy() || expected.any(Expectation::is_fuzzy)).then_some(to)
+    }
+
+    /// The calls of the whole conversation. watsonx itself looks at the first one of each message alone.
+    fn made(&self, transcript: &Transcript) -> Vec<ToolUse> {
+        if self.check.config().is_strict_watsonx() { transcript.first_tool_uses() } else { transcript.tool_uses() }
     }
 
     /// The pairs of texts that decide over calls which are the same in everything else, each once.
@@ -195,7 +200,7 @@ impl TrajectoryMetric {
             }
         }
         if let Some(expected) = input.expected {
-            add(expected, &input.transcript.tool_uses());
+            add(expected, &self.made(input.transcript));
         }
         pairs
     }
