@@ -327,6 +327,19 @@ fn watsonx(row: &'static str, (expected, rule): (Value, Option<&str>), actual: V
     TrapFiles { row, files, actual: "c.messages.json", status }
 }
 
+/// A goal beside two calls of one message.
+fn two_in_one_message(n: u32, status: (i32, i32)) -> TrapFiles {
+    let trap = watsonx("of several calls in one message", (json!(n), None), json!(0), status);
+    let call = |n: u32| json!({"id": n.to_string(), "name": "t", "args": {"n": n}});
+    let messages = json!([
+        {"role": "user", "content": "Hi", "type": "text"},
+        {"role": "assistant", "content": "", "type": "tool_call", "tool_calls": [call(1), call(2)]},
+        {"role": "assistant", "content": "Done", "type": "text"},
+    ]);
+    let [case, _] = <[_; 2]>::try_from(trap.files).unwrap();
+    TrapFiles { files: vec![case, ("c.messages.json", messages.to_string())], ..trap }
+}
+
 #[test]
 fn what_watsonx_orchestrate_does_unsoundly_is_done_only_where_it_is_asked_for() {
     hold(vec![
@@ -334,9 +347,31 @@ fn what_watsonx_orchestrate_does_unsoundly_is_done_only_where_it_is_asked_for() 
         watsonx("nothing is None", (json!(null), None), json!("None"), (100, 0)),
         watsonx("1_000 is 1000", (json!("1_000"), None), json!(1000), (100, 0)),
         watsonx("an expected {} within the arguments", (json!({}), None), json!("x"), (100, 0)),
+        two_in_one_message(1, (0, 0)),
+        two_in_one_message(2, (0, 100)),
+        watsonx("the word for any value", (json!("<IGNORE>"), None), json!("x"), (0, 0)),
+        watsonx("another word for any value", (json!("ANY"), None), json!("x"), (100, 100)),
         watsonx("true is not True", (json!(true), None), json!("True"), (0, 100)),
         watsonx("optional compares type and case", (json!("Five"), Some("optional")), json!("five"), (0, 100)),
         watsonx("fuzzy takes 0.8 of 100", (json!("Lisbon"), Some("fuzzy")), json!("Oslo airport"), (100, 0)),
         watsonx("what is the same is so in both", (json!("Lisbon"), None), json!("lisbon"), (0, 0)),
     ]);
+}
+
+#[test]
+fn the_word_for_any_value_is_another_one_where_watsonx_orchestrate_s_variable_or_the_flag_says_so() {
+    let trap = watsonx("another word", (json!("ANY"), None), json!("x"), (0, 0));
+    for mode in [[].as_slice(), &["--dialect-strict"]] {
+        let word = [&["--any-value", "ANY"], mode].concat();
+        let (status, told) = trap.graded(&word);
+        assert_eq!(status, Some(0), "{told}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in &trap.files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut command = eval_job(folder.path());
+    command.args(["grade", "--dataset", "c.json", "--actual", "c.messages.json"]);
+    let output = command.env("RESERVED_KEYWORD_FOR_GROUND_TRUTH_ARGS", "ANY").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
