@@ -129,6 +129,7 @@ impl TargetArg {
             strict,
             takes_history: can(Ability::TakesHistory),
             mocks_tools: can(Ability::MocksTools),
+            mocks_reference: false,
             reference: None,
             tells_difference: false,
             is_recorded: false,
@@ -154,6 +155,7 @@ pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
         session: args.session_file.clone(),
         metric_set: args.metric_set.into(),
         generate: None,
+        any_value: args.any_value.clone().filter(|word| !word.is_empty()),
     }
 }
 
@@ -172,7 +174,9 @@ pub(super) fn import_all(
     let datasets = dataset::open(typed, &options, &DiskFiles);
     let datasets = datasets.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let reference = args.expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
-    let options = LowerOptions { reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
+    let mocks_reference = args.expected_target.as_ref().is_some_and(|other| other.lowering(false).mocks_tools);
+    let options =
+        LowerOptions { reference, mocks_reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
     let import = |dataset: &dataset::Dataset| {
         refuse_empty(typed, dataset)?;
         let lowered = dataset::lower(dataset, &options);

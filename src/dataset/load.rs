@@ -31,6 +31,8 @@ pub struct Beside {
     pub user_ids: Option<NamedText>,
     /// Texts for the judge.
     pub context: Vec<ContextFile>,
+    /// The word that stands for any value in arguments of watsonx Orchestrate's cases. Default: `<IGNORE>`
+    pub any_value: Option<String>,
 }
 
 /// Reads a file with cases; `file_name` names it in problems and, where it has no id of its own, in reports.
@@ -59,7 +61,7 @@ pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Pro
         Kind::AdkOldEvalSet => adk::read_old_eval_set(root, stem),
         Kind::AdkScenarios => adk::read_scenarios(root, stem),
         Kind::TrpcEvalSet => trpc::read_eval_set(root, stem),
-        Kind::WatsonxCase => watsonx::read_case(root, stem),
+        Kind::WatsonxCase => watsonx::read_case(root, stem, beside.any_value.as_deref()),
         Kind::RedhatConversation => {
             let users = beside.user_ids.as_ref().map(|file| redhat::user_ids(&file.text));
             redhat::read_conversation(root, stem, users.as_deref())

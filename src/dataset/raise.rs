@@ -94,7 +94,7 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
     let mut expected = Vec::new();
     let user = match &case.user {
         User::Lines(lines) => {
-            let has_mocks = lines.iter().any(|line| !line.mocks.is_empty());
+            let has_mocks = lines.iter().any(|line| !line.mocks.is_empty() || !line.reference_mocks.is_empty());
             warn(has_mocks, "the mocks of its tools are left out");
             CaseUser::Lines(lines_of(job, case, lines, &mut expected))
         }
@@ -199,6 +199,7 @@ fn call_of(call: &ExpectedCall) -> DatasetCall {
         args: call.args.clone(),
         result: call.result.clone(),
         rules: call.rules.iter().map(rule).collect(),
+        is_parallel: false,
     }
 }
 

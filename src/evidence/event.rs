@@ -15,6 +15,9 @@ pub struct Event {
     pub raw: Option<Value>,
 }
 
+/// The key of what was reported of a call that was made in one message with the call before it.
+const PARALLEL: &str = "withCallBefore";
+
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -124,6 +127,20 @@ impl Event {
     /// A function's response, with what the agent reported of it.
     pub fn response(output: Value, raw: Value) -> Event {
         Event::with_raw(EventKind::FunctionResponse { output }, raw)
+    }
+
+    /// Marks a call as made in one message with the call before it.
+    pub fn parallel(mut self) -> Event {
+        match self.raw.get_or_insert_with(|| json!({})) {
+            Value::Object(raw) => drop(raw.insert(PARALLEL.to_owned(), true.into())),
+            other => *other = json!({ PARALLEL: true }),
+        }
+        self
+    }
+
+    /// Whether it is a call that was made in one message with the call before it, as far as that was reported.
+    pub fn is_parallel(&self) -> bool {
+        self.raw.as_ref().is_some_and(|raw| raw.get(PARALLEL) == Some(&Value::Bool(true)))
     }
 
     /// Something of no known kind.

@@ -4,6 +4,7 @@
 //! Invariants: nothing in here knows a network, a job or a score; everything serialises, so that a stored trial can be
 //! graded again in ten years.
 
+mod agent_message;
 mod agent_output;
 mod change;
 mod ending;
@@ -24,6 +25,7 @@ mod turn;
 mod usage;
 mod value;
 
+pub use agent_message::AgentMessage;
 pub use agent_output::AgentOutput;
 pub use change::{Change, ChangeTime, Entity, PropertyChange};
 pub use ending::Ending;

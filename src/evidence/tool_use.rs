@@ -56,6 +56,13 @@ impl Transcript {
         ToolUse::from_events(self.turns.iter().flat_map(|turn| &turn.events))
     }
 
+    /// Those that are the first, or only, call of their message.
+    pub fn first_tool_uses(&self) -> Vec<ToolUse> {
+        let calls = self.events().filter(|event| matches!(event.kind, EventKind::FunctionCall(_)));
+        let uses = self.tool_uses().into_iter().zip(calls);
+        uses.filter(|(_, event)| !event.is_parallel()).map(|(used, _)| used).collect()
+    }
+
     /// Those of each turn, with the results that came in a later one too.
     pub fn tool_uses_by_turn(&self) -> Vec<Vec<ToolUse>> {
         let mut uses = self.tool_uses().into_iter();

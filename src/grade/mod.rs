@@ -114,7 +114,7 @@ fn opening_turns(job: &Job, case: &Case) -> u32 {
 
 /// The user's messages with the numbers of their turns, as far as the case says them: its opening, and its lines.
 pub fn script<'a>(job: &Job, case: &'a Case) -> Vec<(u32, &'a str)> {
-    let User::Lines(lines) = &case.user else { return Vec::new() };
+    let lines = if let User::Lines(lines) = &case.user { lines.as_slice() } else { &[] };
     let opening = (1..).zip(case.opening.0.iter().map(String::as_str));
     opening.chain((opening_turns(job, case) + 1..).zip(lines.iter().map(|line| line.say.as_str()))).collect()
 }

@@ -19,11 +19,13 @@ pub struct Line {
     pub expected: Option<Box<Expectation>>,
     /// The results of tools in this turn.
     pub mocks: Vec<ToolMockConfig>,
+    /// The results of the reference agent's tools in this turn.
+    pub reference_mocks: Vec<ToolMockConfig>,
 }
 
 impl From<String> for Line {
     fn from(say: String) -> Line {
-        Line { say, expected: None, mocks: Vec::new() }
+        Line { say, expected: None, mocks: Vec::new(), reference_mocks: Vec::new() }
     }
 }
 
@@ -42,6 +44,9 @@ struct LineMapping {
     /// a call of a tool that has some and fits none fails.
     #[serde(default)]
     mocks: Vec<ToolMockConfig>,
+    /// The same for the reference agent.
+    #[serde(default)]
+    reference_mocks: Vec<ToolMockConfig>,
 }
 
 impl Serialize for Line {
@@ -54,13 +59,14 @@ impl Serialize for Line {
             expected: Option<&'a Expectation>,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             mocks: &'a [ToolMockConfig],
+            #[serde(rename = "referenceMocks", skip_serializing_if = "<[_]>::is_empty")]
+            reference_mocks: &'a [ToolMockConfig],
         }
-        match self {
-            Line { say, expected: None, mocks } if mocks.is_empty() => serializer.serialize_str(say),
-            Line { say, expected, mocks } => {
-                Mapping { say, expected: expected.as_deref(), mocks }.serialize(serializer)
-            }
+        let Line { say, expected, mocks, reference_mocks } = self;
+        if expected.is_none() && mocks.is_empty() && reference_mocks.is_empty() {
+            return serializer.serialize_str(say);
         }
+        Mapping { say, expected: expected.as_deref(), mocks, reference_mocks }.serialize(serializer)
     }
 }
 
@@ -69,8 +75,9 @@ impl<'de> Deserialize<'de> for Line {
         match Value::deserialize(deserializer)? {
             Value::String(say) => Ok(Line::from(say)),
             mapping => {
-                let LineMapping { say, expected, mocks } = serde_json::from_value(mapping).map_err(Error::custom)?;
-                Ok(Line { say, expected, mocks })
+                let mapping = serde_json::from_value(mapping).map_err(Error::custom)?;
+                let LineMapping { say, expected, mocks, reference_mocks } = mapping;
+                Ok(Line { say, expected, mocks, reference_mocks })
             }
         }
     }

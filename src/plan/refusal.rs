@@ -8,7 +8,7 @@ use crate::evidence::Condition;
 use crate::graph::embedded::{certain_problem, compile_problem};
 use crate::graph::neo4j::{Neo4jConfig, check as check_database};
 use crate::graph::{CypherProblem, GraphConfig, StatementProblem, assertion_problem};
-use crate::job::{Assertion, Job, JobPart, JobPlace, StatementPlace, TimingOn};
+use crate::job::{Assertion, Job, JobPart, JobPlace, Line, StatementPlace, TimingOn, User};
 use crate::metric::{MetricEntry, MetricKind, looks_at_calls};
 use crate::score::Weight;
 use crate::text::Position;
@@ -186,6 +186,19 @@ pub(super) fn refusals(
                 help,
             ));
         }
+    }
+    let has_mocks = |line: &Line| !line.reference_mocks.is_empty();
+    let wants_mocks =
+        job.cases.iter().any(|case| matches!(&case.user, User::Lines(lines) if lines.iter().any(has_mocks)));
+    let reference = job.reference.as_ref().map(|target| &target.transport);
+    if let Some(reference) = reference.filter(|it| wants_mocks && !it.can(Ability::MocksTools)) {
+        let what = format!(
+            "a line of a script has `referenceMocks`, and reference.{} can't {}",
+            reference.key(),
+            Ability::MocksTools.as_phrase()
+        );
+        refusals
+            .push(Refusal::new(what, "reference.openai and reference.responses can; or take `referenceMocks` away"));
     }
     if let Some(known) = transport.models() {
         for model in models.iter().filter(|model| !known.contains(&model.as_str())) {

@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use super::cut::Cut;
 use super::fence::escape;
 use super::{PromptError, Templates};
-use crate::evidence::{ToolUse, Transcript, Turn};
+use crate::evidence::{AgentMessage, ToolUse, Transcript, Turn};
 
 /// The part of a trial that one question shows to the judge.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,8 @@ pub struct QuestionView<'a> {
     pub context: &'a [(&'a str, &'a str)],
     /// The conversation.
     pub transcript: &'a Transcript,
+    /// Whether each message of the agent's is shown by itself and numbered within its turn, in its place among the calls.
+    pub by_message: bool,
 }
 
 /// Something that the judge decides on.
@@ -81,7 +83,8 @@ impl Templates {
         let context: Vec<Value> = view.context.iter().map(text).collect();
         let calls = view.transcript.tool_uses_by_turn();
         let messages = view.transcript.turns.iter().zip(calls);
-        let transcript: Vec<Value> = messages.flat_map(|(turn, calls)| messages_of(turn, &calls, &mut cut)).collect();
+        let transcript: Vec<Value> =
+            messages.flat_map(|(turn, calls)| messages_of((turn, &calls), view.by_message, &mut cut)).collect();
         let prompt = self.render(
             name,
             context! {
@@ -93,15 +96,19 @@ impl Templates {
     }
 }
 
-/// The turns of which a judge is not shown everything.
-pub fn cut_turns(facts: &[String], context: &[(&str, &str)], transcript: &Transcript) -> BTreeSet<u32> {
+/// The turns of which a judge is not shown everything; the flag is [`QuestionView::by_message`].
+pub fn cut_turns(
+    facts: &[String],
+    context: &[(&str, &str)],
+    (transcript, by_message): (&Transcript, bool),
+) -> BTreeSet<u32> {
     let mut cut = Cut::default();
     let beside = facts.iter().map(String::as_str).chain(context.iter().map(|(_, text)| *text));
     beside.for_each(|text| drop(cut.text(text, String::new)));
     let mut turns = BTreeSet::new();
     for (turn, calls) in transcript.turns.iter().zip(transcript.tool_uses_by_turn()) {
         let before = cut.count();
-        messages_of(turn, &calls, &mut cut);
+        messages_of((turn, &calls), by_message, &mut cut);
         if cut.count() > before {
             turns.insert(turn.number);
         }
@@ -110,22 +117,30 @@ pub fn cut_turns(facts: &[String], context: &[(&str, &str)], transcript: &Transc
 }
 
 /// The events of a turn, in their order: the user's message, the agent's calls with their results, its reply.
-fn messages_of(turn: &Turn, calls: &[ToolUse], cut: &mut Cut) -> Vec<Value> {
-    let mut message = |from: &str, text: &str| {
+fn messages_of((turn, calls): (&Turn, &[ToolUse]), by_message: bool, cut: &mut Cut) -> Vec<Value> {
+    let mut message = |from: &str, text: &str, number: Option<usize>| {
         let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));
-        context! { turn => turn.number, from, text => escape(&text) }
+        context! { turn => turn.number, from, text => escape(&text), number }
     };
+    let said = match (by_message, turn.agent.as_deref()) {
+        (true, _) => turn.agent_messages(),
+        (false, reply) => reply.into_iter().map(|text| AgentMessage { text, after_calls: calls.len() }).collect(),
+    };
+    let mut said = (1..).zip(said).map(|(number, it)| (by_message.then_some(number), it)).peekable();
     let mut messages = Vec::new();
     if !turn.is_greeting() {
-        messages.push(message("user", &turn.user));
+        messages.push(message("user", &turn.user, None));
     }
-    for call in calls {
-        messages.push(message("agent's call of a tool", &call_text(call)));
+    for (call, before) in calls.iter().zip(0..) {
+        while let Some((number, it)) = said.next_if(|(_, it)| it.after_calls <= before) {
+            messages.push(message("agent", it.text, number));
+        }
+        messages.push(message("agent's call of a tool", &call_text(call), None));
         if let Some(result) = &call.result {
-            messages.push(message("tool", &result_text(result)));
+            messages.push(message("tool", &result_text(result), None));
         }
     }
-    messages.extend(turn.agent.as_deref().map(|reply| message("agent", reply)));
+    messages.extend(said.map(|(number, it)| message("agent", it.text, number)));
     messages
 }
 

@@ -22,7 +22,7 @@ use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Session};
 use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
 use crate::evidence::{Message, Value};
 use crate::graph::{Graph, GraphConfig, GraphError, GraphErrorKind, Parameters};
-use crate::job::{Isolation, Target, User};
+use crate::job::{Isolation, Line, Target, User};
 use crate::limiter::ConversationLimiter;
 use crate::plan::Trial;
 use crate::retry::RetryPolicy;
@@ -227,7 +227,7 @@ impl EnvSetup<'_> {
                 user: target.user.clone(),
                 chatbot: target.chatbot.clone(),
                 started_at: None,
-                mocks: Vec::new(),
+                mocks: self.mocks(|line| &line.reference_mocks),
                 api_key: self.reference_key(target),
                 ..self.agent_context(limiter.clone())
             };
@@ -308,11 +308,11 @@ impl EnvSetup<'_> {
     }
 
     /// The results of tools in each turn: the opening has none.
-    fn mocks(&self) -> Vec<Vec<ToolMockConfig>> {
+    fn mocks(&self, of_line: fn(&Line) -> &Vec<ToolMockConfig>) -> Vec<Vec<ToolMockConfig>> {
         let (job, case) = (&self.engine.plan.job, &self.trial.case);
         let User::Lines(lines) = &case.user else { return Vec::new() };
         let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty()));
-        let of_lines = lines.iter().map(|line| line.mocks.clone());
+        let of_lines = lines.iter().map(|line| of_line(line).clone());
         std::iter::repeat_n(Vec::new(), opening).chain(of_lines).collect()
     }
 
@@ -335,7 +335,7 @@ impl EnvSetup<'_> {
             chatbot: session.chatbot.as_ref().unwrap_or(&plan.job.target.chatbot).clone(),
             model: id.model.clone(),
             state: session.state.clone(),
-            mocks: self.mocks(),
+            mocks: self.mocks(|line| &line.mocks),
             started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
             api_key: clients.credentials.agent_api_key.clone(),
             folder: plan.job.folder.clone(),

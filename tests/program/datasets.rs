@@ -196,6 +196,42 @@ fn what_a_second_agent_says_and_does_is_expected() {
 }
 
 #[test]
+fn tools_of_the_second_agent_are_mocked_where_it_is_a_bare_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agent, reference) = (model("Yes"), model("Yes"));
+    let at = |server: &Server| format!("openai={}/v1", server.address);
+    let mock = |result: &str| json!([{"name": "get_weather", "result": result}]);
+    let turn = json!({"userContent": {"role": "user", "content": "And the weather?"},
+        "toolMock": {"actual": mock("rain"), "expected": mock("sun")}});
+    write_trpc(folder.path(), json!({"evalId": "c", "expectedRunnerEnabled": true, "conversation": [turn]}));
+    let (of_agent, of_reference) = (at(&agent), at(&reference));
+    let arguments = ["s.evalset.json", "--target", &of_agent, "--expected-target", &of_reference];
+    let (output, record) = run(folder.path(), &arguments);
+    let record = record.unwrap_or_else(|| panic!("{}", text(&output)));
+    let evidence = record.trials[0].evidence.as_ref().unwrap();
+    let reply = |turns: &[eval_job::evidence::Turn]| turns[0].agent.clone().unwrap_or_default();
+    assert!(reply(&evidence.transcript.turns).contains("rain"), "{}", text(&output));
+    assert!(reply(&evidence.reference.as_ref().unwrap().turns).contains("sun"), "{}", text(&output));
+    assert!(!text(&output).contains("answers for tools"), "{}", text(&output));
+    // Elsewhere that is told of a file, and refused of a job.
+    let elsewhere = ["s.evalset.json", "--target", &of_agent, "--expected-target", "trpc=http://127.0.0.1:1"];
+    let (output, _) = run(folder.path(), &elsewhere);
+    assert!(text(&output).contains("the second agent's answers for tools are not given"), "{}", text(&output));
+    let import = [&["import"], &arguments[..], &["-o", "job.yml"]].concat();
+    assert!(eval_job(folder.path()).args(import).output().unwrap().status.success());
+    let job = std::fs::read_to_string(folder.path().join("job.yml")).unwrap();
+    let (before, behind) = job.rsplit_once("  openai:").unwrap();
+    std::fs::write(folder.path().join("job.yml"), format!("{before}  trpc:{behind}")).unwrap();
+    let output = eval_job(folder.path()).args(["validate", "job.yml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(
+        text(&output).contains("a line of a script has `referenceMocks`, and reference.trpc can't"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
 fn a_simulated_user_may_talk_with_the_second_agent_first() {
     let folder = tempfile::tempdir().unwrap();
     let (agent, reference) = (model("Yes"), model("Yes"));

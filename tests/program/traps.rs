@@ -327,6 +327,26 @@ fn watsonx(row: &'static str, (expected, rule): (Value, Option<&str>), actual: V
     TrapFiles { row, files, actual: "c.messages.json", status }
 }
 
+/// A goal beside two calls of one message.
+fn two_in_one_message(n: u32, status: (i32, i32)) -> TrapFiles {
+    let trap = watsonx("of several calls in one message", (json!(n), None), json!(0), status);
+    let call = |n: u32| json!({"id": n.to_string(), "name": "t", "args": {"n": n}});
+    let messages = json!([
+        {"role": "user", "content": "Hi", "type": "text"},
+        {"role": "assistant", "content": "", "type": "tool_call", "tool_calls": [call(1), call(2)]},
+        {"role": "assistant", "content": "Done", "type": "text"},
+    ]);
+    let [case, _] = <[_; 2]>::try_from(trap.files).unwrap();
+    TrapFiles { files: vec![case, ("c.messages.json", messages.to_string())], ..trap }
+}
+
+/// A goal with an argument within another one, beside a call with one whose name has a dot.
+fn dotted(status: (i32, i32)) -> TrapFiles {
+    let trap = watsonx("a dotted argument fits a nested one", (json!({"a": 1}), None), json!(0), status);
+    let rename = |(name, text): (&'static str, String)| (name, text.replace("\\\"n\\\":0", "\\\"n.a\\\":1"));
+    TrapFiles { files: trap.files.into_iter().map(rename).collect(), ..trap }
+}
+
 #[test]
 fn what_watsonx_orchestrate_does_unsoundly_is_done_only_where_it_is_asked_for() {
     hold(vec![
@@ -334,9 +354,68 @@ fn what_watsonx_orchestrate_does_unsoundly_is_done_only_where_it_is_asked_for() 
         watsonx("nothing is None", (json!(null), None), json!("None"), (100, 0)),
         watsonx("1_000 is 1000", (json!("1_000"), None), json!(1000), (100, 0)),
         watsonx("an expected {} within the arguments", (json!({}), None), json!("x"), (100, 0)),
+        two_in_one_message(1, (0, 0)),
+        two_in_one_message(2, (0, 100)),
+        watsonx("long numbers lose digits", (json!("9007199254740993"), None), json!("9007199254740992"), (100, 0)),
+        dotted((100, 0)),
+        watsonx("the word for any value", (json!("<IGNORE>"), None), json!("x"), (0, 0)),
+        watsonx("another word for any value", (json!("ANY"), None), json!("x"), (100, 100)),
         watsonx("true is not True", (json!(true), None), json!("True"), (0, 100)),
         watsonx("optional compares type and case", (json!("Five"), Some("optional")), json!("five"), (0, 100)),
         watsonx("fuzzy takes 0.8 of 100", (json!("Lisbon"), Some("fuzzy")), json!("Oslo airport"), (100, 0)),
         watsonx("what is the same is so in both", (json!("Lisbon"), None), json!("lisbon"), (0, 0)),
     ]);
+}
+
+#[test]
+fn the_word_for_any_value_is_another_one_where_watsonx_orchestrate_s_variable_or_the_flag_says_so() {
+    let trap = watsonx("another word", (json!("ANY"), None), json!("x"), (0, 0));
+    for mode in [[].as_slice(), &["--dialect-strict"]] {
+        let word = [&["--any-value", "ANY"], mode].concat();
+        let (status, told) = trap.graded(&word);
+        assert_eq!(status, Some(0), "{told}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in &trap.files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let mut command = eval_job(folder.path());
+    command.args(["grade", "--dataset", "c.json", "--actual", "c.messages.json"]);
+    let output = command.env("RESERVED_KEYWORD_FOR_GROUND_TRUTH_ARGS", "ANY").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The result of a run of ADK, whose session ended in a state, beside a set that expects another one.
+#[test]
+fn the_final_state_of_adk_s_sessions_is_compared_by_default_alone() {
+    let turn = adk_turn(Some("Hello"), None);
+    let case = json!({"eval_id": "c", "conversation": [turn], "final_session_state": {"k": 1}});
+    let of = |state: u32, status: (i32, i32)| {
+        let result = json!({"eval_id": "c", "session_details": {"state": {"k": state}},
+            "eval_metric_result_per_invocation": [{"actual_invocation": turn}]});
+        let set = json!({"eval_set_id": "s", "eval_cases": [case]});
+        let result = json!({"eval_set_result_id": "r", "eval_set_id": "s", "eval_case_results": [result]});
+        let files = vec![
+            ("s.evalset.json", set.to_string()),
+            ("test_config.json", json!({"criteria": {"response_match_score": 0.8}}).to_string()),
+            ("r.evalset_result.json", result.to_string()),
+        ];
+        TrapFiles { row: "final_session_state", files, actual: "r.evalset_result.json", status }
+    };
+    hold(vec![of(1, (0, 0)), of(2, (100, 0))]);
+}
+
+#[test]
+fn a_rubric_of_adk_without_a_type_is_judged_by_no_metric_only_where_that_is_asked_for() {
+    let mut turn = adk_turn(Some("Hello"), None);
+    turn["rubrics"] = json!([{"rubric_id": "r", "rubric_content": {"text_property": "It greets"}}]);
+    let criteria = json!({"rubric_based_final_response_quality_v1": 0.5});
+    let trap = adk("a rubric without a type", (adk_set(&[turn]), criteria), &talk(None, "Hello"), (102, 102));
+    let nobody = "it judges by rubrics, and neither the metric nor a case has any for it";
+    for (mode, is_told) in [([].as_slice(), false), (&["--dialect-strict"], true)] {
+        let (status, told) = trap.graded(mode);
+        // Nobody judges here.
+        assert_eq!(status, Some(102), "{told}");
+        assert_eq!(told.contains(nobody), is_told, "{told}");
+    }
 }

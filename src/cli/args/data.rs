@@ -43,6 +43,10 @@ pub(in crate::cli) struct ReadingArgs {
     #[arg(long, env = "EVAL_JOB_DIALECT_STRICT", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) dialect_strict: bool,
 
+    /// The word that stands for any value in arguments of watsonx Orchestrate's cases, instead of <IGNORE>
+    #[arg(long, env = "RESERVED_KEYWORD_FOR_GROUND_TRUTH_ARGS", value_name = "WORD")]
+    pub(in crate::cli) any_value: Option<String>,
+
     /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
     #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
     pub(in crate::cli) metric_set: MetricSetArg,

@@ -70,7 +70,8 @@ fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
     }
     for event in events {
         let Some((author, content)) = read_event(event) else { continue };
-        turn.intermediate.extend(content.text().map(|text| AuthoredText { author, text }));
+        let after_calls = Some(calls.len());
+        turn.intermediate.extend(content.text().map(|text| AuthoredText { author, text, after_calls }));
         calls.extend(content.calls);
         responses.extend(content.responses);
     }
@@ -97,7 +98,7 @@ fn read_said(value: Cursor<'_>) -> Option<AuthoredText> {
         read_part(part, &mut content);
     }
     let author = if author.is_null() { "" } else { author.text()? };
-    content.text().map(|text| AuthoredText { author: author.to_owned(), text })
+    content.text().map(|text| AuthoredText { author: author.to_owned(), text, after_calls: None })
 }
 
 /// Reads one event; whatever else it says is ignored, as by ADK.
@@ -128,7 +129,12 @@ impl Invocation {
             expected: LineExpectation {
                 reply: self.reply,
                 calls: self.calls,
-                intermediate: self.intermediate,
+                // Where it stands among the calls is not expected.
+                intermediate: self
+                    .intermediate
+                    .into_iter()
+                    .map(|it| AuthoredText { after_calls: None, ..it })
+                    .collect(),
                 rubrics: self.rubrics,
             },
             extra: self.extra,
@@ -145,6 +151,7 @@ impl Invocation {
                 false => self.user.texts.join("\n"),
             },
             reply: self.reply,
+            reply_after_calls: None,
             calls: self.calls.unwrap_or_default(),
             intermediate: self.intermediate,
             usage: None,

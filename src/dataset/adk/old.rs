@@ -72,5 +72,5 @@ fn read_said(value: Cursor<'_>) -> Option<AuthoredText> {
     let author = fields.text("author").unwrap_or_default();
     let text = fields.text("text").unwrap_or_default();
     fields.rest(UnknownKeys::Kept);
-    Some(AuthoredText { author, text })
+    Some(AuthoredText { author, text, after_calls: None })
 }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
 use crate::dataset::{
-    CaseUser, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, UserLine,
+    CaseUser, ContextMessage, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, ToolMock,
+    UserLine,
 };
 use crate::job::UserPersona;
 use crate::metric::Rubric;
@@ -62,8 +63,16 @@ pub(super) fn lower_case(
     match &case.user {
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.recorded.is_none() && !case.expected_runner;
-            let script: Vec<Value> =
-                lines.iter().map(|line| lower_line(line, (options, expects_none), &mut warn)).collect();
+            let of_case = OfCase { options, expects_none, has_reference: case.expected_runner };
+            let is_only = lines.len() == 1;
+            let lower = |(number, line): (usize, &UserLine)| {
+                // Before the only turn they are the beginning of the conversation.
+                if !line.context.is_empty() && !is_only && !options.is_recorded {
+                    warn(&format!("the messages that are put before message {number} are not sent"));
+                }
+                lower_line(line, of_case, &mut warn)
+            };
+            let script: Vec<Value> = (1..).zip(lines).map(lower).collect();
             lowered.insert("script".to_owned(), script.into());
         }
         CaseUser::Scenario(scenario) => {
@@ -126,8 +135,13 @@ fn lower_session(
     if !session.is_empty() {
         lowered.insert("session".to_owned(), Value::Object(session));
     }
-    let context = &case.session.context;
-    if context.is_empty() {
+    let before_only: &[ContextMessage] = match &case.user {
+        CaseUser::Lines(lines) if lines.len() == 1 => &lines[0].context,
+        _ => &[],
+    };
+    let context: Vec<&ContextMessage> = case.session.context.iter().chain(before_only).collect();
+    // Nobody has to send what came before a recording.
+    if context.is_empty() || options.is_recorded {
         return;
     }
     if !options.takes_history {
@@ -136,7 +150,7 @@ fn lower_session(
             "its context messages are not sent: a conversation with `{key}` begins empty; `openai` and `responses` take them"
         ));
     }
-    let known = context.iter().filter(|it| ["user", "assistant", "system"].contains(&it.role.as_str()));
+    let known = context.iter().copied().filter(|it| ["user", "assistant", "system"].contains(&it.role.as_str()));
     let messages: Vec<Value> =
         known.map(|message| json!({ "role": message.role, "content": message.content })).collect();
     if messages.len() < context.len() {
@@ -147,23 +161,38 @@ fn lower_session(
     }
 }
 
-fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), warn: &mut impl FnMut(&str)) -> Value {
+/// The parts of a case that hold for each of its lines.
+#[derive(Clone, Copy)]
+struct OfCase<'a> {
+    options: &'a LowerOptions,
+    expects_none: bool,
+    /// Whether a second agent makes what is expected.
+    has_reference: bool,
+}
+
+fn lower_line(line: &UserLine, of_case: OfCase<'_>, warn: &mut impl FnMut(&str)) -> Value {
+    let OfCase { options, expects_none, has_reference } = of_case;
     let key = &options.target.0;
-    let mocks = if options.mocks_tools { mocks(line, warn) } else { Vec::new() };
-    if !line.mocks.is_empty() && !options.mocks_tools {
+    let is_asked = !options.is_recorded;
+    let own_mocks = if options.mocks_tools && is_asked { mocks(&line.mocks, warn) } else { Vec::new() };
+    if !line.mocks.is_empty() && !options.mocks_tools && is_asked {
         warn(&format!(
             "its answers for tools are not given: behind `{key}` the agent calls its own; `openai` and `responses` take them"
         ));
     }
-    let not_done = [
-        (!line.attachments.is_empty(), "parts of a message that are no text are not sent"),
-        (!line.context.is_empty(), "messages that are put before a turn are not sent"),
-        (
-            !line.expected_runner_mocks.is_empty(),
-            "the second agent's answers for tools are not given: it calls its own",
-        ),
-    ];
-    not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+    let of_reference = has_reference && options.reference.is_some();
+    let reference_mocks = match of_reference && options.mocks_reference {
+        true => mocks(&line.expected_runner_mocks, warn),
+        false => Vec::new(),
+    };
+    if of_reference && !options.mocks_reference && !line.expected_runner_mocks.is_empty() {
+        warn(
+            "the second agent's answers for tools are not given: it calls its own; `openai` and `responses` take them",
+        );
+    }
+    if !line.attachments.is_empty() && is_asked {
+        warn("parts of a message that are no text are not sent");
+    }
     let mut expected = line.expected.to_expectation();
     // Only the originals take nothing for an expectation.
     expected.reply = expected.reply.filter(|reply| options.strict || !reply.is_empty());
@@ -175,16 +204,18 @@ fn lower_line(line: &UserLine, (options, expects_none): (&LowerOptions, bool), w
     if expected != Expectation::default() {
         lowered["expected"] = json!(expected);
     }
-    if !mocks.is_empty() {
-        lowered["mocks"] = mocks.into();
+    for (key, mocks) in [("mocks", own_mocks), ("referenceMocks", reference_mocks)] {
+        if !mocks.is_empty() {
+            lowered[key] = mocks.into();
+        }
     }
     if lowered.as_object().is_some_and(|line| line.len() == 1) { Value::from(say) } else { lowered }
 }
 
 /// The results of tools in a turn.
-fn mocks(line: &UserLine, warn: &mut impl FnMut(&str)) -> Vec<Value> {
+fn mocks(mocks: &[ToolMock], warn: &mut impl FnMut(&str)) -> Vec<Value> {
     let mut lowered = Vec::new();
-    for mock in &line.mocks {
+    for mock in mocks {
         let rule = |name: &str| mock.arguments.as_ref().and_then(|rules| rules.get(name)).filter(|it| !it.is_null());
         let tool = &mock.tool;
         let Some(result) = &mock.result else {
@@ -275,6 +306,9 @@ fn lower_scenario(
             }));
         }
     }
+    let instructions = scenario.extra.get("customInstructions").and_then(Value::as_str).and_then(filled);
+    let own_instructions = instructions.and_then(|text| own_instructions(text, scenario.stop_signal.as_deref()));
+    traits.extend(own_instructions.clone());
     traits.retain(|line| filled(line).is_some());
     if !traits.is_empty() {
         lowered.insert("traits".to_owned(), json!(traits));
@@ -284,10 +318,43 @@ fn lower_scenario(
         (first.is_none() && !scenario.prompts.is_empty(), "it has no first message: its fixed messages come first"),
         (scenario.max_turns.is_none(), "it has no limit there; here the user says 100 messages at most"),
         (
-            has("customInstructions"),
-            "its simulator's own instructions are not used: they are for another form of replies; say it in `evaluator.voice` or `traits`",
+            own_instructions.is_some(),
+            "its simulator's `custom_instructions` are one of the user's traits: where they contradict eval-job's own, on the form of its replies, those count",
         ),
-        (has("model"), "its simulator's model is not used: `evaluator.model` is"),
+        (
+            instructions.is_some() && own_instructions.is_none(),
+            "its simulator's `custom_instructions` are not used, as they are a template with more than placeholders: say it in `evaluator.voice` or `traits`",
+        ),
+        (has("model") || has("modelConfiguration"), "its simulator's model is not used: `evaluator.model` is"),
+        (
+            scenario.extra.get("includeFunctionCalls") == Some(&Value::Bool(true)),
+            "its simulator's `include_function_calls` is not done: the user sees what the agent says, not what it calls",
+        ),
     ];
     not_done.into_iter().filter(|(is, _)| *is).for_each(|(_, what)| warn(what));
+}
+
+/// The instructions of a simulator as one of the user's traits: in the places of what is shown elsewhere they name it. `None` where they are a
+/// template with statements, or with placeholders that ADK does not have.
+fn own_instructions(text: &str, stop_signal: Option<&str>) -> Option<String> {
+    if text.contains("{%") {
+        return None;
+    }
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let (placeholder, after) = behind.split_once("}}")?;
+        let name = placeholder.split(['|', '.']).next().unwrap_or_default().trim();
+        filled.push_str(before);
+        filled.push_str(match name {
+            "conversation_plan" => "(your part, as it is told above)",
+            "conversation_history" => "(the chat so far)",
+            "stop_signal" => stop_signal.unwrap_or("goodbye"),
+            "persona" => "(the person that you are)",
+            _ => return None,
+        });
+        rest = after;
+    }
+    filled.push_str(rest);
+    Some(filled.trim().to_owned())
 }

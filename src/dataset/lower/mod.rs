@@ -41,6 +41,8 @@ pub struct LowerOptions {
     pub is_part: bool,
     /// Whether calls of tools are answered for the agent behind this transport.
     pub mocks_tools: bool,
+    /// Whether the same holds of the second agent.
+    pub mocks_reference: bool,
     /// The transport of a second agent, whose turns are expected where a case asks for one, with its settings.
     pub reference: Option<(String, Map<String, Value>)>,
     /// Whether the report is to tell where the scores of the other mode, strict or not, differ.

@@ -135,6 +135,77 @@ fn context_messages_are_sent_where_a_conversation_can_begin_with_them() {
 }
 
 #[test]
+fn messages_before_a_turn_are_sent_where_it_is_the_only_one_and_told_elsewhere() {
+    let turn = |context: bool| {
+        let mut turn = json!({"userContent": {"role": "user", "content": "Who am I?"}});
+        if context {
+            turn["contextMessages"] = json!([{"role": "user", "content": "I am Ann."}]);
+        }
+        turn
+    };
+    let of = |turns: &[Value]| {
+        let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": turns}]});
+        lowered("s.evalset.json", &text, &LowerOptions { takes_history: true, ..options() })
+    };
+    let told = "the messages that are put before message 2 are not sent";
+    let (job, warnings) = of(&[turn(true)]);
+    assert_eq!(job["cases"][0]["seeds"], json!([{"conversation": [{"role": "user", "content": "I am Ann."}]}]));
+    assert!(!warnings.iter().any(|it| it.contains("not sent")), "{warnings:?}");
+    let (job, warnings) = of(&[turn(false), turn(true)]);
+    assert_eq!(job["cases"][0].get("seeds"), None);
+    assert!(warnings.iter().any(|it| it == &format!("case c: {told}")), "{warnings:?}");
+}
+
+#[test]
+fn mocks_of_the_expected_runner_are_those_of_the_second_agent() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,
+        "conversation": [{"userContent": {"role": "user", "content": "Hi"},
+            "toolMock": {"expected": [{"name": "t", "result": 1}]}}]}]});
+    let reference = Some(("openai".to_owned(), Map::new()));
+    let of = |mocks_reference: bool| {
+        lowered("s.evalset.json", &set, &LowerOptions { reference: reference.clone(), mocks_reference, ..options() })
+    };
+    let (job, warnings) = of(true);
+    assert_eq!(job["cases"][0]["script"][0]["referenceMocks"], json!([{"tool": "t", "result": 1}]));
+    assert!(!warnings.iter().any(|it| it.contains("second agent's answers")), "{warnings:?}");
+    let (job, warnings) = of(false);
+    assert_eq!(job["cases"][0]["script"][0], json!("Hi"));
+    assert!(
+        warnings.iter().any(|it| it.contains("the second agent's answers for tools are not given")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn instructions_of_a_simulator_are_a_trait_where_they_are_no_template_with_statements() {
+    let scenario = json!({"starting_prompt": "Hi", "conversation_plan": "Ask for a pen"});
+    let set = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation_scenario": scenario}]});
+    let of = |instructions: &str| {
+        let simulator = json!({"custom_instructions": instructions, "include_function_calls": true});
+        let config = json!({"criteria": {"safety_v1": 0.5}, "user_simulator_config": simulator}).to_string();
+        let config = Some(NamedText { name: "test_config.json".to_owned(), text: config });
+        let beside = crate::dataset::Beside { config, ..Default::default() };
+        let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &beside).unwrap();
+        let super::LoweredJob { document, warnings } = lower(&dataset, &options());
+        (document["cases"][0]["traits"].clone(), warnings.join("\n"))
+    };
+    let (traits, told) = of(
+        "Shout. Plan: {{conversation_plan}}, so far: {{ conversation_history }}; end with {{ stop_signal | trim }}.",
+    );
+    let expected = "Shout. Plan: (your part, as it is told above), so far: (the chat so far); end with </finished>.";
+    assert_eq!(traits, json!([expected]));
+    assert!(told.contains("`custom_instructions` are one of the user's traits"), "{told}");
+    assert!(told.contains("`include_function_calls` is not done"), "{told}");
+    let statements =
+        "{% if persona %}x{% endif %} {{ conversation_plan }} {{ conversation_history }} {{ stop_signal }}";
+    for text in [statements, "{{ conversation_plan }} {{ conversation_history }} {{ stop_signal }} {{ other }}"] {
+        let (traits, told) = of(text);
+        assert_eq!(traits, Value::Null, "{text}");
+        assert!(told.contains("`custom_instructions` are not used"), "{told}");
+    }
+}
+
+#[test]
 fn parts_of_a_criterion_are_one_metric_whatever_the_threshold() {
     let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [
         {"userContent": {"role": "user", "content": "Hi"}, "finalResponse": {"role": "assistant", "content": "hello"}}]}]});

@@ -260,6 +260,9 @@ pub struct RecordedTurn {
     /// The agent's final reply; `None` when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
+    /// How many of its calls were made before that reply; `None` for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_after_calls: Option<usize>,
     /// Its tool calls, in order, with their results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<DatasetCall>,
@@ -272,4 +275,14 @@ pub struct RecordedTurn {
     /// All other content of the record: traces, times.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
+}
+
+impl RecordedTurn {
+    /// Takes in a message of the agent's: it is the reply until another one comes.
+    pub(in crate::dataset) fn say(&mut self, author: &str, text: Option<String>) {
+        let after_calls = self.reply_after_calls.replace(self.calls.len());
+        if let Some(former) = std::mem::replace(&mut self.reply, text) {
+            self.intermediate.push(super::AuthoredText { author: author.to_owned(), text: former, after_calls });
+        }
+    }
 }

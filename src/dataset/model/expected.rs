@@ -23,6 +23,9 @@ pub struct DatasetCall {
     /// How an argument is compared, by its path: `strict`, `optional`, `ignore`, `fuzzy`.
     #[serde(rename = "match", skip_serializing_if = "Map::is_empty")]
     pub rules: Map<String, Value>,
+    /// Whether a recording has it in one message with the call before it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_parallel: bool,
 }
 
 /// The expectations of one turn of the agent.
@@ -58,6 +61,9 @@ pub struct AuthoredText {
     pub author: String,
     /// Its message.
     pub text: String,
+    /// How many of its turn's calls were made before it, where a recording tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_calls: Option<usize>,
 }
 
 /// The expectations of a whole conversation.

@@ -19,7 +19,7 @@ pub(super) fn find(
     options: &OpenOptions,
     files: &dyn Files,
 ) -> Result<(Beside, Vec<Problem>), Problems> {
-    let mut beside = Beside::default();
+    let mut beside = Beside { any_value: options.any_value.clone(), ..Beside::default() };
     let mut odd = Vec::new();
     let folder = path.parent().unwrap_or(Path::new(""));
     let config = match (&options.config, kind.system()) {

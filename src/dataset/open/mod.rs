@@ -28,6 +28,8 @@ pub struct OpenOptions {
     pub metric_set: MetricSet,
     /// How many cases each one with a simulated user stands for.
     pub generate: Option<u32>,
+    /// The word that stands for any value in arguments of watsonx Orchestrate's cases. Default: `<IGNORE>`
+    pub any_value: Option<String>,
 }
 
 /// Reads what stands at a path: `FILE`, `FILE:case1,case2` or a folder. trpc-agent-go's eval sets may be named without

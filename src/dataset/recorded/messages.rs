@@ -1,6 +1,6 @@
 //! A history of messages, as models see it → turns.
 
-use crate::dataset::model::{AuthoredText, DatasetCall, RecordedTurn};
+use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// One message of a history.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,12 +31,11 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
                 }
                 let Some(turn) = turns.last_mut() else { continue };
                 let is_agent = message.role != "tool" && message.role != "function" && message.role != "user";
-                if let Some(text) = message.text.filter(|text| is_agent && !text.is_empty())
-                    && let Some(former) = turn.reply.replace(text)
-                {
-                    turn.intermediate.push(AuthoredText { author: message.role.clone(), text: former });
+                if let Some(text) = message.text.filter(|text| is_agent && !text.is_empty()) {
+                    turn.say(&message.role, Some(text));
                 }
-                turn.calls.extend(message.calls);
+                let calls = message.calls.into_iter().zip(0..);
+                turn.calls.extend(calls.map(|(call, place)| DatasetCall { is_parallel: place > 0, ..call }));
             }
         }
         for result in message.results {

@@ -19,7 +19,7 @@ use super::cursor::Cursor;
 use super::findings::about_file;
 use super::json::JsonText;
 use super::load::{read_tree, single, stem};
-use super::model::{CaseSession, Dataset, RecordedTurn, UserLine};
+use super::model::{AuthoredText, CaseSession, Dataset, DatasetCall, RecordedTurn, UserLine};
 use super::recognise::{LOOKED_FOR, Recognised, look_at};
 use super::{Beside, Kind, load, watsonx};
 use crate::evidence::{
@@ -92,22 +92,14 @@ impl RecordedTurn {
     pub fn to_turn(&self, number: u32) -> Turn {
         let mut turn = Turn::begun(number, self.user.clone());
         turn.agent.clone_from(&self.reply);
-        for call in &self.calls {
-            let args = call.args.clone().unwrap_or_else(|| json!({}));
-            let event = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
-            turn.events.push(Event { kind: event, raw: call.id.as_ref().map(|id| json!({"id": id})) });
-            if let Some(result) = &call.result {
-                let raw = match &call.id {
-                    Some(id) => json!({"tool_call_id": id, "name": call.tool}),
-                    None => json!({"name": call.tool}),
-                };
-                turn.events
-                    .push(Event { kind: EventKind::FunctionResponse { output: result.clone() }, raw: Some(raw) });
+        let mut said = self.said().into_iter().peekable();
+        for (call, before) in self.calls.iter().zip(0..) {
+            while let Some((_, event)) = said.next_if(|(after_calls, _)| *after_calls <= before) {
+                turn.events.push(event);
             }
+            turn.events.extend(events_of(call));
         }
-        for said in &self.intermediate {
-            turn.events.push(Event::other(json!({"intermediate": said.text, "author": said.author})));
-        }
+        turn.events.extend(said.map(|(_, event)| event));
         turn.events.extend(trace::steps(&self.extra).map(Event::other));
         turn.context = context::texts(&self.extra);
         let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
@@ -116,6 +108,34 @@ impl RecordedTurn {
             seconds.filter(|seconds| *seconds >= 0.0 && turn.agent.is_some()).map(|seconds| seconds * 1000.0);
         turn
     }
+
+    /// The messages before the reply, and the place of the reply where calls came after it, each after so many calls.
+    fn said(&self) -> Vec<(usize, Event)> {
+        let calls = self.calls.len();
+        let event =
+            |said: &AuthoredText| (said.after_calls.unwrap_or(calls), Event::intermediate(&said.text, &said.author));
+        let replied = self.reply_after_calls.filter(|after_calls| *after_calls < calls && self.reply.is_some());
+        let replied = replied.map(|after_calls| (after_calls, Event::replied()));
+        let mut said: Vec<(usize, Event)> = self.intermediate.iter().map(event).chain(replied).collect();
+        said.sort_by_key(|(after_calls, _)| *after_calls);
+        said
+    }
+}
+
+/// A call, and its result where it has one.
+fn events_of(call: &DatasetCall) -> impl Iterator<Item = Event> {
+    let args = call.args.clone().unwrap_or_else(|| json!({}));
+    let kind = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
+    let made = Event { kind, raw: call.id.as_ref().map(|id| json!({"id": id})) };
+    let made = if call.is_parallel { made.parallel() } else { made };
+    let result = call.result.as_ref().map(|result| {
+        let raw = match &call.id {
+            Some(id) => json!({"tool_call_id": id, "name": call.tool}),
+            None => json!({"name": call.tool}),
+        };
+        Event { kind: EventKind::FunctionResponse { output: result.clone() }, raw: Some(raw) }
+    });
+    std::iter::once(made).chain(result)
 }
 
 /// Reads a file of conversations that were held.

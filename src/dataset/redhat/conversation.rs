@@ -5,9 +5,7 @@ use serde_json::Value;
 use super::metrics::{MetricSet, metrics};
 use crate::dataset::Kind;
 use crate::dataset::cursor::{Cursor, Spelling, UnknownKeys};
-use crate::dataset::model::{
-    AuthoredText, CaseSession, CaseUser, ContextFile, Dataset, DatasetCase, RecordedTurn, UserLine,
-};
+use crate::dataset::model::{CaseSession, CaseUser, ContextFile, Dataset, DatasetCase, RecordedTurn, UserLine};
 
 /// Reads a conversation: one case, named after the file. Of a predefined one only the user's messages are sent; one that has
 /// the agent's too was recorded.
@@ -86,10 +84,8 @@ fn read_turn(value: Cursor<'_>, turns: &mut Vec<RecordedTurn>) {
         if turns.is_empty() {
             turns.push(RecordedTurn::default());
         }
-        if let Some(turn) = turns.last_mut()
-            && let Some(former) = turn.reply.replace(content)
-        {
-            turn.intermediate.push(AuthoredText { author: "assistant".to_owned(), text: former });
+        if let Some(turn) = turns.last_mut() {
+            turn.say("assistant", Some(content));
         }
     }
     fields.rest(UnknownKeys::Kept);

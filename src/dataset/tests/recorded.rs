@@ -150,6 +150,38 @@ fn only_the_agent_speaks_for_itself_in_messages_of_watsonx() {
 }
 
 #[test]
+fn messages_and_calls_of_a_turn_keep_their_order() {
+    let call = |id: &str| {
+        json!({"role": "assistant", "type": "tool_call",
+        "content": json!({"type": "tool_call", "name": "t", "args": {}, "id": id}).to_string()})
+    };
+    let said = |text: &str| json!({"role": "assistant", "type": "text", "content": text});
+    let user = json!({"role": "user", "content": "Hi", "type": "text"});
+    let order = |talk: &[serde_json::Value]| -> Vec<(String, usize)> {
+        let recording = recorded(&json!(talk).to_string());
+        let messages = recording.conversations[0].turns[0].agent_messages();
+        messages.iter().map(|it| (it.text.to_owned(), it.after_calls)).collect()
+    };
+    let text = |text: &str, calls: usize| (text.to_owned(), calls);
+    let talk = [user.clone(), said("a"), call("1"), call("2"), said("b"), call("3"), said("c")];
+    assert_eq!(order(&talk), [text("a", 0), text("b", 2), text("c", 3)]);
+    // The last message is the reply, although a call comes after it.
+    assert_eq!(order(&[user.clone(), call("1"), said("a"), call("2")]), [text("a", 1)]);
+    let chat = [
+        user.clone(),
+        json!({"role": "assistant", "content": "a", "tool_calls": [{"id": "1", "type": "function",
+        "function": {"name": "t", "arguments": "{}"}}]}),
+        json!({"role": "assistant", "content": "b"}),
+    ];
+    assert_eq!(order(&chat), [text("a", 0), text("b", 1)]);
+    let events = json!([{"author": "a", "content": {"parts": [{"text": "a"}]}},
+        {"author": "a", "content": {"parts": [{"functionCall": {"name": "t", "args": {}}}]}}]);
+    let invocation = json!({"user_content": {"parts": [{"text": "Hi"}]}, "final_response": {"parts": [{"text": "b"}]},
+        "intermediate_data": {"invocation_events": events}});
+    assert_eq!(order(&[invocation]), [text("a", 0), text("b", 1)]);
+}
+
+#[test]
 fn a_blank_text_of_arguments_is_none_and_what_is_said_before_the_reply_is_kept() {
     let chat = json!([{"role": "user", "content": "a"},
         {"role": "assistant", "content": "One moment.", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "t", "arguments": " "}}]},

@@ -160,3 +160,23 @@ fn stories_and_validation_files_are_tables() {
     assert_eq!(external.cases.len(), 2);
     assert!(external.cases[1].expected.goals.is_some());
 }
+
+#[test]
+fn another_word_may_stand_for_any_value() {
+    let args = json!({"a": "ANY", "b": {"c": ["ANY"], "d": "ANY"}, "e": "<IGNORE>"});
+    let case = json!({"agent": "a", "story": "s", "goals": {"g": []},
+        "goal_details": [{"type": "tool_call", "name": "g", "tool_name": "t", "args": args}]});
+    let of = |word: Option<&str>| {
+        let beside = Beside { any_value: word.map(str::to_owned), ..Beside::default() };
+        let dataset = load("c.json", &case.to_string(), &beside).unwrap();
+        let goals = dataset.cases[0].expected.goals.clone().unwrap();
+        let GoalKind::ToolCall(call) = goals.nodes[0].kind.clone() else { panic!() };
+        let rules: Vec<String> = call.rules.keys().cloned().collect();
+        (call.args.unwrap(), rules, dataset.warnings.len())
+    };
+    assert_eq!(of(None), (args.clone(), vec!["e".to_owned()], 0));
+    assert_eq!(of(Some("<IGNORE>")), of(None));
+    let renamed = json!({"a": "<IGNORE>", "b": {"c": ["<IGNORE>"], "d": "<IGNORE>"}, "e": "<IGNORE>"});
+    let rules = ["a", "b.d", "e"].map(str::to_owned).to_vec();
+    assert_eq!(of(Some("ANY")), (renamed, rules, 1), "that the usual word stands beside it is a warning");
+}

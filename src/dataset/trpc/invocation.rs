@@ -49,7 +49,7 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocatio
         turn.calls = Some(tools.items().into_iter().filter_map(read_tool).collect());
     }
     for said in read_messages(fields.items("intermediateResponses")) {
-        turn.intermediate.push(AuthoredText { author: said.role, text: said.content });
+        turn.intermediate.push(AuthoredText { author: said.role, text: said.content, after_calls: None });
     }
     if let Some(data) = fields.get("intermediateData") {
         let (calls, said, left) = adk::read_intermediate_data(data);
@@ -120,6 +120,7 @@ impl Invocation {
             id: self.id,
             user: self.user.content,
             reply: self.reply.filter(|reply| !reply.is_empty()),
+            reply_after_calls: None,
             calls: self.calls.unwrap_or_default().into_iter().map(as_recorded).collect(),
             intermediate: self.intermediate,
             usage: None,

@@ -9,8 +9,9 @@ use crate::dataset::cursor::Cursor;
 use crate::dataset::json::JsonNode;
 use crate::dataset::model::{CaseSession, CaseUser, Dataset, DatasetCase, MeasureKind, Scenario};
 
-/// Reads a ground-truth dataset: one case, named after the file where it has no name.
-pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
+/// Reads a ground-truth dataset: one case, named after the file where it has no name. `any_value` is the word that stands for any
+/// value in arguments, where it is not the usual one.
+pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str, any_value: Option<&str>) -> Dataset {
     let mut dataset = Dataset::new(Kind::WatsonxCase, name);
     let Some(mut fields) = value.fields(KEYS) else { return dataset };
     if let Some(name) = fields.text("dataset_name").filter(|name| !name.is_empty()) {
@@ -32,7 +33,8 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str) -> Dataset {
         }
         scenario.extra.insert("maxUserTurns".to_owned(), most.json());
     }
-    let (details, checks) = fields.get("goal_details").map(read_details).unwrap_or_default();
+    let (details, checks) =
+        fields.get("goal_details").map(|details| read_details(details, any_value)).unwrap_or_default();
     let goals = fields.get("goals");
     case.checks = checks;
     case.expected.goals = read_goals(value, goals, details);

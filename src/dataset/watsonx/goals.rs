@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::graph::check_graph;
 use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
-use crate::dataset::json::{JsonContent, JsonNode};
+use crate::dataset::json::JsonNode;
 use crate::dataset::model::{DatasetCall, DatasetGoals, Goal, GoalKind, JudgedCheck, JudgedScope};
 use crate::text::nearest;
 
@@ -18,15 +18,15 @@ const TYPES: [&str; 6] = ["tool_call", "text", "interaction", "conversational_se
 const ANY_VALUE: &str = "<IGNORE>";
 pub(super) const ANY_ARGS: &str = "IGNORE";
 
-/// Reads the details of the goals, and what a judge checks.
-pub(super) fn read_details(value: Cursor<'_>) -> (Vec<Detail<'_>>, Vec<JudgedCheck>) {
+/// Reads the details of the goals, and what a judge checks. `any_value` is the word for any value where it is not the usual one.
+pub(super) fn read_details<'a>(value: Cursor<'a>, any_value: Option<&str>) -> (Vec<Detail<'a>>, Vec<JudgedCheck>) {
     let (mut details, mut checks) = (Vec::new(), Vec::new());
     for item in value.items() {
         let Some(mut fields) = item.fields(KEYS) else { continue };
         let Some(kind) = fields.required("type") else { continue };
         match kind.text() {
             Some("assert_llm") => checks.extend(read_check(fields)),
-            Some(name) if TYPES.contains(&name) => details.extend(read_detail(name, fields)),
+            Some(name) if TYPES.contains(&name) => details.extend(read_detail(name, fields, any_value)),
             Some(name) => {
                 let help = nearest(name, TYPES.into_iter()).map(|near| format!("did you mean `{near}`?"));
                 let help = help.unwrap_or_else(|| format!("one of {}", TYPES.join(", ")));
@@ -63,12 +63,12 @@ fn read_check(mut fields: Fields<'_>) -> Option<JudgedCheck> {
     Some(JudgedCheck { check: check?, kind: kind?, scope })
 }
 
-fn read_detail<'a>(kind: &str, mut fields: Fields<'a>) -> Option<Detail<'a>> {
+fn read_detail<'a>(kind: &str, mut fields: Fields<'a>, any_value: Option<&str>) -> Option<Detail<'a>> {
     let item = fields.cursor;
     let name = fields.required("name");
     let kind = match kind {
         "tool_call" | "tool_response" => {
-            let call = read_call(&mut fields);
+            let call = read_call(&mut fields, any_value);
             if kind == "tool_call" { GoalKind::ToolCall(call) } else { GoalKind::ToolResponse(call) }
         }
         "text" => {
@@ -101,15 +101,22 @@ fn read_identifier(mut fields: Fields<'_>) -> (String, Value) {
 }
 
 /// Reads an expected call. Arguments that are null are none expected; the word for any arguments leaves them out.
-fn read_call(fields: &mut Fields<'_>) -> DatasetCall {
+fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
     let tool = fields.required("tool_name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
     let args = fields.get("args");
     let mut call = DatasetCall { tool, args: Some(Value::Null), ..DatasetCall::default() };
     if let Some(args) = args.filter(|args| args.map().is_some()) {
         let is_any =
             args.node.entries().len() == 1 && args.node.get(ANY_ARGS).is_some_and(|value| args.at(value).is_null());
-        call.args = (!is_any).then(|| args.json());
-        collect_any(args.node, "", &mut call.rules);
+        let mut known = args.json();
+        if let Some(word) = any_value.filter(|word| *word != ANY_VALUE) {
+            if holds_text(&known, ANY_VALUE) {
+                args.warn(format!("`{ANY_VALUE}` stands for any value here as well, although `{word}` does"));
+            }
+            rename_any(&mut known, word);
+        }
+        collect_any(&known, "", &mut call.rules);
+        call.args = (!is_any).then_some(known);
     }
     let Some(matching) = fields.get("arg_matching") else { return call };
     if matching.map().is_none() {
@@ -151,13 +158,33 @@ fn collect_paths(node: &JsonNode, prefix: &str, paths: &mut Vec<String>) {
 }
 
 /// Arguments with the word for any value are not compared.
-fn collect_any(node: &JsonNode, prefix: &str, rules: &mut Map<String, Value>) {
-    for entry in node.entries() {
-        let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
-        match &entry.value.content {
-            JsonContent::Text(text) if text == ANY_VALUE => drop(rules.insert(path, "ignore".into())),
-            _ => collect_any(&entry.value, &path, rules),
+fn collect_any(value: &Value, prefix: &str, rules: &mut Map<String, Value>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value.as_str() {
+            Some(ANY_VALUE) => drop(rules.insert(path, "ignore".into())),
+            _ => collect_any(value, &path, rules),
         }
+    }
+}
+
+/// Whether a text stands anywhere in a value by itself.
+fn holds_text(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(own) => own == text,
+        Value::Array(items) => items.iter().any(|item| holds_text(item, text)),
+        Value::Object(map) => map.values().any(|value| holds_text(value, text)),
+        _ => false,
+    }
+}
+
+/// Puts the usual word for any value in the place of another one.
+fn rename_any(value: &mut Value, word: &str) {
+    match value {
+        Value::String(text) if text == word => ANY_VALUE.clone_into(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_any(item, word)),
+        Value::Object(map) => map.values_mut().for_each(|value| rename_any(value, word)),
+        _ => {}
     }
 }
 

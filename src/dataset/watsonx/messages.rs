@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::KEYS;
 use crate::dataset::cursor::{Cursor, Fields};
 use crate::dataset::json;
-use crate::dataset::model::{AuthoredText, DatasetCall, RecordedTurn};
+use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// Reads a list of messages as turns: each message of the user begins one.
 pub(in crate::dataset) fn read_messages(value: Cursor<'_>) -> Vec<RecordedTurn> {
@@ -81,10 +81,11 @@ fn turns(messages: Vec<Cursor<'_>>) -> Vec<RecordedTurn> {
     turns
 }
 
-/// Adds calls to the last turn, each with its response where that stood before it.
+/// Adds the calls of a message to the last turn, each with its response where that stood before it.
 fn call(turns: &mut [RecordedTurn], calls: Vec<DatasetCall>, early: &mut Vec<DatasetCall>) {
     let Some(turn) = turns.last_mut() else { return };
-    for mut call in calls {
+    for (mut call, place) in calls.into_iter().zip(0..) {
+        call.is_parallel = place > 0;
         if let Some(at) = early.iter().position(|response| response.id.is_some() && response.id == call.id) {
             call.result = early.remove(at).result;
         }
@@ -99,10 +100,7 @@ fn say(turns: &mut [RecordedTurn], role: &str, content: Option<Cursor<'_>>, fiel
         Some(text) => text.to_owned(),
         None => content.json().to_string(),
     });
-    if let Some(former) = turn.reply.take() {
-        turn.intermediate.push(AuthoredText { author: role.to_owned(), text: former });
-    }
-    turn.reply = text;
+    turn.say(role, text);
     if let Some(seconds) = fields.number("response_time") {
         turn.extra.insert("responseTime".to_owned(), seconds.into());
     }

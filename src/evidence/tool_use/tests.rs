@@ -151,3 +151,13 @@ fn it_is_stored_and_read() {
         assert_eq!(serde_json::from_value::<ToolUse>(stored).unwrap(), one);
     }
 }
+
+#[test]
+fn the_first_call_of_each_message_is_told_from_those_beside_it() {
+    let call = |id: &str| Event::call("t", json!({}), json!({"id": id}));
+    let events = vec![call("1"), call("2").parallel(), call("3")];
+    let transcript = Transcript { turns: vec![Turn { events, ..Turn::answered(1, "Hi", "Hello") }] };
+    let ids = |uses: Vec<ToolUse>| uses.into_iter().filter_map(|used| used.id).collect::<Vec<_>>();
+    assert_eq!(ids(transcript.tool_uses()), ["1", "2", "3"]);
+    assert_eq!(ids(transcript.first_tool_uses()), ["1", "3"]);
+}

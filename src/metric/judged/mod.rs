@@ -19,7 +19,6 @@ pub use alternatives::score_alternatives;
 pub use blocks::{Block, blocks, validity};
 pub use citations::Citations;
 pub(super) use citations::citations_schema;
-pub(super) use options::said_before;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub use scale::{Scale, Support, Verdict};
 pub use units::{units, windows};
@@ -143,6 +142,11 @@ pub(super) trait JudgeMeasure: Serialize + Send + Sync {
     /// How judges are asked.
     fn judging(&self) -> &JudgeOptions;
 
+    /// Whether it decides on each message of the agent's: the judge is shown them one by one, in their places among the calls.
+    fn by_message(&self) -> bool {
+        false
+    }
+
     /// What its question shows beside the conversation, as `options`.
     fn shown(&self, _input: &MetricInput<'_>) -> Value {
         serde_json::to_value(self).unwrap_or_default()
@@ -194,8 +198,14 @@ pub(super) struct JudgedMetric<M> {
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {
+    /// What the judge was shown.
+    fn shown(&self, input: &MetricInput<'_>) -> Shown {
+        let shown = Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools());
+        if self.measure.by_message() { shown.by_message(input) } else { shown }
+    }
+
     /// The id of its question: the same for the same metric with the same options.
-    fn question_id(&self) -> String {
+    pub(super) fn question_id(&self) -> String {
         let options = serde_json::to_string(&self.measure).unwrap_or_default();
         let digest = Sha256::digest(options.as_bytes());
         let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -267,7 +277,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
 impl<M: JudgeMeasure> JudgedMetric<M> {
     /// Does something with the part of the conversation that is judged.
     fn of_part<T>(&self, input: &MetricInput<'_>, then: impl FnOnce(&MetricInput<'_>) -> T) -> T {
-        match self.measure.judging().judged_part(input.transcript) {
+        match self.measure.judging().judged_part(input.transcript, self.measure.by_message()) {
             Some(transcript) => then(&MetricInput { transcript: &transcript, ..input.clone() }),
             None => then(input),
         }
@@ -297,6 +307,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 user_knew_facts: input.condition == Condition::WithFacts,
                 context: &input.context,
                 transcript: input.transcript,
+                by_message: self.measure.by_message(),
             },
         )?;
         let schema = ReplySchema {
@@ -325,7 +336,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         items.retain(|item| self.is_asked(input, item));
         let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
         if self.measure.judging().needs_evidence() {
-            let shown = Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools());
+            let shown = self.shown(input);
             problems.extend(verdicts.iter().filter_map(|verdict| shown.problem(verdict, item_of(verdict, &items))));
         }
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(reply::problems_of(problems))) }
@@ -340,9 +351,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let id = self.question_id();
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
-        let shown = options
-            .needs_evidence()
-            .then(|| Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools()));
+        let shown = options.needs_evidence().then(|| self.shown(input));
         let check = |verdict: Verdict| {
             let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
             match problem {

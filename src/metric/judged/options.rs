@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::evidence::{EventKind, Transcript, Turn};
+use crate::evidence::{Event, Transcript, Turn};
 use crate::metric::MetricInput;
 use crate::score::Score;
 
@@ -63,12 +62,14 @@ impl JudgeOptions {
         self.unknown.unwrap_or(usual)
     }
 
-    /// The conversation as it is judged, where that is not the whole of it as it stands.
-    pub(super) fn judged_part(&self, transcript: &Transcript) -> Option<Transcript> {
+    /// The conversation as it is judged, where that is not the whole of it as it stands. Messages that are judged one by one stay
+    /// apart.
+    pub(super) fn judged_part(&self, transcript: &Transcript, by_message: bool) -> Option<Transcript> {
         let is_end =
             |turn: &Turn| self.until.as_ref().is_some_and(|marker| !turn.is_greeting() && turn.user.contains(marker));
         let end = transcript.turns.iter().position(is_end);
-        let says_more = self.intermediate && transcript.turns.iter().any(|turn| said_before(turn).next().is_some());
+        let says_more =
+            self.intermediate && !by_message && transcript.turns.iter().any(|turn| said_before(turn).next().is_some());
         if end.is_none() && !says_more {
             return None;
         }
@@ -85,11 +86,8 @@ impl JudgeOptions {
 }
 
 /// The agent's messages in a turn before its final reply.
-pub(in crate::metric) fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
-    turn.events.iter().filter_map(|event| match &event.kind {
-        EventKind::Other { data } => data.get("intermediate").and_then(Value::as_str),
-        _ => None,
-    })
+fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
+    turn.events.iter().filter_map(Event::intermediate_text)
 }
 
 /// Puts what the agent said in a turn before its final reply before it.

@@ -65,9 +65,20 @@ impl Shown {
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
             beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
             expected: expected.map(folded).collect(),
-            cut: cut_turns(input.facts, &input.context, input.transcript),
+            cut: cut_turns(input.facts, &input.context, (input.transcript, false)),
             rule,
         }
+    }
+
+    /// The same where each message of the agent's was shown by itself.
+    pub(super) fn by_message(mut self, input: &MetricInput<'_>) -> Shown {
+        for turn in &input.transcript.turns {
+            let said = turn.agent_messages().into_iter();
+            let said = said.map(|message| (Source::Agent, folded(&message.text.replace(GAP, ""))));
+            self.turns.entry(turn.number).or_default().extend(said);
+        }
+        self.cut = cut_turns(input.facts, &input.context, (input.transcript, true));
+        self
     }
 
     /// The problem with the evidence of a score for something, in a sentence; `None` where nothing is.

@@ -89,6 +89,31 @@ fn a_turn_that_the_agent_did_not_answer_is_none_that_went_well() {
 }
 
 #[test]
+fn each_message_of_the_agent_s_is_judged_where_the_rubric_says_so() {
+    let mut example = stumbling();
+    example.transcript.turns[1].events = vec![crate::evidence::Event::intermediate("I look", "agent")];
+    let input = input(&example);
+    let rubric = RubricConfig { scope: crate::metric::rubric::RubricScope::Messages, ..rubric(&["a"]) };
+    let [question] = &asked(rubric.clone(), &input)[..] else { panic!() };
+    for part in ["<item id=\"a@1.1\" turn=\"1\">The agent's message 1 in this turn: It holds.", "number=\"1\">I look"] {
+        assert!(question.prompt.contains(part), "{part}: {}", question.prompt);
+    }
+    let quoting = |id: &str, turn: u32, text: &str| {
+        json!({"id": id, "reason": "so", "verdict": "yes", "turnsRead": [],
+        "quotes": [{"turn": turn, "text": text}]})
+    };
+    let of =
+        |text: &str| score(rubric.clone(), &input, &[json!([quoting("a@1.1", 1, "Hello"), quoting("a@2.1", 2, text)])]);
+    assert_eq!(of("I look").component.score(), Some(Score::ONE));
+    assert!(of("I book").items[1].component.is_missing(), "nobody said it");
+    // Nothing at all was said in turn 2.
+    let silent = stumbling();
+    let input = self::input(&silent);
+    let dimension = score(rubric, &input, &[json!([quoting("a@1.1", 1, "Hello")])]);
+    assert_eq!(dimension.items[1].component.why(), "the agent gave no reply in turn 2");
+}
+
+#[test]
 fn the_last_reply_is_that_of_the_last_turn() {
     let example = stumbling();
     let expected = crate::metric::trajectory::Expectation { reply: Some("Hello".to_owned()), ..Default::default() };

@@ -23,6 +23,8 @@ pub enum RubricScope {
     Conversation,
     /// Each turn.
     Turns,
+    /// Each message of the agent's, also those before its reply.
+    Messages,
     /// The last turn.
     LastTurn,
 }
@@ -35,7 +37,8 @@ pub struct RubricConfig {
     /// The requirement in every case, beside the rubrics of the case: `expected.rubrics`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rubrics: Vec<Rubric>,
-    /// The subject of the rubrics: the whole conversation, each turn, or the last turn. Those of a line are about its turn.
+    /// The subject of the rubrics: the whole conversation, each turn, each message of the agent's (also those before its reply), or
+    /// the last turn. Those of a line are about its turn.
     pub scope: RubricScope,
     /// The type of the case's rubrics that it uses, beside those without one. Default: any type
     #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
@@ -91,7 +94,7 @@ impl RubricConfig {
         for (rubrics, line) in lines.iter().zip(0..) {
             let is_about_turn = match self.scope {
                 RubricScope::Conversation => false,
-                RubricScope::Turns => true,
+                RubricScope::Turns | RubricScope::Messages => true,
                 RubricScope::LastTurn => line + 1 == lines.len(),
             };
             let mut of_turn = if is_about_turn { general.clone() } else { BTreeSet::new() };
@@ -122,6 +125,7 @@ impl RubricConfig {
         match self.scope {
             RubricScope::Conversation => about(None),
             RubricScope::Turns => turns.iter().flat_map(|turn| about(Some(turn))).collect(),
+            RubricScope::Messages => turns.iter().flat_map(|turn| of_messages(rubrics, turn)).collect(),
             RubricScope::LastTurn => turns.last().map(|turn| about(Some(turn))).unwrap_or_default(),
         }
     }
@@ -146,8 +150,11 @@ impl JudgeMeasure for RubricConfig {
         let turns = judged::exchanges(input.transcript, self.judging.strict);
         let mut items = self.of_scope(&general, &turns);
         for line in &input.lines {
-            let own = line.expected.rubrics.iter().filter(|rubric| self.takes(rubric));
-            items.extend(own.map(|rubric| item(rubric, Some(line.turn))));
+            let own: Vec<&Rubric> = line.expected.rubrics.iter().filter(|rubric| self.takes(rubric)).collect();
+            match turns.iter().find(|turn| turn.number == line.turn) {
+                Some(turn) if self.by_message() => items.extend(of_messages(&own, turn)),
+                _ => items.extend(own.into_iter().map(|rubric| item(rubric, Some(line.turn)))),
+            }
         }
         if self.show_expected {
             items.iter_mut().for_each(|item| show_expected(item, input));
@@ -165,6 +172,38 @@ impl JudgeMeasure for RubricConfig {
 
     fn judging(&self) -> &JudgeOptions {
         &self.judging
+    }
+
+    fn by_message(&self) -> bool {
+        self.scope == RubricScope::Messages
+    }
+
+    /// A turn that broke off after a message has no reply, and yet there is something to judge.
+    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+        let is_of_item = |turn: &&Turn| Some(turn.number) == item.turn;
+        let turn = input.transcript.turns.iter().find(is_of_item).filter(|_| self.by_message());
+        let is_silent = turn.is_none_or(|turn| turn.agent_messages().is_empty());
+        judged::unanswered(input, item.turn).filter(|_| is_silent && !self.judging.strict)
+    }
+}
+
+/// The id of the item that is about a message: of the rubric, the turn, and the message's place in it, from 1.
+pub(super) fn message_item_id(rubric: &str, turn: u32, place: usize) -> String {
+    format!("{rubric}@{turn}.{place}")
+}
+
+/// Rubrics of each message of a turn, as items; of the turn, where there is none.
+fn of_messages(rubrics: &[&Rubric], turn: &Turn) -> Vec<JudgeItem> {
+    let of_message = |place: usize| {
+        rubrics.iter().map(move |rubric| {
+            let id = message_item_id(&rubric.id, turn.number, place);
+            let about = item(rubric, Some(turn.number));
+            JudgeItem { id, text: format!("The agent's message {place} in this turn: {}", about.text), ..about }
+        })
+    };
+    match turn.agent_messages().len() {
+        0 => rubrics.iter().map(|rubric| item(rubric, Some(turn.number))).collect(),
+        count => (1..=count).flat_map(of_message).collect(),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Goals on which a judge decides: messages that say something in other words, and assertions about the conversation.
 
-use super::super::rubric::{Rubric, RubricConfig, RubricScope};
+use super::super::rubric::{Rubric, RubricConfig, RubricScope, message_item_id};
 use super::{
     Expectation, ExpectedMessage, JudgedAssertion, MessageGoal, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure,
     UnknownGoal,
 };
-use crate::evidence::{Judgement, Question};
+use crate::evidence::{Judgement, Question, Transcript};
 use crate::metric::judged::{JudgeItems, JudgeMeasure, JudgeOptions, JudgedMetric};
 use crate::metric::{Metric, MetricInput, ReplyError};
 use crate::prompt::{PromptError, Templates};
@@ -42,20 +42,31 @@ impl TrajectoryConfig {
         message.reply.is_some() || (self.dialect == TrajectoryDialect::Watsonx && !message.keywords.is_empty())
     }
 
+    /// Whether the judge decides on each message by itself: where one came before a call of its turn, it matters which one says
+    /// something. watsonx' own order has every message behind the calls.
+    fn scope(&self, transcript: &Transcript) -> RubricScope {
+        let is_apart = !self.is_strict_watsonx() && transcript.has_reply() && transcript.has_message_before_call();
+        if is_apart { RubricScope::Messages } else { RubricScope::Turns }
+    }
+
     /// The rubrics about messages.
-    fn messages(&self, expected: &Expectation) -> Option<Judged> {
+    fn messages(&self, expected: &Expectation, scope: RubricScope) -> Option<Judged> {
+        let subject = match scope {
+            RubricScope::Messages => "by itself, it",
+            _ => "A message of the agent's in this turn, by itself,",
+        };
         let rubric = |message: &ExpectedMessage| {
             let says = message.reply.as_ref().map(|reply| format!("says the same as: {reply}"));
             let names = message.keywords.join(", ");
             let has = (!names.is_empty()).then(|| format!("mentions all of these, in whatever spelling: {names}"));
             let parts: Vec<String> = says.into_iter().chain(has).collect();
-            let text = format!("A message of the agent's in this turn, by itself, {}", parts.join(", and "));
+            let text = format!("{subject} {}", parts.join(", and "));
             Rubric { id: message.name.clone(), text, ..Rubric::default() }
         };
         let rubrics: Vec<Rubric> = expected.messages.iter().filter(|it| self.is_judged(it)).map(rubric).collect();
         // What it said before its final reply was sent too.
         let judging = JudgeOptions { intermediate: true, ..JudgeOptions::default() };
-        let measure = RubricConfig { rubrics, scope: RubricScope::Turns, judging, ..RubricConfig::default() };
+        let measure = RubricConfig { rubrics, scope, judging, ..RubricConfig::default() };
         (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })
     }
 
@@ -86,7 +97,8 @@ impl TrajectoryConfig {
             return Ok(Vec::new());
         };
         let mut questions = Vec::new();
-        if let Some(messages) = self.messages(expected).filter(|_| self.score.rests_on_messages()) {
+        let scope = self.scope(input.transcript);
+        if let Some(messages) = self.messages(expected, scope).filter(|_| self.score.rests_on_messages()) {
             let own = |question| Question { metric: "trajectory".to_owned(), ..question };
             questions.extend(messages.questions(input, templates)?.into_iter().map(own));
         }
@@ -103,7 +115,7 @@ impl TrajectoryConfig {
         question: &Question,
         raw: &str,
     ) -> Option<Result<(), ReplyError>> {
-        let messages = self.messages(input.expected?)?;
+        let messages = self.messages(input.expected?, self.scope(input.transcript))?;
         messages.reads(question).then(|| messages.read(input, question, raw))
     }
 
@@ -115,11 +127,15 @@ impl TrajectoryConfig {
         judgements: &[Judgement],
     ) -> Vec<MessageGoal> {
         let mut goals = super::metric::message_goals(expected, input.transcript);
-        if let Some(judged) = self.messages(expected) {
+        let was_asked = |judged: &Judged| judgements.iter().any(|it| it.question == judged.question_id());
+        let forms = [self.scope(input.transcript), RubricScope::Turns];
+        let forms = || forms.into_iter().filter_map(|scope| Some((scope, self.messages(expected, scope)?)));
+        // Runs of earlier versions have verdicts on turns only.
+        if let Some((scope, judged)) = forms().find(|(_, judged)| was_asked(judged)).or_else(|| forms().next()) {
             let verdicts = verdicts(&judged, input, judgements);
             for (goal, message) in goals.iter_mut().zip(&expected.messages) {
                 if self.is_judged(message) {
-                    goal.reached = reached(&message.name, input, &verdicts);
+                    goal.reached = reached(&message.name, (input.transcript, scope), &verdicts);
                 }
             }
         }
@@ -167,21 +183,30 @@ fn verdicts(judged: &Judged, input: &MetricInput<'_>, judgements: &[Judgement]) 
 /// After how many calls each message came that reaches a goal.
 fn reached(
     name: &str,
-    input: &MetricInput<'_>,
+    (transcript, scope): (&Transcript, RubricScope),
     verdicts: &[(String, String, Component)],
 ) -> Result<Vec<usize>, UnknownGoal> {
     let mut reached = Vec::new();
     let mut calls = 0;
-    for turn in &input.transcript.turns {
+    for turn in &transcript.turns {
+        let before = calls;
         calls += turn.call_count();
-        let id = format!("{name}@{}", turn.number);
-        let Some((_, _, verdict)) = verdicts.iter().find(|(own, ..)| *own == id) else { continue };
-        match verdict.score() {
-            Some(score) => reached.extend(is_yes(score).then_some(calls)),
-            None if verdict.is_missing() => {
-                return Err(UnknownGoal::Undecided { name: name.to_owned(), why: verdict.why().to_owned() });
+        let messages: Vec<(String, usize)> = match scope {
+            RubricScope::Messages => (1..)
+                .zip(turn.agent_messages())
+                .map(|(place, message)| (message_item_id(name, turn.number, place), before + message.after_calls))
+                .collect(),
+            _ => vec![(format!("{name}@{}", turn.number), calls)],
+        };
+        for (id, after_calls) in messages {
+            let Some((_, _, verdict)) = verdicts.iter().find(|(own, ..)| *own == id) else { continue };
+            match verdict.score() {
+                Some(score) => reached.extend(is_yes(score).then_some(after_calls)),
+                None if verdict.is_missing() => {
+                    return Err(UnknownGoal::Undecided { name: name.to_owned(), why: verdict.why().to_owned() });
+                }
+                None => {}
             }
-            None => {}
         }
     }
     Ok(reached)

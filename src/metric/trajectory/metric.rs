@@ -16,7 +16,6 @@ use super::{
 };
 use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
-use crate::metric::judged::said_before;
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -154,7 +153,7 @@ impl Metric for TrajectoryMetric {
             }
             let messages = config.message_goals(expected, input, judgements);
             let assertions = config.asserted(expected, input, judgements);
-            let made = input.transcript.tool_uses();
+            let made = self.made(input.transcript);
             Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
@@ -171,6 +170,11 @@ impl TrajectoryMetric {
         };
         let mut expected = input.lines.iter().map(|line| &*line.expected).chain(input.expected);
         (self.check.config().is_fuzzy() || expected.any(Expectation::is_fuzzy)).then_some(to)
+    }
+
+    /// The calls of the whole conversation. watsonx itself looks at the first one of each message alone.
+    fn made(&self, transcript: &Transcript) -> Vec<ToolUse> {
+        if self.check.config().is_strict_watsonx() { transcript.first_tool_uses() } else { transcript.tool_uses() }
     }
 
     /// The pairs of texts that decide over calls which are the same in everything else, each once.
@@ -196,7 +200,7 @@ impl TrajectoryMetric {
             }
         }
         if let Some(expected) = input.expected {
-            add(expected, &input.transcript.tool_uses());
+            add(expected, &self.made(input.transcript));
         }
         pairs
     }
@@ -273,12 +277,14 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         let mut reached = Vec::new();
         let mut calls = 0;
         for turn in &transcript.turns {
-            calls += turn.call_count();
             // What it said before its final reply was sent too; one message has all of them.
-            let mut said = said_before(turn).chain(turn.agent.as_deref()).map(str::to_lowercase);
-            if said.any(|said| message.keywords.iter().all(|keyword| said.contains(&keyword.to_lowercase()))) {
-                reached.push(calls);
+            for said in turn.agent_messages() {
+                let text = said.text.to_lowercase();
+                if message.keywords.iter().all(|keyword| text.contains(&keyword.to_lowercase())) {
+                    reached.push(calls + said.after_calls);
+                }
             }
+            calls += turn.call_count();
         }
         let is_known = message.reply.is_none() || reached.is_empty();
         let unknown = || UnknownGoal::Unread { name: message.name.clone() };

@@ -53,8 +53,11 @@ impl TurnContent {
     pub fn take_steps(&mut self, steps: &[Value]) {
         for step in steps {
             match step.text("type").unwrap_or_default() {
-                "tool_calls" => step.list("tool_calls").iter().for_each(|call| self.take_call(call)),
-                "tool_call" => self.take_call(step),
+                "tool_calls" => {
+                    let calls = step.list("tool_calls").iter().zip(0..);
+                    calls.for_each(|(call, place)| self.take_call(call, place > 0));
+                }
+                "tool_call" => self.take_call(step, false),
                 // The answer of a collaborating agent is not a tool's result.
                 "tool_response" if step.text("name").is_some_and(|name| name.ends_with("_agent")) => {
                     self.events.push(Event::other(json!({"routing": step})));
@@ -68,7 +71,7 @@ impl TurnContent {
         }
     }
 
-    fn take_call(&mut self, call: &Value) {
+    fn take_call(&mut self, call: &Value, is_parallel: bool) {
         let id = call.text("id").or(call.text("tool_call_id"));
         if id.is_none_or(|id| self.calls.insert(id.to_owned())) {
             // A call in the shape of chat completions has them one step deeper.
@@ -76,7 +79,8 @@ impl TurnContent {
             let args = ["args", "arguments"].iter().find_map(|key| function.get(key).or_else(|| call.get(key)));
             let args = args.cloned().unwrap_or_else(|| json!({}));
             let name = function.text("name").unwrap_or_default();
-            self.events.push(Event::call(name, arguments_of(args), call.clone()));
+            let event = Event::call(name, arguments_of(args), call.clone());
+            self.events.push(if is_parallel { event.parallel() } else { event });
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::keeper::Keeper;
 use crate::evidence::{Ending, Evidence, TrialId, Turn};
 use crate::grade;
-use crate::job::Case;
+use crate::job::{Case, User};
 use crate::report::{count, one_line};
 use crate::score::Outcome;
 
@@ -28,6 +28,13 @@ impl Keeper<'_> {
     /// The outcome of a recording that is not to be graded by this case, because its user says other things.
     pub(super) fn outcome_by_script(&self, evidence: &Evidence, id: &TrialId, case: &Case) -> Option<Outcome> {
         let script = grade::script(&self.loaded.job, case);
+        if !matches!(case.user, User::Lines(_)) {
+            let opening = differences_of_opening(&evidence.transcript.turns, &script);
+            if !opening.is_empty() {
+                self.note(id, &opening.join("; "));
+            }
+            return None;
+        }
         // Our own run ends early for a reason that it records.
         let may_end_early = self.is_own || matches!(evidence.ending, Ending::AgentFailed { .. });
         let (note, outcome) = match compare(&evidence.transcript.turns, &script, may_end_early) {
@@ -35,9 +42,13 @@ impl Keeper<'_> {
             ScriptMatch::Partly(differences) => (differences.join("; "), None),
             ScriptMatch::Other(why) => (why.clone(), Some(broken(why))),
         };
+        self.note(id, &note);
+        outcome
+    }
+
+    fn note(&self, id: &TrialId, note: &str) {
         let repeat = if id.repeat > 1 { format!(" (repeat {})", id.repeat) } else { String::new() };
         self.notes.borrow_mut().push(format!("{}{repeat}: {note}", id.case));
-        outcome
     }
 }
 
@@ -49,8 +60,7 @@ fn compare(turns: &[Turn], script: &[(u32, &str)], may_end_early: bool) -> Scrip
     for &(number, say) in script {
         match turns.iter().find(|turn| turn.number == number).map(|turn| turn.user.as_str()) {
             None => absent += 1,
-            // Not every recording holds what the user said.
-            Some(user) if user.trim().is_empty() || user.split_whitespace().eq(say.split_whitespace()) => same += 1,
+            Some(user) if says(user, say) => same += 1,
             Some(user) => differences.push(difference(number, user, say)),
         }
     }
@@ -76,6 +86,20 @@ fn compare(turns: &[Turn], script: &[(u32, &str)], may_end_early: bool) -> Scrip
         differences.push(format!("the recording has {} than the case", count(more, "more turn")));
     }
     if differences.is_empty() { ScriptMatch::Same } else { ScriptMatch::Partly(differences) }
+}
+
+/// Where a simulated user does not begin with the fixed messages of its case, in a sentence each. What it says afterwards is its own.
+fn differences_of_opening(turns: &[Turn], opening: &[(u32, &str)]) -> Vec<String> {
+    let of_turn = |&(number, say): &(u32, &str)| {
+        let user = turns.iter().find(|turn| turn.number == number)?.user.as_str();
+        (!says(user, say)).then(|| difference(number, user, say))
+    };
+    opening.iter().filter_map(of_turn).take(TURNS).collect()
+}
+
+/// Whether a message is the one of the case, whatever the white space. Not every recording holds what the user said.
+fn says(user: &str, say: &str) -> bool {
+    user.trim().is_empty() || user.split_whitespace().eq(say.split_whitespace())
 }
 
 pub(super) fn broken(error: String) -> Outcome {
@@ -106,6 +130,15 @@ mod tests {
         assert_eq!(compare(&found, &script(&[]), false), ScriptMatch::Same);
         let after_greeting = turns(&["Hi", "Bye"]);
         assert_eq!(compare(&after_greeting, &[(2, "Bye")], false), ScriptMatch::Same);
+    }
+
+    #[test]
+    fn a_simulated_user_begins_with_the_fixed_messages_of_its_case() {
+        let held = turns(&["Hi", "I want a pen", "Two", "Bye"]);
+        assert_eq!(differences_of_opening(&held, &script(&["Hi"])), [""; 0]);
+        assert_eq!(differences_of_opening(&held[..1], &script(&["Hi", "A pen"])), [""; 0], "it ended early");
+        let differs = "in turn 2 the recording's user says \"I want a pen\", and the case's \"A pen\"";
+        assert_eq!(differences_of_opening(&held, &script(&["Hi", "A pen"])), [differs]);
     }
 
     #[test]

@@ -151,3 +151,103 @@ fn an_attack_is_resisted_where_its_goals_are_not_reached() {
     let silent = TrajectoryMetric { weight: Weight::ONE, check }.score(&input, &[]);
     assert_eq!(silent.component.score().map(Score::get), Some(0.0));
 }
+
+/// The journey of a turn in which the agent says something, calls `get` and then says something else. A judge finds that the
+/// messages with these ids say what the goal `end` wants.
+fn journey_of_one_turn(goals: &Value, strict: bool, yes: &[&str], question_of_turns: bool) -> (Component, String) {
+    let expected = json!({
+        "calls": [{"name": "t", "tool": "get"}], "messages": [{"name": "end", "reply": "It is booked"}], "goals": goals,
+    });
+    let expected: Expectation = serde_json::from_value(expected).unwrap();
+    let mut example = Example::new(0);
+    let events = vec![Event::intermediate("All is booked", "agent"), Event::call("get", json!({}), json!({}))];
+    example.transcript.turns = vec![Turn { events, ..Turn::answered(1, "Book it", "Good bye then") }];
+    let mut input = MetricInput { expected: Some(&expected), ..example.input() };
+    input.judge.is_there = true;
+    let config: TrajectoryConfig =
+        serde_json::from_value(json!({"dialect": "watsonx", "strict": strict, "score": "journeySuccess"})).unwrap();
+    let metric = TrajectoryMetric { weight: Weight::ONE, check: config.clone().into() };
+    let questions = match question_of_turns {
+        false => metric.questions(&input, &Templates::embedded()).unwrap(),
+        true => {
+            config.messages(&expected, RubricScope::Turns).unwrap().questions(&input, &Templates::embedded()).unwrap()
+        }
+    };
+    let [question] = questions.as_slice() else { panic!("{questions:?}") };
+    let id = |part: &str| part.split_once('"').map(|(id, _)| id.to_owned()).unwrap();
+    let verdict = |id: String| {
+        let is_yes = yes.contains(&id.as_str());
+        let text = if id == "end@1.2" { "Good bye" } else { "All is booked" };
+        json!({"id": id, "reason": "so", "quotes": [{"turn": 1, "text": text}], "turnsRead": [],
+               "verdict": if is_yes { "yes" } else { "no" }})
+    };
+    let verdicts: Vec<Value> = question.prompt.split("<item id=\"").skip(1).map(id).map(verdict).collect();
+    let raw = json!({ "verdicts": verdicts }).to_string();
+    if !question_of_turns {
+        metric.read(&input, question, &raw).unwrap();
+    }
+    let judgement = Judgement {
+        question: question.id.clone(),
+        judge: "m".to_owned(),
+        sample: 1,
+        reply: Observed::Seen(raw),
+        rejected: Vec::new(),
+        alternatives: Vec::new(),
+        usage: Default::default(),
+        is_cached: false,
+        notes: Vec::new(),
+    };
+    (metric.score(&input, &[judgement]).component, question.prompt.clone())
+}
+
+#[test]
+fn messages_and_calls_of_one_turn_have_an_order() {
+    let (before, after) = (json!({"end": ["t"], "t": []}), json!({"t": ["end"], "end": []}));
+    for (goals, yes, score) in [
+        (&before, ["end@1.1"].as_slice(), Score::ONE),
+        (&before, &["end@1.2"], Score::ZERO),
+        (&before, &[], Score::ZERO),
+        (&after, &["end@1.1"], Score::ZERO),
+        (&after, &["end@1.2"], Score::ONE),
+        (&after, &["end@1.1", "end@1.2"], Score::ONE),
+    ] {
+        let (component, prompt) = journey_of_one_turn(goals, false, yes, false);
+        assert_eq!(component.score(), Some(score), "{goals} {yes:?}: {component:?}");
+        let shown = [
+            "from=\"agent\" number=\"1\">All is booked",
+            "from=\"agent's call of a tool\">get",
+            "from=\"agent\" number=\"2\">Good bye then",
+        ];
+        let places = shown.map(|text| prompt.find(text).unwrap_or_else(|| panic!("{text}: {prompt}")));
+        assert!(places.is_sorted(), "{prompt}");
+        assert!(prompt.contains("The agent's message 2 in this turn: by itself, it says the same as: It is booked"));
+    }
+    // Their own order has all messages behind the calls, so nobody asks which one it was.
+    for (goals, score) in [(&before, Score::ZERO), (&after, Score::ONE)] {
+        assert_eq!(journey_of_one_turn(goals, true, &["end@1"], false).0.score(), Some(score));
+    }
+    // A run of an earlier version has a verdict on the turn.
+    assert_eq!(journey_of_one_turn(&after, false, &["end@1"], true).0.score(), Some(Score::ONE));
+    assert_eq!(journey_of_one_turn(&before, false, &["end@1"], true).0.score(), Some(Score::ZERO));
+}
+
+#[test]
+fn keywords_of_messages_have_an_order_within_a_turn() {
+    let expected = |goals: Value| -> Expectation {
+        let call = json!([{"name": "t", "tool": "get"}]);
+        let messages = json!([{"name": "end", "keywords": ["booked"]}]);
+        serde_json::from_value(json!({"calls": call, "messages": messages, "goals": goals})).unwrap()
+    };
+    for (goals, score) in
+        [(json!({"end": ["t"], "t": []}), Score::ONE), (json!({"t": ["end"], "end": []}), Score::ZERO)]
+    {
+        let expected = expected(goals);
+        let mut example = Example::new(0);
+        let events = vec![Event::intermediate("Booked", "agent"), Event::call("get", json!({}), json!({}))];
+        example.transcript.turns = vec![Turn { events, ..Turn::answered(1, "Book it", "Good bye") }];
+        let input = MetricInput { expected: Some(&expected), ..example.input() };
+        let check = serde_json::from_value(json!({"score": "journeySuccess"})).unwrap();
+        let component = TrajectoryMetric { weight: Weight::ONE, check }.score(&input, &[]).component;
+        assert_eq!(component.score(), Some(score), "{component:?}");
+    }
+}

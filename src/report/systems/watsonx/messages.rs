@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::result::{CaseResult, call_id};
-use crate::evidence::{CallFinding, ReviewedCall, ToolUse, ValueDifference};
+use crate::evidence::{AgentMessage, CallFinding, ReviewedCall, ToolUse, ValueDifference};
 
 /// `*.messages.json`: what both sides said, the calls and their results. A call or a result is a text of JSON.
 pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
@@ -12,7 +12,15 @@ pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
         if !turn.turn.is_greeting() {
             messages.push(message("user", turn.turn.user.clone(), "text", None));
         }
+        let mut said = turn.turn.agent_messages().into_iter().peekable();
+        let spoken = |said: AgentMessage<'_>| {
+            let is_reply = turn.turn.agent.as_deref() == Some(said.text);
+            message("assistant", said.text.to_owned(), "text", turn.turn.latency_ms.filter(|_| is_reply))
+        };
         for (place, call) in turn.calls.iter().enumerate() {
+            while let Some(said) = said.next_if(|said| said.after_calls <= place) {
+                messages.push(spoken(said));
+            }
             let id = call_id(call, turn.turn.number, place);
             let content = json!({ "type": "tool_call", "name": call.tool, "args": call.args, "id": id });
             let mut asked = message("assistant", content.to_string(), "tool_call", None);
@@ -28,9 +36,7 @@ pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
                 messages.push(answered);
             }
         }
-        if let Some(said) = &turn.turn.agent {
-            messages.push(message("assistant", said.clone(), "text", turn.turn.latency_ms));
-        }
+        messages.extend(said.map(spoken));
     }
     messages
 }
