@@ -80,8 +80,8 @@ impl Tape {
         let Tape::Replayed(replay) = self else { return None };
         match replay.answer(with, request) {
             Ok(outcome) => Some(outcome),
-            Err(why) => {
-                replay.stop(Stopped::Unrecorded(why));
+            Err(error) => {
+                replay.stop(Stopped::Unrecorded(error.to_string()));
                 std::future::pending().await
             }
         }
@@ -98,8 +98,8 @@ impl Tape {
         match replay.answer::<A, Value>(with, request) {
             Ok(Outcome::Answered(answer)) => Some(Some(answer)),
             Ok(Outcome::Abandoned(_)) => Some(None),
-            Err(why) => {
-                replay.stop(Stopped::Unrecorded(why));
+            Err(error) => {
+                replay.stop(Stopped::Unrecorded(error.to_string()));
                 Some(None)
             }
         }

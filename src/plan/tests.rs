@@ -338,7 +338,7 @@ fn a_model_for_all_of_ours_replaces_a_panel_too() {
 }
 
 /// The cases of a plan, where the command line names these kinds of users.
-fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, String> {
+fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, Vec<Refusal>> {
     let text =
         format!("{RUNNING}scorer: {{model: scripted}}\nfacts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{more}");
     let job = load("jobs/job.yml", &text, &AllTemplates).unwrap_or_else(|problems| panic!("{problems:?}"));
@@ -346,8 +346,7 @@ fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, String> {
     let variables = [("OPENAI_API_KEY", "k")].into_iter().collect();
     let environment = Environment { variables, ..Environment::default() };
     let plan = Plan::new(job, Overrides { personas, ..Overrides::default() }, environment);
-    let plan = plan.map_err(|refusals| refusals.into_iter().map(|it| it.what).collect::<Vec<_>>().join("; "))?;
-    Ok(plan.trials().map(|trial| trial.id.case).collect())
+    Ok(plan?.trials().map(|trial| trial.id.case).collect())
 }
 
 #[test]
@@ -358,7 +357,7 @@ fn each_case_of_the_persona_is_held_with_each_kind_of_user() {
     assert_eq!(cases_with(&[], &of_job).unwrap(), ["a@terse", "a@hostile", "b", "c"]);
     assert_eq!(cases_with(&["expert"], &of_job).unwrap(), ["a@expert", "b@expert", "c"]);
     let refused = cases_with(&["expert"], "cases: [{id: c, script: [x]}]\n").unwrap_err();
-    assert!(refused.starts_with("no case has a user who could be of another kind"), "{refused}");
+    assert!(refused[0].what.starts_with("no case has a user who could be of another kind"), "{refused:?}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::compare::CompareError;
+use super::env_file::EnvFileError;
 use super::trend::TrendError;
 use crate::cassette::CassetteError;
 use crate::graph::GraphError;
@@ -75,7 +76,7 @@ pub(super) enum CliError {
     /// The file of variables can't be read.
     UnreadableEnvFile { path: PathBuf, source: io::Error },
     /// The file of variables has a mistake. Nothing of the line is repeated: it can hold a key.
-    InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
+    InvalidEnvFile { path: PathBuf, line: usize, error: EnvFileError },
     /// A file of prices can't be understood.
     InvalidPrices { path: PathBuf, what: String },
     /// A list of tools holds none.

@@ -46,7 +46,7 @@ impl CliError {
                 let path = plain(&path.display().to_string());
                 format!("{error} {path} can't be read: {source}\n  try: --env-file FILE, with lines such as NAME=value")
             }
-            CliError::InvalidEnvFile { path, line, what } => {
+            CliError::InvalidEnvFile { path, line, error: what } => {
                 format!("{error} {}:{line}: {what}", plain(&path.display().to_string()))
             }
             CliError::InvalidPrices { path, what } => {

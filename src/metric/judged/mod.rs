@@ -21,7 +21,7 @@ pub use citations::Citations;
 pub(super) use citations::citations_schema;
 pub(super) use options::said_before;
 pub use options::{JudgeOptions, UnknownVerdict};
-pub use scale::{Scale, Support, Verdict};
+pub use scale::{DecisionError, Scale, Support, Verdict, VerdictError};
 pub use units::{units, windows};
 
 use serde::Serialize;
@@ -346,7 +346,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let check = |verdict: Verdict| {
             let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
             match problem {
-                Some(problem) => Verdict { decision: Err(problem), ..verdict },
+                Some(problem) => Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict },
                 None => verdict,
             }
         };

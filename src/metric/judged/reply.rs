@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
-    Block, Citations, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict, blocks,
-    citations_schema,
+    Block, Citations, DecisionError, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict,
+    blocks, citations_schema,
 };
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
@@ -90,14 +90,14 @@ pub(super) fn read_verdicts(
                 twice.insert(verdict.id);
             }
             Ok(verdict) => verdicts.push(verdict),
-            Err(problem) => problems.push(problem),
+            Err(error) => problems.push(error.to_string()),
         }
     }
     if entries.len() > most {
         problems.push(format!("There are {} verdicts, where at most {most} are asked for.", entries.len()));
         verdicts.truncate(most);
     }
-    // Nobody knows which of two is meant; other systems take the first.
+    // It is not known which of two counts; other systems take the first.
     verdicts.retain(|verdict| options.strict || !twice.contains(&verdict.id));
     let is_absent = |item: &&JudgeItem| !verdicts.iter().any(|verdict| verdict.id == item.id);
     let absent: Vec<String> = items.iter().filter(is_absent).map(|item| visible(&item.id)).collect();
@@ -114,12 +114,32 @@ pub(super) fn read_verdicts(
     }
 }
 
+/// An entry of a reply that is no verdict: a sentence that can be sent back to the judge.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum VerdictEntryError {
+    /// It has no id; its place, from 1.
+    #[error("Verdict {0} has no `id`.")]
+    NoId(usize),
+    /// No item has its id.
+    #[error("Verdict {number} has the id {id}, which no item has.")]
+    UnknownId { number: usize, id: String },
+    /// It does not name the item that the judge found.
+    #[error("Verdict {0} has no `item`.")]
+    NoItem(usize),
+    /// It lacks a key.
+    #[error("The verdict on {id} has no `{key}`.")]
+    NoKey { id: String, key: &'static str },
+    /// Its decision can't be read.
+    #[error("The verdict on {id} {error}.")]
+    Decision { id: String, error: DecisionError },
+}
+
 fn read_verdict(
     entry: &Value,
     number: usize,
     (scale, items): (Scale, &[JudgeItem]),
     options: &JudgeOptions,
-) -> Result<Verdict, String> {
+) -> Result<Verdict, VerdictEntryError> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let given = match entry.get("id") {
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -128,24 +148,25 @@ fn read_verdict(
     let id = match (given, items) {
         // Whatever it calls them, they are counted.
         (_, []) => number.to_string(),
-        (None, _) => return Err(format!("Verdict {number} has no `id`.")),
+        (None, _) => return Err(VerdictEntryError::NoId(number)),
         (Some(id), items) if items.iter().any(|item| item.id == id) => id,
-        (Some(id), _) => return Err(format!("Verdict {number} has the id {}, which no item has.", visible(&id))),
+        (Some(id), _) => return Err(VerdictEntryError::UnknownId { number, id: visible(&id) }),
     };
-    let shown = visible(&id);
+    let no_key = |key: &'static str| VerdictEntryError::NoKey { id: visible(&id), key };
     let found = text("item").map(str::to_owned);
     if items.is_empty() && found.is_none() {
-        return Err(format!("Verdict {number} has no `item`."));
+        return Err(VerdictEntryError::NoItem(number));
     }
     let reason = text("reason").map(str::to_owned);
     let reason = match (reason, options.strict) {
         (Some(reason), _) => shortened(reason),
         (None, true) => String::new(),
-        (None, false) => return Err(format!("The verdict on {shown} has no `reason`.")),
+        (None, false) => return Err(no_key("reason")),
     };
-    let decision = entry.get(scale.key()).ok_or_else(|| format!("The verdict on {shown} has no `{}`.", scale.key()))?;
+    let decision = entry.get(scale.key()).ok_or_else(|| no_key(scale.key()))?;
     let label = decision.as_str().filter(|_| scale == Scale::Support).and_then(Support::parse);
-    let decision = scale.read(decision, options).map_err(|why| format!("The verdict on {shown} {why}."))?;
+    let decision =
+        scale.read(decision, options).map_err(|error| VerdictEntryError::Decision { id: visible(&id), error })?;
     Ok(Verdict { id, found, reason, citations: Citations::of_entry(entry), label, decision: Ok(decision) })
 }
 
@@ -204,9 +225,9 @@ fn of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOption
             Scale::Support => match block.support() {
                 Some(Support::NotApplicable) if !options.strict => Ok(None),
                 Some(label) => Ok(Some(label.score())),
-                None => block.score().map(Some).ok_or_else(|| "has no label".to_owned()),
+                None => block.score().map(Some).ok_or(DecisionError::NoLabel.into()),
             },
-            Scale::YesNo | Scale::Ten => block.score().map(Some).ok_or_else(|| "has no verdict".to_owned()),
+            Scale::YesNo | Scale::Ten => block.score().map(Some).ok_or(DecisionError::NoVerdict.into()),
         };
         let verdict = verdict(&items[at], block.reason, decision);
         verdicts.entry(at).or_insert(verdict);
@@ -245,11 +266,10 @@ mod tests {
         json!({"id": id, "reason": "so", "quotes": [{"turn": 1, "text": "Hello"}], "turnsRead": [], "verdict": decision})
     }
 
-    fn read(verdicts: Vec<Value>) -> Result<Vec<Verdict>, String> {
+    fn read(verdicts: Vec<Value>) -> Result<Vec<Verdict>, ReplyError> {
         let raw = json!({ "verdicts": verdicts }).to_string();
-        let (verdicts, problems) =
-            read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).map_err(|error| error.to_string())?;
-        if problems.is_empty() { Ok(verdicts) } else { Err(problems.join(" ")) }
+        let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE)?;
+        if problems.is_empty() { Ok(verdicts) } else { Err(ReplyError::InPart(problems)) }
     }
 
     #[test]
@@ -275,7 +295,7 @@ mod tests {
                 "The verdict on b has the verdict \"maybe\", which is none",
             ),
         ] {
-            let error = read(verdicts).unwrap_err();
+            let error = read(verdicts).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
     }
@@ -293,7 +313,7 @@ mod tests {
     #[test]
     fn a_reply_without_end_is_not_repeated() {
         let wrong: Vec<Value> = (0..5000).map(|at| verdict(&format!("x{at}"), "yes")).collect();
-        let error = read(wrong).unwrap_err();
+        let error = read(wrong).unwrap_err().to_string();
         assert!(error.ends_with("more of that kind.") && error.len() < 400, "{error}");
         let many: Vec<Value> =
             (0..5000).map(|_| json!({"item": "x", "reason": "y".repeat(9000), "verdict": "yes"})).collect();

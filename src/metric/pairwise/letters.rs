@@ -121,28 +121,43 @@ fn probabilities(tokens: &[Token], key: &str) -> Option<[f64; LETTERS]> {
     (sum > 0.0).then(|| all.map(|probability| probability / sum))
 }
 
+/// A turn without a score by letters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LettersError {
+    /// The judge was not asked.
+    #[error("the judge was not asked")]
+    NotAsked,
+    /// The judge could not be asked.
+    #[error("{0}")]
+    Failed(String),
+    /// The model gives no log probabilities.
+    #[error("the judge's model does not tell the probabilities of letters, which this scale rests on")]
+    NoProbabilities,
+}
+
 /// The score of one turn by its samples, and whether they differ much.
 ///
 /// # Errors
-/// Why there is none, in a sentence.
-pub(super) fn of_samples(judgements: &[&Judgement], sample_from: Option<Score>) -> Result<(f64, bool), String> {
+/// A sample has no score, or there are no samples.
+pub(super) fn score_samples(
+    judgements: &[&Judgement],
+    sample_from: Option<Score>,
+) -> Result<(f64, bool), LettersError> {
     let mut scores = Vec::new();
     for judgement in judgements {
         if let Observed::Failed(error) = &judgement.reply {
-            return Err(error.clone());
+            return Err(LettersError::Failed(error.clone()));
         }
         let all: f64 = judgement.alternatives.iter().map(|it| it.probability).sum();
         if all <= 0.0 {
-            return Err(
-                "the judge's model does not tell the probabilities of letters, which this scale rests on".to_owned()
-            );
+            return Err(LettersError::NoProbabilities);
         }
         let sum: f64 = judgement.alternatives.iter().map(|it| it.score * it.probability).sum();
         scores.push(sum / all / TOP);
     }
     let (Some(low), Some(high)) = (scores.iter().copied().reduce(f64::min), scores.iter().copied().reduce(f64::max))
     else {
-        return Err("the judge was not asked".to_owned());
+        return Err(LettersError::NotAsked);
     };
     let is_unstable = high - low > SPREAD;
     let Some(least) = sample_from else { return Ok((scores.iter().sum::<f64>() / scores.len() as f64, is_unstable)) };

@@ -151,7 +151,7 @@ impl PairwiseMetric {
             let of_turn: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
             let score = match own {
                 None => Ok((0.0, false)),
-                Some(_) => letters::of_samples(&of_turn, self.config.judging.sample_from),
+                Some(_) => letters::score_samples(&of_turn, self.config.judging.sample_from),
             };
             match score {
                 Ok((score, differs)) => {
@@ -159,7 +159,7 @@ impl PairwiseMetric {
                     shown.push(format!("{score:.2} for turn {turn}"));
                     scores.push(score);
                 }
-                Err(why) => return Component::missing(format!("turn {turn}: {why}")),
+                Err(error) => return Component::missing(format!("turn {turn}: {error}")),
             }
         }
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;

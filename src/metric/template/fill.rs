@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::TemplateMetric;
-use super::part::part_of;
+use super::part::{PartError, part_of};
 use super::trace::{TraceError, TraceStep};
 use crate::evidence::{CallsByTurn, Turn};
 use crate::metric::{MetricInput, Rubric};
@@ -69,7 +69,7 @@ pub(super) enum FillError {
         /// The turn.
         turn: u32,
         /// Why not.
-        why: String,
+        why: PartError,
     },
     /// Neither the metric nor the case nor the turn has a rubric.
     #[error("no rubrics are given, which the prompt asks for")]
