@@ -1,7 +1,7 @@
 //! Concurrency and refusals of each kind of isolation.
 
 use super::*;
-use crate::job::{PromptRole, TemplateCheck, TemplateProblem, load};
+use crate::job::{PromptRole, TemplateCheck, TemplateProblem, UserPersona, load};
 
 struct AllTemplates;
 

@@ -1,10 +1,9 @@
-//! Whole metrics of judges: what is asked, and what the replies come to.
+//! Whole metrics of judges: their questions, and the scores by the replies.
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evidence::{Observed, Usage};
-use crate::metric::Rubric;
+use crate::evidence::{Judgement, Observed, Question, ScoreAlternative, Usage};
 use crate::metric::completeness::CompletenessConfig;
 use crate::metric::final_response::FinalResponseConfig;
 use crate::metric::geval::GevalConfig;
@@ -15,6 +14,9 @@ use crate::metric::rubric::RubricConfig;
 use crate::metric::simulated_user::SimulatedUserConfig;
 use crate::metric::template::TemplateConfig;
 use crate::metric::turn_relevancy::TurnRelevancyConfig;
+use crate::metric::{Metric, ReplyError, Rubric};
+use crate::prompt::Templates;
+use crate::score::{Dimension, Weight};
 
 fn input(example: &Example) -> MetricInput<'_> {
     let mut input = example.input();

@@ -1,0 +1,75 @@
+//! A judge metric's part of the work: its items, its scale, its options and its mean.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{EvidenceRule, JudgeItem, JudgeItems, JudgeOptions, Scale, unanswered};
+use crate::metric::MetricInput;
+use crate::score::{Component, Item, Score, weighted_mean};
+
+/// A metric of judges: what it asks, and by which scale.
+pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
+    /// The metric's name.
+    const NAME: &'static str;
+    /// The template of its question.
+    const TEMPLATE: &'static str;
+
+    /// How the judge decides.
+    fn scale(&self) -> Scale {
+        Scale::YesNo
+    }
+
+    /// What its verdicts may rest on.
+    fn evidence(&self) -> EvidenceRule {
+        EvidenceRule::Any
+    }
+
+    /// The tools whose results are evidence where only what was retrieved is.
+    fn retrieving_tools(&self) -> &[String] {
+        &[]
+    }
+
+    /// What it decides on.
+    fn items(&self, input: &MetricInput<'_>) -> JudgeItems;
+
+    /// How judges are asked.
+    fn judging(&self) -> &JudgeOptions;
+
+    /// What its question shows beside the conversation, as `options`.
+    fn shown(&self, _input: &MetricInput<'_>) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The score of an item for which no judge is needed; `None` of one that a judge decides on.
+    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+        unanswered(input, item.turn).filter(|_| !self.judging().strict)
+    }
+
+    /// What it comes to where the agent never replied.
+    fn of_silence(&self) -> Component {
+        Component::scored(Score::ZERO, "the agent never replied")
+    }
+
+    /// Changes what the verdicts on the items came to, where one says something of another.
+    fn settle(&self, _items: &mut Vec<Item>) {}
+
+    /// The score where the judge finds no items, or no verdict on them is left.
+    fn of_nothing(&self) -> Component {
+        Component::missing("no verdict can be used")
+    }
+
+    /// Whether a score is the mean of all that the judge could have given, by their probabilities.
+    fn is_weighted(&self) -> bool {
+        false
+    }
+
+    /// What one conversation's items come to.
+    fn mean_of(&self, items: &[&Item]) -> Component {
+        weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+    }
+
+    /// Below this score the judge is asked a second time, and the second verdict counts.
+    fn second_below(&self) -> Option<Score> {
+        None
+    }
+}
