@@ -129,7 +129,7 @@ pub trait Transport: Send + Sync {
         &[]
     }
 
-    /// Those of them that are not set.
+    /// The variables of the configuration that are not set.
     fn unset_variables(&self, _variables: &Variables) -> Vec<&str> {
         Vec::new()
     }

@@ -97,7 +97,7 @@ async fn a_reply_at_another_temperature_or_with_a_secret_is_not_kept() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_damaged_anywhere_is_told_and_asked_again_and_replaced() {
+async fn an_entry_that_is_damaged_anywhere_is_reported_and_asked_again_and_replaced() {
     let (folder, judge) = (tempfile::tempdir().unwrap(), Counting::default());
     ask(&judge, &cache(&folder, 1), "a").await;
     let path = CacheFolder::beside(folder.path()).path_of(&judge.request_digest(&request("a")).unwrap());

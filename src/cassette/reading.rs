@@ -109,7 +109,7 @@ pub(super) type Key = (u32, Party, [u8; 32]);
 #[derive(Default)]
 pub(super) struct Tracks {
     pub(super) exchanges: Vec<(usize, Exchange)>,
-    /// Those that were not replayed yet, by their requests.
+    /// The places of exchanges that were not replayed yet, by their requests.
     pub(super) next: BTreeMap<Key, VecDeque<usize>>,
     pub(super) used: BTreeSet<usize>,
     pub(super) notes: BTreeMap<(u32, String), Value>,

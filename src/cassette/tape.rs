@@ -114,7 +114,7 @@ impl Tape {
         Request { with, begun }
     }
 
-    /// Waits for an answer that was given up in the recording: whoever waits for it gives up at once.
+    /// Stands for an answer that was given up in the recording: the caller gives up at once.
     pub(super) async fn abandon<T>(&self) -> T {
         if !give_up()
             && let Tape::Replayed(replay) = self

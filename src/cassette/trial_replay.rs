@@ -108,7 +108,7 @@ impl TrialReplay {
         if count > 0 {
             return UnrecordedError::Exhausted { with, count, path };
         }
-        // What was not replayed yet is nearer to what is asked now.
+        // An exchange that was not replayed yet is the likelier match.
         let unused = of_party().filter(|(place, _)| !tracks.used.contains(place));
         let near = nearest(request, unused.map(|(_, (line, exchange))| (*line, &exchange.request)));
         let near =
@@ -121,7 +121,7 @@ impl TrialReplay {
 
     pub(super) fn stop(&self, why: Stopped) {
         let mut stopped = unpoisoned(&self.stopped);
-        // What was missing first made the rest go wrong.
+        // The first missing exchange is the cause of the others.
         stopped.get_or_insert(why);
         self.is_stopped.notify_one();
     }

@@ -81,7 +81,7 @@ fn gather(
         suite.run(&job);
         let cases = StoredCases::new(&job);
         run.read_with_texts(|trial| {
-            let case = cases.of(&trial);
+            let case = cases.case(&trial);
             if let Some(case) = case.as_ref().filter(|_| trial.case.is_some()) {
                 suite.case(&job, case);
             }

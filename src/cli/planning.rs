@@ -149,7 +149,7 @@ fn load_with(
     Ok((jobs, warnings.into_iter().chain(no_jobs(&left_out)).chain(note).collect()))
 }
 
-/// That files of folders are no jobs; a few by name.
+/// The note about files of folders that are no jobs; a few by name.
 fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
     const NAMED: usize = 3;
     let names: Vec<String> = left_out.iter().take(NAMED).map(|path| path.display().to_string()).collect();

@@ -62,7 +62,7 @@ pub(super) struct Report<'a> {
     pub(super) redaction: Redaction,
     file: &'a str,
     list: Vec<Problem>,
-    /// Those in other files, with their lines.
+    /// Problems in other files, with their lines.
     elsewhere: Vec<Problem>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Report<'a> {
         self.elsewhere.push(Problem { file, line, column, caret, width, source_line, message, expected, help });
     }
 
-    /// Nothing if there are no problems.
+    /// `Ok` if there are no problems.
     pub(super) fn finish(self) -> Result<(), Problems> {
         if self.list.is_empty() && self.elsewhere.is_empty() { Ok(()) } else { Err(self.failed()) }
     }

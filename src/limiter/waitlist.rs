@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::target::unpoisoned;
 use super::{BackoffPolicy, RateLimiter};
 
-/// A refusal comes at once: whoever has waited so many seconds for a reply is being served.
+/// A refusal comes at once: a request that waits longer than these seconds is being served.
 const REFUSED_WITHIN: f64 = 1.0;
 
 /// The conversations that wait for their turn, by their numbers.
@@ -70,7 +70,7 @@ impl State {
         self.asked_until = self.asked_until.max(now + policy.credible(retry_after).unwrap_or_default());
     }
 
-    /// Something has changed for the better: whoever is first tries now.
+    /// Capacity may be free again: the first of the list tries now.
     fn reset_pauses(&mut self) {
         self.refusals = 0;
         self.ready_at = 0.0;

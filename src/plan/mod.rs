@@ -71,7 +71,7 @@ pub struct Plan {
     /// The isolation of the trials.
     pub isolation: Isolation,
     schedule: lanes::Schedule,
-    /// How repetitions are added until the models are told apart, where they are.
+    /// How repetitions are added until the models differ significantly; `None` where their number is fixed.
     pub until: Option<UntilDecided>,
     /// Prices of models.
     pub prices: PriceTable,

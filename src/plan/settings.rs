@@ -28,7 +28,7 @@ pub struct Overrides {
     pub limits: RunLimits,
     /// Overrides `repeat`.
     pub repeat: Option<u32>,
-    /// Repetitions are added until the models are told apart.
+    /// Add repetitions until the models differ significantly.
     pub until: Option<Until>,
     /// How many messages a conversation may have, instead of `maxTurns`.
     pub max_turns: Option<u32>,

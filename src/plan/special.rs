@@ -102,6 +102,6 @@ impl Plan {
         wanted.scorer_model = Some(Model::new(ModelName::Scripted).into());
         wanted.repeat = Some(1);
         let plan = Plan::new(job, wanted, environment)?;
-        Ok(Plan { schedule: plan.schedule.clone().of_one(), ..plan })
+        Ok(Plan { schedule: plan.schedule.clone().first_only(), ..plan })
     }
 }

@@ -105,7 +105,7 @@ fn cypher_that_looks_at_all_users_is_refused_statement_by_statement() {
 }
 
 #[test]
-fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
+fn a_user_of_its_own_is_one_that_the_agent_gets() {
     let cypher = "isolation: user\nassertions: [{cypher: 'MATCH (u:User {id: $user}) RETURN count(u)', expected: 1}]\n";
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let http = |say: &str| target(&format!("http: {{say: {{url: 'http://h/say', reply: $.a, {say}}}}}"));
@@ -126,7 +126,7 @@ fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
 }
 
 #[test]
-fn an_agents_key_that_a_template_says_must_be_set_and_one_that_is_set_must_be_said() {
+fn an_agents_key_in_a_template_must_be_set_and_one_that_is_set_must_be_in_a_template() {
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let http = |headers: &str| {
         target(&format!("http: {{say: {{url: 'http://h', reply: $.a, body: '{{{{ message }}}}', {headers}}}}}"))
@@ -146,7 +146,7 @@ fn an_agents_key_that_a_template_says_must_be_set_and_one_that_is_set_must_be_sa
 }
 
 #[test]
-fn a_header_that_none_can_be_and_words_that_are_never_said_are_refused() {
+fn an_invalid_header_and_a_message_that_is_never_sent_are_refused() {
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let headers = "headers: {'bad header': x}";
     let say = "say: {url: 'http://h', reply: $.a, body: '{{ message }}'";
@@ -252,7 +252,7 @@ fn what_would_be_watched_is_checked_before_anything_is_paid() {
 }
 
 #[test]
-fn what_is_never_held_is_told_or_refused() {
+fn what_is_never_held_is_reported_or_refused() {
     let when = "assertions: [{expression: 'true', when: withFacts}]\n";
     let refused = plan(DEMO, when).unwrap_err();
     assert!(refused[0].starts_with("the assertion `true` is checked with facts only"), "{refused:?}");
@@ -265,7 +265,7 @@ fn what_is_never_held_is_told_or_refused() {
 }
 
 #[test]
-fn what_earlier_conversations_leave_with_the_agent_is_told() {
+fn what_earlier_conversations_leave_with_the_agent_is_reported() {
     let looks = |check: &str| format!("assertions: [{{{check}}}]");
     let warnings = |more: &str| plan(RUNNING, more).unwrap().warnings;
     let state = looks("expression: objectContext.resources.size == 1");
@@ -313,7 +313,7 @@ fn judged(scorer: &str, metrics: &str, variables: &[(&str, &str)]) -> Plan {
 }
 
 #[test]
-fn samples_at_temperature_0_are_told_wherever_their_number_stands() {
+fn samples_at_temperature_0_are_reported_wherever_their_number_stands() {
     let warning = |scorer: &str, metrics: &str| judged(scorer, metrics, &[]).warnings.join("; ");
     let rubric = "{rubrics: [{id: a, text: A holds.}]";
     let once = format!("[{{rubric: {rubric}}}}}]");

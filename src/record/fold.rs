@@ -9,7 +9,7 @@ use crate::evidence::TrialId;
 #[derive(Debug)]
 pub struct Fold {
     overview: Overview,
-    /// Those of which nothing has come yet, by number.
+    /// Trials without any entry yet, by number.
     to_come: BTreeMap<u32, TrialId>,
     open: BTreeMap<u32, TrialRecord>,
     /// How often trials are still held again, by number.

@@ -18,7 +18,7 @@ pub struct MutatedTrial {
     /// How many there are, where not all were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_from: Option<usize>,
-    /// Those that no assertion notices.
+    /// Mutants that no assertion notices.
     pub missed: Vec<MissedMutant>,
     /// Why none was tried.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,9 +9,9 @@
 
 use std::io::{self, Write};
 
-use super::canaries::{canary_words, steps_words};
+use super::canaries::{canary_text, steps_text};
 use super::format::{DocumentResult, WrittenRun};
-use super::terminal::{gate_words, verdict_words};
+use super::terminal::{gate_text, verdict_text};
 use super::{Ink, Screen, beside_gate, conversation, plain, scores};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Outcome, Score};
@@ -94,7 +94,7 @@ enum TestResult {
 
 impl TestResult {
     fn from_run(run: &Overview) -> TestResult {
-        let (word, rest) = verdict_words(run);
+        let (word, rest) = verdict_text(run);
         let message = if rest.is_empty() { word.to_owned() } else { format!("{word}: {rest}") };
         match run.summary.verdict {
             Verdict::Passed => TestResult::Passed,
@@ -124,7 +124,7 @@ impl TestResult {
                 let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
                 TestResult::Failure {
                     kind: "below the gate",
-                    message: format!("{score} is below the gate of {}{reasons}", gate_words(gate)),
+                    message: format!("{score} is below the gate of {}{reasons}", gate_text(gate)),
                 }
             }
             _ => below_threshold(trial, run).unwrap_or(TestResult::Passed),
@@ -147,7 +147,7 @@ fn below_threshold(trial: &TrialRecord, run: &Overview) -> Option<TestResult> {
             "{} {} is below its threshold of {}: {}",
             dimension.name,
             beside_gate(score.get(), Some(threshold.get())),
-            gate_words(threshold),
+            gate_text(threshold),
             dimension.component.why()
         );
         is_below.then_some(words)
@@ -249,10 +249,10 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
         add("cases", selection.clone());
     }
     if let Some(steps) = &provenance.steps {
-        add("steps", steps_words(steps));
+        add("steps", steps_text(steps));
     }
     if let Some(canaries) = &provenance.canaries {
-        add("canaries", canary_words(canaries));
+        add("canaries", canary_text(canaries));
     }
     if let Some(score) = provenance.trivial_score {
         add("trivialScore", score.to_string());

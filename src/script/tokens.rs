@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_strings_and_signs_are_told_apart() {
+    fn words_strings_and_signs_are_distinguished() {
         let texts = |script| tokens(script).iter().map(|token| token.text).collect::<Vec<_>>();
         assert_eq!(
             texts("a.b(|it| it.c == \"x \\\" }\")"),

@@ -54,7 +54,7 @@ fn level(count: usize, score: f64) -> Vec<f64> {
 }
 
 #[test]
-fn a_fall_is_told_with_its_night_and_by_how_much() {
+fn a_fall_is_reported_with_its_night_and_by_how_much() {
     let series = nights(&[level(14, 0.8), level(8, 0.7)].concat()).series();
     let [series] = &series[..] else { panic!("{series:?}") };
     let [change] = &series.changes[..] else { panic!("{series:?}") };
@@ -140,7 +140,7 @@ fn only_what_is_asked_for_is_looked_at() {
 }
 
 #[test]
-fn a_case_that_flips_is_told_from_one_that_broke() {
+fn a_case_that_flips_differs_from_one_that_broke() {
     let mut nights = Nights::default();
     for number in 0..6 {
         let after = u32::from(number < 3);
@@ -231,7 +231,7 @@ fn the_source_that_is_suspected_is_the_first_that_differs() {
         ("timing", trial(&said, "timing", 0.0, false), Source::Agent),
         ("state", trial(&said, "state", 0.0, false), Source::Unknown),
     ] {
-        let mut sources = Sources::of([&key]);
+        let mut sources = Sources::from_keys([&key]);
         sources.add(&passes(metric), None);
         sources.add(&failing, None);
         assert_eq!(sources.suspected(&key), [SourceCount { source, count: 1 }], "{metric}: {failing:?}");
@@ -239,7 +239,7 @@ fn the_source_that_is_suspected_is_the_first_that_differs() {
     }
     let mut gave_up = trial(&said, "tasks", 0.0, true);
     gave_up.outcome = Some(Outcome::AgentFailed { error: "silence".to_owned() });
-    let mut sources = Sources::of([&key]);
+    let mut sources = Sources::from_keys([&key]);
     [&gave_up, &passes("tasks")].into_iter().for_each(|trial| sources.add(trial, None));
     assert_eq!(sources.suspected(&key), [SourceCount { source: Source::Agent, count: 1 }]);
 }
@@ -247,7 +247,7 @@ fn the_source_that_is_suspected_is_the_first_that_differs() {
 #[test]
 fn conversations_that_say_nothing_of_the_agent_are_counted_apart() {
     let key = FlakeKey { model: "m".to_owned(), case: "c".to_owned(), condition: Condition::WithoutFacts };
-    let mut sources = Sources::of([&key]);
+    let mut sources = Sources::from_keys([&key]);
     let error = || "e".to_owned();
     for outcome in [
         Outcome::Broken { error: error() },

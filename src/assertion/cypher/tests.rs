@@ -254,7 +254,7 @@ fn what_no_graph_can_return_is_known_from_the_text() {
 }
 
 #[test]
-fn a_value_of_another_type_is_told() {
+fn a_value_of_another_type_is_reported() {
     let why = |expected: Json, rows: Json| {
         let columns = vec!["x"; rows[0].as_array().unwrap().len()];
         let check = CypherCheck { cypher: "RETURN x".to_owned(), expected };

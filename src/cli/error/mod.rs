@@ -1,7 +1,7 @@
 //! The errors before and around a run, and their exit statuses.
 
 mod argument;
-mod words;
+mod message;
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,12 +34,12 @@ pub(super) struct RefusedJob {
 }
 
 impl RefusedJob {
-    /// What can't work of a job, whose text is given where places in it can be told.
+    /// The refusals of a job; with its text they are shown with their lines.
     pub(super) fn new(file: String, text: Option<String>, refusals: Vec<Refusal>) -> RefusedJob {
         RefusedJob { file, refusals, text }
     }
 
-    fn words(&self, error: &str) -> String {
+    fn message(&self, error: &str) -> String {
         let line = |refusal: &Refusal| {
             let place = refusal.place.as_ref();
             let found = place.zip(self.text.as_deref()).and_then(|(place, text)| place.find(text));
@@ -84,7 +84,7 @@ pub(super) enum CliError {
     /// A folder has no job in it, or a pattern means no file.
     NoJobs { path: PathBuf, is_folder: bool, argument: FileArgument },
     /// No case is what `--tag`, `--filter` and `--limit` say.
-    NothingSelected { words: String, help: String },
+    NothingSelected { flags: String, help: String },
     /// The run has no such case.
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
     /// The judge of a job does not tell the known conversations of its gate apart.
@@ -93,7 +93,7 @@ pub(super) enum CliError {
     CanariesUnpaid { file: String, why: String },
     /// An agent that does nothing gets more than the gate of a job allows.
     TrivialScore { file: String, score: f64, most: f64 },
-    /// What an agent that does nothing gets with a job could not be determined, and its gate wants to know.
+    /// The score of an agent that does nothing is unknown, and the job's gate needs it.
     TrivialUnknown { file: String, why: String },
     /// It was interrupted before anything was run.
     Interrupted,

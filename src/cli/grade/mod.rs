@@ -7,7 +7,7 @@ mod check;
 mod earlier;
 mod recorded;
 mod rejudge;
-mod words;
+mod text;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ fn asking<'a>(
             runtime: runtime()?,
             signals: listen(printer)?,
             cassette: (Cassette::Off, Context::random()),
-            cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
+            cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
         }),
         None => None,
     })
@@ -201,7 +201,7 @@ fn grade_run<'a>(
     }
     printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
     let kept = run.write_grading(number, &overview.summary)?;
-    // What was recorded has no verdict from before.
+    // Recordings have no earlier verdict.
     if args.recorded.dataset.is_none() {
         printer.data(&again.difference(&before, &overview))?;
         printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));

@@ -19,7 +19,7 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         Scale::YesNo
     }
 
-    /// What its verdicts may rest on.
+    /// The evidence that its verdicts may rest on.
     fn evidence(&self) -> EvidenceRule {
         EvidenceRule::Any
     }
@@ -29,13 +29,13 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         &[]
     }
 
-    /// What it decides on.
+    /// The items that the judge decides on.
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems;
 
     /// How judges are asked.
     fn judging(&self) -> &JudgeOptions;
 
-    /// What its question shows beside the conversation, as `options`.
+    /// The variable `options` of its question's template.
     fn shown(&self, _input: &MetricInput<'_>) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -45,16 +45,16 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         unanswered(input, item.turn).filter(|_| !self.judging().strict)
     }
 
-    /// What it comes to where the agent never replied.
-    fn of_silence(&self) -> Component {
+    /// The score where the agent never replied.
+    fn score_of_silence(&self) -> Component {
         Component::scored(Score::ZERO, "the agent never replied")
     }
 
-    /// Changes what the verdicts on the items came to, where one says something of another.
+    /// Changes the items' scores where one depends on another.
     fn settle(&self, _items: &mut Vec<Item>) {}
 
     /// The score where the judge finds no items, or no verdict on them is left.
-    fn of_nothing(&self) -> Component {
+    fn score_of_nothing(&self) -> Component {
         Component::missing("no verdict can be used")
     }
 
@@ -63,7 +63,7 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         false
     }
 
-    /// What one conversation's items come to.
+    /// The score of a conversation by its items.
     fn mean_of(&self, items: &[&Item]) -> Component {
         weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
     }

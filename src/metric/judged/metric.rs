@@ -34,7 +34,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         self.measure.known(input, item).is_none()
     }
 
-    /// What there is to ask about; else the score that needs no judge.
+    /// The items to ask about, or the score where no judge is needed.
     pub(super) fn items(&self, input: &MetricInput<'_>) -> Result<Vec<JudgeItem>, Component> {
         if !input.judge.is_there {
             return Err(Component::missing(NO_JUDGE));
@@ -44,7 +44,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             return Err(Component::missing("there are no turns"));
         }
         if !input.transcript.has_reply() {
-            return Err(self.measure.of_silence());
+            return Err(self.measure.score_of_silence());
         }
         match self.measure.items(input) {
             JudgeItems::Given(items) if items.is_empty() => Err(Component::not_applicable("there is nothing to judge")),
@@ -61,7 +61,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
     }
 
     fn questions(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
-        self.of_part(input, |input| self.questions_of(input, templates))
+        self.with_judged_part(input, |input| self.questions_of(input, templates))
     }
 
     fn reads(&self, question: &Question) -> bool {
@@ -72,11 +72,11 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         if stood_before(&question.prompt, raw) {
             return Err(ReplyError::Quoted);
         }
-        self.of_part(input, |input| self.read_by(input, raw))
+        self.with_judged_part(input, |input| self.read_by(input, raw))
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
-        self.of_part(input, |input| self.score_of(input, judgements))
+        self.with_judged_part(input, |input| self.score_of(input, judgements))
     }
 
     fn vote(&self) -> Vote {
@@ -86,14 +86,14 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
         }
     }
 
-    fn of_items(&self, items: &[Item]) -> Component {
+    fn score_items(&self, items: &[Item]) -> Component {
         self.mean(items)
     }
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {
-    /// Does something with the part of the conversation that is judged.
-    fn of_part<T>(&self, input: &MetricInput<'_>, then: impl FnOnce(&MetricInput<'_>) -> T) -> T {
+    /// Calls a function with the judged part of the conversation.
+    fn with_judged_part<T>(&self, input: &MetricInput<'_>, then: impl FnOnce(&MetricInput<'_>) -> T) -> T {
         match self.measure.judging().judged_part(input.transcript) {
             Some(transcript) => then(&MetricInput { transcript: &transcript, ..input.clone() }),
             None => then(input),

@@ -1,4 +1,4 @@
-//! What the metrics of judges have in common: a question about items, the judges' verdicts on them, and the score.
+//! The common part of judge metrics: a question about items, the judges' verdicts on them, and the score.
 //!
 //! Invariants: an item whose verdict nobody can use is missing, never 0; a verdict rests on words that stand in what the judge
 //! was shown, or on turns that it read whole; samples that disagree are shown as such.
@@ -26,7 +26,7 @@ pub(super) use citations::citations_schema;
 pub use item::{EvidenceRule, JudgeItem, JudgeItems};
 pub(super) use measure::JudgeMeasure;
 pub(super) use metric::JudgedMetric;
-pub(super) use options::said_before;
+pub(super) use options::earlier_messages;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub(super) use quotes::{Shown, is_quoted_from};
 pub(super) use samples::{SPREAD, few, reasons, spread};

@@ -69,7 +69,7 @@ pub(super) fn read_verdicts(
     let reply: Value = match serde_json::from_str(raw.trim()) {
         Ok(reply) => reply,
         Err(error) => {
-            let verdicts = of_blocks(raw, scale, items, options);
+            let verdicts = verdicts_of_blocks(raw, scale, items, options);
             let error = ReplyError::NotJson(error.to_string());
             return if verdicts.is_empty() { Err(error) } else { Ok((verdicts, Vec::new())) };
         }
@@ -78,7 +78,7 @@ pub(super) fn read_verdicts(
         return Err(ReplyError::Contradiction(visible(&key)));
     }
     let Some(entries) = reply.get("verdicts").and_then(Value::as_array) else {
-        let verdicts = of_blocks(raw, scale, items, options);
+        let verdicts = verdicts_of_blocks(raw, scale, items, options);
         return if verdicts.is_empty() { Err(ReplyError::NoVerdicts) } else { Ok((verdicts, Vec::new())) };
     };
     let most = if items.is_empty() { MOST_FOUND as usize } else { items.len() };
@@ -167,7 +167,7 @@ fn read_verdict(
     let label = decision.as_str().filter(|_| scale == Scale::Support).and_then(Support::parse);
     let decision =
         scale.read(decision, options).map_err(|error| VerdictEntryError::Decision { id: visible(&id), error })?;
-    Ok(Verdict { id, found, reason, citations: Citations::of_entry(entry), label, decision: Ok(decision) })
+    Ok(Verdict { id, found, reason, citations: Citations::from_entry(entry), label, decision: Ok(decision) })
 }
 
 /// The first few of many, and how many more there are.
@@ -196,7 +196,7 @@ fn shortened(reason: String) -> String {
 }
 
 /// The verdicts of a judge that answers in blocks of lines, as ADK's and trpc-agent-go's prompts ask it to.
-fn of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> Vec<Verdict> {
+fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> Vec<Verdict> {
     if scale == Scale::Ten || items.is_empty() {
         return Vec::new();
     }

@@ -59,7 +59,7 @@ impl Samples {
         unusable.map(ToString::to_string).chain(self.why.iter().cloned()).collect()
     }
 
-    /// What all samples together come to for an item.
+    /// The item with its score by all samples.
     pub(super) fn item(
         &self,
         item: &JudgeItem,
@@ -97,7 +97,7 @@ fn is_enough(verdicts: &[&Verdict], scale: Scale, (usable, asked): (usize, usize
     usable * 2 > asked && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), asked - usable))
 }
 
-/// That too few verdicts can be used, and why the others can't.
+/// The message that too few verdicts can be used, with the problems of the others.
 pub(in crate::metric) fn few(usable: usize, asked: usize, problems: &[String]) -> String {
     let what = match usable * 2 > asked {
         true => format!("{usable} of {asked} verdicts can be used, and the others could have turned the result"),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_averaged_and_a_wide_spread_is_said() {
+    fn scores_are_averaged_and_a_wide_spread_is_reported() {
         let ten =
             |scores: &[f64]| combine(&scores.iter().map(|it| Ok(Some(*it))).collect::<Vec<_>>(), Scale::Ten).unwrap().0;
         assert_eq!(ten(&[0.7]), Component::scored(Score::clamped(0.7), "a"));

@@ -37,10 +37,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let samples = samples::samples(&own, read);
         let how = (self.measure.scale(), self.measure.second_below());
         let (scored, component) = match all.is_empty() {
-            true => self.of_found(&samples, how),
+            true => self.score_found(&samples, how),
             false if options.strict && options.sample_from.is_some() => {
                 let line = options.sample_from.unwrap_or(Score::ONE);
-                self.of_whole_samples(&samples, (&all, input), (how, line))
+                self.score_whole_samples(&samples, (&all, input), (how, line))
             }
             false => {
                 let item = |item: &JudgeItem| match self.measure.known(input, item) {
@@ -59,7 +59,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
     }
 
     /// The score where whole samples vote, turn by turn: the verdicts of the first sample of the side that wins.
-    fn of_whole_samples(
+    fn score_whole_samples(
         &self,
         samples: &Samples,
         (all, input): (&[JudgeItem], &MetricInput<'_>),
@@ -90,11 +90,11 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// The score where the judge finds the items itself: each sample finds others, so each has a score of its own, and their mean
     /// counts. The items that are shown are those of the sample that is nearest to it.
-    fn of_found(&self, samples: &Samples, how: (Scale, Option<Score>)) -> (Vec<Item>, Component) {
+    fn score_found(&self, samples: &Samples, how: (Scale, Option<Score>)) -> (Vec<Item>, Component) {
         let options = self.measure.judging();
         let score = |sample: Samples| {
             let items: Vec<Item> = sample.found().iter().map(|item| sample.item(item, how, options)).collect();
-            let component = if items.is_empty() { self.measure.of_nothing() } else { self.mean(&items) };
+            let component = if items.is_empty() { self.measure.score_of_nothing() } else { self.mean(&items) };
             (items, component)
         };
         let each: Vec<(Vec<Item>, Component)> = samples.each().map(score).collect();
@@ -114,7 +114,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 let of = counted.iter().filter(|item| item.component.score().is_some()).count();
                 Component::scored(score, format!("{good} of {of} hold"))
             }
-            _ if counted.is_empty() => self.measure.of_nothing(),
+            _ if counted.is_empty() => self.measure.score_of_nothing(),
             other => other,
         }
     }

@@ -123,7 +123,7 @@ fn one_verdict_that_cannot_be_used_is_missing_and_the_others_count() {
 }
 
 #[test]
-fn what_the_agent_said_before_its_reply_is_judged_where_the_metric_says_so() {
+fn messages_before_the_reply_are_judged_where_the_metric_says_so() {
     let mut example = Example::new(0);
     let event = crate::evidence::Event::other(json!({"intermediate": "I look it up first."}));
     example.transcript.turns[0].events.push(event);

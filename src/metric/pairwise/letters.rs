@@ -16,7 +16,7 @@ const LETTERS: usize = 20;
 /// The keys of the letters of the first and the second reply.
 const KEYS: [&str; 2] = ["score_A", "score_B"];
 
-/// What alternatives are scaled to, as those of scores from 0 to 10 are.
+/// The highest score of an alternative.
 const TOP: f64 = 10.0;
 
 #[derive(Deserialize)]
@@ -78,8 +78,8 @@ fn letter(text: &str) -> Option<usize> {
     (letters.next().is_none() && place < LETTERS).then_some(place)
 }
 
-/// What the pair of letters in a reply could have come to instead, by its tokens: 10 where the first reply is the best and the second
-/// the worst, each with its probability. None where the model tells no alternatives.
+/// The scores that other letters would have given, with their probabilities: 10 where the first reply is the best and the second
+/// the worst. None where the model returns no log probabilities.
 pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
     let (Some(first), Some(second)) = (probabilities(tokens, KEYS[0]), probabilities(tokens, KEYS[1])) else {
         return Vec::new();
@@ -98,7 +98,7 @@ pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
     by_difference.iter().enumerate().filter_map(alternative).collect()
 }
 
-/// The probability of each letter in the place of the last value of this key; `None` where it is not one token, or nothing is told.
+/// The probability of each letter as the last value of this key; `None` where it is not one token, or has no alternatives.
 fn probabilities(tokens: &[Token], key: &str) -> Option<[f64; LETTERS]> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let after_key = text.rfind(key)? + key.len();

@@ -55,7 +55,7 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 #[error("{}", reasons(.0))]
 struct NoMajority(Vec<String>);
 
-/// What stands before the turn in the id of a question for letters.
+/// The part before the turn in the id of a question for letters.
 const LETTERS_OF: &str = "letters@";
 
 /// One turn beside another reply to the same message.
@@ -168,7 +168,7 @@ impl PairwiseMetric {
     }
 
     /// How often the agent's conversation is better by the usable replies of one order, 0 to 1, with the last reason.
-    fn of_order(
+    fn score_order(
         &self,
         order: Order,
         judgements: &[Judgement],
@@ -285,8 +285,8 @@ impl Metric for PairwiseMetric {
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
-            let (forth, reason) = self.of_order(Order::AgentFirst, judgements, (&own, &other))?;
-            let (back, _) = self.of_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let (forth, reason) = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
+            let (back, _) = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
             let is_unstable = (forth - back).abs() > SPREAD;
             let note = match is_unstable {
                 true => format!(" (unstable: {forth:.2} where it is read first, {back:.2} where it is read second)"),

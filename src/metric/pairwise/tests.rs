@@ -83,7 +83,7 @@ fn what_holds_in_both_orders_counts_and_what_depends_on_them_is_no_win() {
 }
 
 #[test]
-fn a_verdict_rests_on_what_an_assistant_said() {
+fn a_verdict_rests_on_the_words_of_an_assistant() {
     let (example, expected) = (example(), expected());
     let input = input(&example, &expected, 1);
     let question = &metric().questions(&input, &Templates::embedded()).unwrap()[0];

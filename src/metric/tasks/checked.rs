@@ -140,7 +140,7 @@ pub(super) fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rati
     }
 }
 
-/// Whether a reply repeats a verdict that stands in the prompt, as its example or as somebody's words, with any spaces and lines.
+/// Whether a reply repeats a part of the prompt, such as its example, with any spaces and lines.
 fn is_quoted_from(prompt: &str, raw: &str) -> bool {
     DenseText::new(prompt).contains(raw)
 }

@@ -62,7 +62,7 @@ impl Metric for Tasks {
             Ok(verdicts) => {
                 let rated = |at: usize| score_of_samples(verdicts.iter().map(|verdict| verdict.tasks[at].as_ref()));
                 let ratings: Vec<Component> = (0..input.tasks.len()).map(rated).collect();
-                (self.of_items(&labelled(ratings.clone())), ratings)
+                (self.score_items(&labelled(ratings.clone())), ratings)
             }
             Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
             Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
@@ -75,7 +75,7 @@ impl Metric for Tasks {
         }
     }
 
-    fn of_items(&self, items: &[Item]) -> Component {
+    fn score_items(&self, items: &[Item]) -> Component {
         match items.iter().map(|item| item.component.score()).collect::<Option<Vec<Score>>>() {
             Some(scores) => mean(&scores),
             None => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),

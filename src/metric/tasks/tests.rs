@@ -96,7 +96,7 @@ fn a_score_of_exactly_the_threshold_is_not_good() {
 }
 
 #[test]
-fn a_verdict_rests_on_what_was_said_where_it_must() {
+fn a_verdict_rests_on_quotes_where_it_must() {
     let example = Example::new(2);
     let mut input = example.input();
     input.judge.needs_evidence = true;

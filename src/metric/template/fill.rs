@@ -137,7 +137,7 @@ fn value(
             Value::from(rubrics).to_string()
         }
         TemplateField::ToolCalls => {
-            serde_json::to_string(CallsByTurn::new(input.transcript).of(turn.number)).unwrap_or_default()
+            serde_json::to_string(CallsByTurn::new(input.transcript).of_turn(turn.number)).unwrap_or_default()
         }
         TemplateField::Conversation => {
             let before = input.transcript.turns.iter().take_while(|other| other.number <= turn.number);

@@ -53,7 +53,7 @@ impl TrajectoryConfig {
             Rubric { id: message.name.clone(), text, ..Rubric::default() }
         };
         let rubrics: Vec<Rubric> = expected.messages.iter().filter(|it| self.is_judged(it)).map(rubric).collect();
-        // What it said before its final reply was sent too.
+        // Messages before the final reply count too.
         let judging = JudgeOptions { intermediate: true, ..JudgeOptions::default() };
         let measure = RubricConfig { rubrics, scope: RubricScope::Turns, judging, ..RubricConfig::default() };
         (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
-use crate::metric::judged::said_before;
+use crate::metric::judged::earlier_messages;
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -145,7 +145,7 @@ impl Metric for TrajectoryMetric {
         let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, calls.of(turn.number), (&[], &[]), answers, deadline))
+            Some(self.compare(expected, calls.of_turn(turn.number), (&[], &[]), answers, deadline))
         };
         let in_all = |expected: &Expectation| {
             let config = self.check.config();
@@ -162,7 +162,7 @@ impl Metric for TrajectoryMetric {
 }
 
 impl TrajectoryMetric {
-    /// Who is asked which texts mean the same, where somebody can be and a rule wants to know: the judge, else embeddings.
+    /// The judge, or else embeddings, where a rule needs to know which texts mean the same; `None` where neither is needed or there.
     fn asked(&self, input: &MetricInput<'_>) -> Option<QuestionTo> {
         let to = match (input.judge.is_there && !self.check.config().is_strict_watsonx(), input.judge.has_embeddings) {
             (true, _) => QuestionTo::Judge,
@@ -192,7 +192,7 @@ impl TrajectoryMetric {
         let made = CallsByTurn::new(input.transcript);
         for line in &input.lines {
             if input.transcript.turns.iter().any(|turn| turn.number == line.turn) {
-                add(&line.expected, made.of(line.turn));
+                add(&line.expected, made.of_turn(line.turn));
             }
         }
         if let Some(expected) = input.expected {
@@ -274,9 +274,9 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         let mut calls = 0;
         for turn in &transcript.turns {
             calls += turn.call_count();
-            // What it said before its final reply was sent too; one message has all of them.
-            let mut said = said_before(turn).chain(turn.agent.as_deref()).map(str::to_lowercase);
-            if said.any(|said| message.keywords.iter().all(|keyword| said.contains(&keyword.to_lowercase()))) {
+            // Messages before the final reply count too; they are joined to one.
+            let mut messages = earlier_messages(turn).chain(turn.agent.as_deref()).map(str::to_lowercase);
+            if messages.any(|said| message.keywords.iter().all(|keyword| said.contains(&keyword.to_lowercase()))) {
                 reached.push(calls);
             }
         }

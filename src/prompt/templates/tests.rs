@@ -99,7 +99,7 @@ fn a_wide_format_is_refused() {
 }
 
 #[test]
-fn a_template_without_an_end_is_told() {
+fn a_template_without_an_end_is_reported() {
     let loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{{ transcript }}";
     let recursion = "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}{{ transcript }}";
     let problem = problem(loops, TemplateKind::Judge).unwrap();
@@ -110,7 +110,7 @@ fn a_template_without_an_end_is_told() {
 }
 
 #[test]
-fn a_template_that_eats_memory_is_told() {
+fn a_template_that_eats_memory_is_reported() {
     let unrolled = format!("{{% set x = 'aaaaaaaa' %}}{}{{{{ x }}}}", "{% set x = x ~ x %}".repeat(40));
     let list = format!("{{% set x = ['a'] %}}{}{{{{ x }}}}", "{% set x = [x, x] %}".repeat(40));
     let in_loop = |step: &str| {

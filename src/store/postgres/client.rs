@@ -67,7 +67,7 @@ async fn bounded<T>(server: &str, work: impl Future<Output = T>) -> Result<T, Te
     tokio::time::timeout(STATEMENT, work).await.map_err(|_| TeamError::Away { server: server.to_owned(), why: why() })
 }
 
-/// An error of the database, by whose fault it is.
+/// The error of a team's store for an error of the database.
 fn team_error(server: &str, error: &Error) -> TeamError {
     let server = server.to_owned();
     let Some(refusal) = error.as_db_error() else {

@@ -8,7 +8,7 @@ use refinery_core::{Migration, Runner};
 use time::OffsetDateTime;
 use tokio_postgres::{Client, Error};
 
-/// All versions: each statement makes the next one. What was published is never edited.
+/// All versions: each statement makes the next one. Published versions are never edited.
 const VERSIONS: [(&str, &str); 2] = [
     ("V1__runs", include_str!("migrations/V1__runs.sql")),
     ("V2__baselines", include_str!("migrations/V2__baselines.sql")),
@@ -17,7 +17,7 @@ const VERSIONS: [(&str, &str); 2] = [
 /// Where the versions are kept.
 const TABLE: &str = "eval_job_migrations";
 
-/// Two processes never change the tables at once: the number is any that nobody else has.
+/// The key of an advisory lock, so that two processes never change the tables at once.
 const LOCK: i64 = 0x6576_616c_6a6f_6221;
 
 /// Why the tables can't be used.

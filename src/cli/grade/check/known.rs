@@ -36,11 +36,11 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<KnownConversation>, CliError
     for path in paths {
         let mut found = Vec::new();
         collect(path, &mut found)?;
-        // Of what stands above the path that was named, nothing is meant.
+        // Folders above the named path give no label.
         let named = if path.is_dir() { path.parent() } else { path.parent().and_then(Path::parent) };
         files.extend(found.into_iter().map(|file| {
             let below = named.and_then(|named| file.strip_prefix(named).ok()).unwrap_or(&file);
-            let known = of_folders(below);
+            let known = label_of_folders(below);
             (file, known)
         }));
     }
@@ -95,7 +95,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
 
 /// The label that a file's folders give its conversations, where its format has none: the nearest one that
 /// says something counts.
-fn of_folders(file: &Path) -> Known {
+fn label_of_folders(file: &Path) -> Known {
     let says = |part: &str, word: &str| {
         part.starts_with(&format!("known_{word}")) || part.starts_with(&format!("known-{word}")) || part == word
     };
@@ -261,7 +261,7 @@ mod tests {
             ("goodies/a.json", Known::Bad),
             ("a.json", Known::Bad),
         ] {
-            assert_eq!(of_folders(Path::new(file)), known, "{file}");
+            assert_eq!(label_of_folders(Path::new(file)), known, "{file}");
         }
     }
 

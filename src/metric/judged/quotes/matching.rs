@@ -34,7 +34,7 @@ pub(super) fn stands_in(quote: &str, text: &str) -> bool {
         weight(part) >= LEAST_OF_PART
             || part.split(|c| !is_of_word(c)).filter(|word| !word.is_empty()).count() >= LEAST_WORDS_OF_PART
     };
-    // Dots are somebody's choice of what to leave out; a cleared key stands where it stood.
+    // Dots leave out a part that the judge chose; a redacted key stands in its own place.
     let parts: Vec<&str> = quote.split("...").map(trimmed).filter(|part| weight(part) > 0).collect();
     if weight(&quote) == 0 || (parts.len() > 1 && !parts.iter().all(|part| is_enough(part))) {
         return false;

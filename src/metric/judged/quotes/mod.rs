@@ -45,9 +45,13 @@ impl Shown {
                 let result = call.result.as_ref().map(|result| (source, result_text(result)));
                 [Some((Source::Call, call_text(call))), result]
             });
-            let said = [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
-            let texts =
-                said.into_iter().chain(done).flatten().map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
+            let messages =
+                [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
+            let texts = messages
+                .into_iter()
+                .chain(done)
+                .flatten()
+                .map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
             (turn.number, texts.collect())
         };
         let beside = input.facts.iter().map(String::as_str).chain(input.context.iter().map(|(_, text)| *text));

@@ -40,7 +40,7 @@ fn problem_by(rule: EvidenceRule, quotes: &[(Option<u32>, &str)], turns_read: &[
 }
 
 #[test]
-fn words_that_were_said_are_evidence() {
+fn words_of_the_conversation_are_evidence() {
     for (turn, quote) in [
         (Some(1), "Hello"),
         (Some(1), "hi"),
@@ -63,7 +63,7 @@ fn words_that_were_said_are_evidence() {
 }
 
 #[test]
-fn words_that_were_not_said_are_none() {
+fn other_words_are_no_evidence() {
     for (turn, quote) in [
         (Some(2), "Hello"),
         (Some(3), "ready"),
@@ -83,7 +83,7 @@ fn words_that_were_not_said_are_none() {
 }
 
 #[test]
-fn a_part_of_a_word_is_none_and_is_said_to_be_one() {
+fn a_part_of_a_word_is_none_and_the_message_says_so() {
     for quote in ["eady", "30 <b>shar", "4", "eigh"] {
         let problem = problem(&[(Some(2), quote)], &[1, 2]).unwrap_or_else(|| panic!("{quote}"));
         assert!(

@@ -86,7 +86,7 @@ fn scripts_of_all_calls_together_have_one_time_limit() {
     assert!(started.elapsed_ms() < 5_000.0, "{} ms", started.elapsed_ms());
 }
 
-/// What the metric asks of a conversation in which `book` was called with these arguments, once for each.
+/// The questions about a conversation in which `book` was called once with each of these arguments.
 fn asked(
     options: Value,
     expected: Value,

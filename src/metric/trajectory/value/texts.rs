@@ -137,7 +137,7 @@ impl ValueComparison<'_> {
         }
     }
 
-    /// Numbers and dates decide for themselves; other texts are left to whoever can tell.
+    /// Numbers and dates are compared here; other texts are left to a judge or embeddings.
     pub(super) fn alike(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let is_watsonx = mode.equality == Equality::Watsonx;
         match (expected, actual) {
