@@ -248,7 +248,7 @@ mod tests {
         drop(group);
         assert!(!child.wait().await.unwrap().success());
         let mut rest = Vec::new();
-        // Ends only when nobody holds the pipe any more: the grandchild does too.
+        // Ends only when no process holds the pipe any more: the grandchild does too.
         stdout.read_to_end(&mut rest).await.unwrap();
     }
 

@@ -19,7 +19,7 @@ pub trait Transport: Send + Sync {
     /// Its abilities as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
-    /// The problems of its configuration, each with its key. It contacts nobody.
+    /// The problems of its configuration, each with its key. Pure: no request is made.
     fn check(&self) -> Vec<SettingError>;
 
     /// The values of its configuration that may be secret, by their names.

@@ -32,7 +32,7 @@ pub(super) fn read(named: Option<&Path>) -> Result<EnvFile, CliError> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(EnvFile::new()),
-        // A folder of that name is nobody's mistake.
+        // A folder of that name is no mistake of the user's.
         Err(_) if named.is_none() && path.is_dir() => return Ok(EnvFile::new()),
         Err(source) => return Err(CliError::UnreadableEnvFile { path, source }),
     };

@@ -26,7 +26,6 @@ use crate::run;
 pub(super) struct Planned {
     /// The file, as typed.
     pub(super) file: String,
-    /// Its templates.
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
     pub(super) selection: Option<String>,
@@ -34,7 +33,6 @@ pub(super) struct Planned {
     pub(super) part: Option<RunPart>,
     /// Its recording, where it is recorded or replayed.
     pub(super) cassette: JobCassette,
-    /// The plan.
     pub(super) plan: Plan,
 }
 

@@ -26,7 +26,7 @@ pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;
 pub use scores::Scores;
 
-/// The least difference that matters to anyone, where nobody says otherwise.
+/// The default of the least difference that matters.
 pub const MIN_EFFECT: f64 = 0.02;
 
 /// How often a difference is claimed at most where there is none.

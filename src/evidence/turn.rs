@@ -73,7 +73,7 @@ impl Turn {
         }
     }
 
-    /// Whether it is the agent's greeting, which answers nobody.
+    /// Whether it is the agent's greeting, which answers no message.
     pub fn is_greeting(&self) -> bool {
         self.number == 0
     }

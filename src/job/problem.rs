@@ -51,7 +51,7 @@ pub struct Problems {
     pub untold: usize,
 }
 
-/// The most problems that are shown; any more are only counted: nobody reads them, and each holds its source line.
+/// The most problems that are shown. Others are only counted, since each holds its source line.
 const MOST: usize = 100;
 
 /// Collects the problems of one file while it is being read.

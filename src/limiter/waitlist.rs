@@ -1,7 +1,7 @@
 //! Conversations that an agent refuses while it serves others of ours: they take turns instead of asking again and again.
 //!
 //! One of them tries at a time, the next one when it was answered or at once when another conversation has ended, else further
-//! and further apart. Whoever is refused goes to the end, so that nobody who is refused for ever keeps the others waiting.
+//! and further apart. A refused request goes to the end, so that one that is refused for ever never keeps the others waiting.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

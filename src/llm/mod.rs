@@ -170,7 +170,7 @@ pub struct LlmReply {
     /// Its tokens with their alternatives, where they were wanted and the model tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Token>,
-    /// Whether it was kept of an earlier run: nobody was asked.
+    /// Whether it is a reply from the cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cached: bool,
 }

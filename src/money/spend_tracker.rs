@@ -64,7 +64,7 @@ struct TrackerState {
     limit_exceeded: Option<LimitExceeded>,
 }
 
-/// A request that did not fit any more, or that nobody had to make to know it.
+/// A request that did not fit any more, or would not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitExceeded {
     limit: Limit,
@@ -160,7 +160,7 @@ impl SpendTracker {
         self.state().limit_exceeded.clone()
     }
 
-    /// Notes that something would not have fitted that nobody asked for.
+    /// Notes that an amount would not have fitted, without a request.
     pub fn fall_short(&self, wanted: Amount) {
         let mut state = self.state();
         let spent = state.spent;

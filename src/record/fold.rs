@@ -72,7 +72,7 @@ impl Fold {
         &self.overview
     }
 
-    /// Lines of the journal are not as they were written, or missing: nobody can say any more that all is well.
+    /// Lines of the journal are damaged or missing: the run can't pass any more.
     pub fn damaged(&mut self) {
         self.overview.is_damaged = true;
     }

@@ -25,7 +25,7 @@ pub struct MutatedTrial {
     pub not_mutated: Option<NotMutated>,
 }
 
-/// Mutants of which nobody knows whether an assertion notices.
+/// Mutants of which it is unknown whether an assertion notices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotMeasured {

@@ -49,7 +49,6 @@ pub struct Gathered {
 /// A dimension that has parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// Its name.
     pub(super) name: String,
     /// Whether its parts are assertions, which hold or fail.
     pub(super) holds: bool,

@@ -16,7 +16,6 @@ pub(crate) enum LexemeKind {
 /// A piece of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lexeme<'a> {
-    /// Its kind.
     pub(crate) kind: LexemeKind,
     /// As it is written.
     pub(crate) text: &'a str,

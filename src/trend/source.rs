@@ -258,7 +258,7 @@ impl Part {
 /// Numbers that stand for what the user said, and for what the agent replied and called.
 fn digest_turn(turn: &Turn) -> (u64, u64) {
     let (mut user, mut agent) = (DefaultHasher::new(), DefaultHasher::new());
-    // A greeting is drawn by lot: which one it was is nobody's doing.
+    // Greetings are drawn at random, and do not count.
     if turn.number > 1 || !GREETINGS.contains(&turn.user.as_str()) {
         turn.user.hash(&mut user);
     }

@@ -136,7 +136,6 @@ pub(super) struct Edited {
     name: String,
     /// Its text as it was read.
     read: String,
-    /// Its text.
     pub(super) text: String,
     /// Whether it is another system's.
     pub(super) is_data: bool,

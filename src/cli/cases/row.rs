@@ -14,7 +14,6 @@ use crate::report::{count, one_line, plain};
 pub(super) struct Row {
     /// The file that it is in.
     pub(super) file: String,
-    /// Its id.
     pub(super) id: String,
     /// The kind of user: `script`, fixed lines; or `persona`, a simulated user.
     kind: &'static str,

@@ -194,7 +194,7 @@ impl CliError {
             | CliError::TrivialUnknown { .. } => CliError::BROKEN,
             CliError::TrivialScore { .. } => crate::record::Verdict::GateFailed.exit_status(),
             CliError::Interrupted => crate::record::Verdict::Interrupted.exit_status(),
-            // A full disk is nobody's mistake.
+            // A full disk is no mistake of the user's.
             CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }
                 if is_mistake(source) =>
             {

@@ -1,7 +1,7 @@
 //! The threads on which a graph's engines live, and the way to ask them.
 //!
 //! The engine is not asynchronous. Threads of its own keep a long query from stalling the runtime and, unlike blocking
-//! tasks of the runtime, never hold up the end of the program. What nobody waits for any longer stops.
+//! tasks of the runtime, never hold up the end of the program. Work stops when its caller no longer waits.
 //!
 //! A private graph is in memory, and one thread does everything in the order of asking. A shared one is a file in
 //! write-ahead mode that several engines have open: readers see what is committed, and only that, while one writer works.

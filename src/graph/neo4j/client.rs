@@ -174,7 +174,7 @@ impl Neo4jGraph {
     where
         F: Future<Output = Result<Table, Neo4jFailure>>,
     {
-        // It is closed by nobody.
+        // It has no owner that closes it.
         let _connection = self.free.acquire().await;
         self.reach().await?;
         let answered = timeout(limit, self.again_if_transient(work)).await;

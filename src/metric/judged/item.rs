@@ -29,7 +29,7 @@ pub enum JudgeItems {
     Given(Vec<JudgeItem>),
     /// Those that the judge finds.
     Found,
-    /// Nothing: nobody is asked, and this is the score.
+    /// Nothing: the judge is not asked, and this is the score.
     Nothing(Component),
 }
 

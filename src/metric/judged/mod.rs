@@ -1,6 +1,6 @@
 //! The common part of judge metrics: a question about items, the judges' verdicts on them, and the score.
 //!
-//! Invariants: an item whose verdict nobody can use is missing, never 0; a verdict rests on words that stand in what the judge
+//! Invariants: an item without a usable verdict is missing, never 0; a verdict rests on words that stand in what the judge
 //! was shown, or on turns that it read whole; samples that disagree are shown as such.
 
 mod alternatives;

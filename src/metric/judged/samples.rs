@@ -11,7 +11,7 @@ pub(in crate::metric) const SPREAD: f64 = 0.2;
 /// The samples of one question, read.
 pub(super) struct Samples {
     read: Vec<Vec<Verdict>>,
-    /// Why others can't be used, or that nobody was asked.
+    /// Why others can't be used, or that the judge was not asked.
     why: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Samples {
         self.read.iter().map(|verdicts| Samples { read: vec![verdicts.clone()], why: Vec::new() })
     }
 
-    /// Why others can't be read, or that nobody was asked.
+    /// Why others can't be read, or that the judge was not asked.
     pub(super) fn unusable(&self) -> &[String] {
         &self.why
     }

@@ -21,7 +21,7 @@ use crate::metric::measured::Unusable;
 pub(super) enum CallVerdict {
     Same,
     Differs,
-    /// It depends on a text of which nobody could say whether it means the same.
+    /// It depends on texts of which it is unknown whether they mean the same.
     Unknown,
 }
 

@@ -107,7 +107,7 @@ impl TrajectoryConfig {
         messages.reads(question).then(|| messages.read(input, question, raw))
     }
 
-    /// When each message that is a goal was sent. What nobody decided is not known.
+    /// When each message that is a goal was sent. Undecided ones are unknown.
     pub(super) fn message_goals(
         &self,
         expected: &Expectation,

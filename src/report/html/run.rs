@@ -3,17 +3,14 @@
 use serde::Serialize;
 
 use super::super::cached::cached_text;
-use super::super::canaries::{canary_text, steps_text, trivial_text};
 use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
-use super::super::personas::persona_lines;
 use super::super::terminal::{gate_text, verdict_text};
-use super::super::validity::{discarded_texts, fault_text, validity_text};
-use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
+use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals};
 use super::chart::{self, Chart, Series};
+use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
-use crate::money::{Cost, Dollars};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
@@ -143,16 +140,6 @@ struct ModelView {
     score: String,
     /// The score in hundredths.
     width: f64,
-}
-
-#[derive(Serialize)]
-struct TokensView {
-    who: String,
-    model: String,
-    calls: String,
-    input: String,
-    output: String,
-    cost: String,
 }
 
 impl RunView {
@@ -288,65 +275,6 @@ impl ModelView {
         let text = score.map(|score| beside_gate(score.get(), gate.map(Score::get)));
         let text = text.unwrap_or_else(|| "no score".to_owned());
         ModelView { name: plain(model), cells, tone, score: text, width: score.map_or(0.0, hundredths) }
-    }
-}
-
-impl TokensView {
-    fn new(row: &Spending) -> TokensView {
-        let usage = row.usage.unwrap_or_default();
-        let at_least = if usage.unreported_calls > 0 { "≥ " } else { "" };
-        let number =
-            |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |it| format!("{at_least}{}", thousands(it)));
-        let cost = match row.cost {
-            Cost::Exactly(dollars) => dollars.to_string(),
-            Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!("≥ {dollars}"),
-            Cost::AtLeast(_) | Cost::Unknown => "unknown".to_owned(),
-        };
-        TokensView {
-            who: row.to_string(),
-            model: plain(&row.model),
-            calls: thousands(row.calls),
-            input: number(usage.input_tokens),
-            output: number(usage.output_tokens),
-            cost,
-        }
-    }
-}
-
-/// The settings of the run, as pairs of name and value.
-#[derive(Serialize)]
-pub(super) struct MadeOf {
-    level: u8,
-    made: Vec<(&'static str, String)>,
-}
-
-impl MadeOf {
-    pub(super) fn new(run: &Overview, is_one_of_several: bool) -> MadeOf {
-        let provenance = &run.summary.provenance;
-        let mut made = vec![
-            ("agent", plain(&provenance.agent)),
-            ("models", plain(&provenance.models.join(", "))),
-            ("persona", format!("{} · {}", plain(&provenance.persona), plain(&provenance.persona_model))),
-            ("judge", plain(&provenance.judge_model)),
-        ];
-        made.extend(provenance.reviewer_model.iter().map(|model| ("reviewer", plain(model))));
-        let validity = validity_text(run).into_iter().chain(discarded_texts(run)).chain(fault_text(run));
-        let validity = validity.collect::<Vec<_>>().join("; ");
-        if !validity.is_empty() {
-            made.push(("validity", validity));
-        }
-        made.extend(persona_lines(run).into_iter().map(|line| ("users", line)));
-        made.extend(provenance.steps.iter().map(|it| ("steps", format!("the judge {}", steps_text(it)))));
-        made.extend(provenance.canaries.iter().map(|it| ("canaries", format!("the judge {}", canary_text(it)))));
-        made.extend(provenance.trivial_score.map(|score| ("audit", trivial_text(score))));
-        made.extend(provenance.graph.iter().map(|graph| ("graph", plain(graph))));
-        if !provenance.isolation.is_empty() {
-            made.push(("isolation", plain(&provenance.isolation)));
-        }
-        made.push(("seed of random choices", provenance.rng_seed.to_string()));
-        made.push(("job, SHA-256", provenance.job_digest.clone()));
-        made.push(("eval-job", provenance.tool_version.clone()));
-        MadeOf { level: if is_one_of_several { 3 } else { 2 }, made }
     }
 }
 

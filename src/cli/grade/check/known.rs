@@ -18,7 +18,6 @@ use crate::report::plain;
 pub(super) struct KnownConversation {
     /// Its name: its file's, with a number where the file has several.
     pub(super) name: String,
-    /// Its file.
     pub(super) file: PathBuf,
     /// Its label.
     pub(super) known: Known,

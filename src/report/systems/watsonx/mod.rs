@@ -1,7 +1,7 @@
 //! A result folder of watsonx Orchestrate's evaluation framework (`agentops` 1.6): messages, what was wrong with them, figures
 //! of each run, and their summary.
 //!
-//! Invariant: the files are strict JSON. What nobody knows is left out, where the framework itself writes NaN.
+//! Invariant: the files are strict JSON. Unknown figures are left out, where the framework itself writes NaN.
 
 mod figures;
 mod messages;
