@@ -139,9 +139,9 @@ mod tests {
             unlisted(&openai, "gpt-4oo").as_deref(),
             Some("its list of models has no gpt-4oo, which may be asked all the same; did you mean \"gpt-4o\"?")
         );
-        let told = unlisted(&openai, "nosuch").unwrap();
+        let message = unlisted(&openai, "nosuch").unwrap();
         assert_eq!(
-            told,
+            message,
             r#"its list of models has no nosuch, which may be asked all the same; there are "gpt-4.1-mini-2025-04-14", "gpt-4o""#
         );
         let gemini = json!({"models": [{"name": "models/gemini-2.5-flash"}]});

@@ -131,18 +131,18 @@ fn an_agents_key_in_a_template_must_be_set_and_one_that_is_set_must_be_in_a_temp
     let http = |headers: &str| {
         target(&format!("http: {{say: {{url: 'http://h', reply: $.a, body: '{{{{ message }}}}', {headers}}}}}"))
     };
-    let said = "headers: {Authorization: 'Bearer {{ apiKey }}'}";
-    let refused = plan(&http(said), "").unwrap_err();
+    let header = "headers: {Authorization: 'Bearer {{ apiKey }}'}";
+    let refused = plan(&http(header), "").unwrap_err();
     assert!(refused.len() == 1 && refused[0].contains("EVAL_JOB_AGENT_API_KEY, and that is not set"), "{refused:?}");
     let with_key = |target: &str| {
         let variables = [("EVAL_JOB_AGENT_API_KEY", "sk-1")].into_iter().collect();
         let environment = Environment { variables, ..Environment::default() };
         Plan::new(job(target, ""), Overrides::default(), environment).unwrap().warnings
     };
-    let is_told = |target: &str| with_key(target).iter().any(|warning| warning.contains("sends it nowhere"));
+    let is_reported = |target: &str| with_key(target).iter().any(|warning| warning.contains("sends it nowhere"));
     let socket = |more: &str| target(&format!("websocket: {{url: 'ws://h', {more}}}"));
-    assert!(is_told(&http("")) && is_told(&socket("say: '{{ message }}'")));
-    assert!(!is_told(&http(said)) && !is_told(&socket(said)) && !is_told(&target("openai: {}")));
+    assert!(is_reported(&http("")) && is_reported(&socket("say: '{{ message }}'")));
+    assert!(!is_reported(&http(header)) && !is_reported(&socket(header)) && !is_reported(&target("openai: {}")));
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
         ("websocket: {url: 'ws://models.h/'}".to_owned(), false, false),
         ("websocket: {url: 'ws://h', open: ['{{ model }}'], reply: {delta: $.d, events: $.e}}".to_owned(), true, true),
     ] {
-        let is_told = refused(&transport, calls, &Overrides::default()).contains("can't report function calls");
-        assert_eq!(is_told, !reports, "{transport}");
+        let is_reported = refused(&transport, calls, &Overrides::default()).contains("can't report function calls");
+        assert_eq!(is_reported, !reports, "{transport}");
         assert_eq!(refused(&transport, "", &models).contains("can't choose the model"), !chooses, "{transport}");
     }
 }
@@ -320,9 +320,9 @@ fn samples_at_temperature_0_are_reported_wherever_their_number_stands() {
     let often = format!("[{{rubric: {rubric}, judging: {{samples: 5}}}}}}]");
     assert_eq!(warning("{model: openai/j}", &once), "");
     assert!(warning("{model: openai/j, samples: 3}", &once).starts_with("the judge is asked 3 times at temperature 0"));
-    let told = warning("{model: openai/j}", &often);
-    assert!(told.starts_with("for rubric the judge is asked 5 times at temperature 0"), "{told}");
-    assert!(told.contains("or judging: {samples: 1} there"), "{told}");
+    let message = warning("{model: openai/j}", &often);
+    assert!(message.starts_with("for rubric the judge is asked 5 times at temperature 0"), "{message}");
+    assert!(message.contains("or judging: {samples: 1} there"), "{message}");
     assert_eq!(warning("{model: openai/j, temperature: 0.7}", &often), "");
 }
 

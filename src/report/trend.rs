@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn findings_are_sentences() {
         let page = page(&nights("m"), 24, 100);
-        for told in [
+        for line in [
             "Order desk: 24 nights\n",
             "\nm ",
             "1970-01-06 03:00 id5",
@@ -348,8 +348,8 @@ mod tests {
             " 13 nights before and 8 since\n",
             "too few nights to say: 2 nights, 2 cases; with 10 a change can show at the earliest\n",
         ] {
-            let told = told.replace("03:00", "00:00");
-            assert!(page.contains(&told), "{told}\n{page}");
+            let line = line.replace("03:00", "00:00");
+            assert!(page.contains(&line), "{line}\n{page}");
         }
         assert!(!page.contains("95 % interval") && page.contains("$0.31"), "{page}");
     }

@@ -142,8 +142,8 @@ fn a_template_that_eats_memory_is_reported() {
         "{% for i in range(90000) %}{% for j in range(5) %}{{ 'x' * 10000 }}{% endfor %}{% endfor %}".to_owned(),
     ] {
         let problem = problem(&text, TemplateKind::Judge);
-        let is_told = |problem: &String| problem.contains("makes too much") || problem.contains("too large") || problem.contains("recursion");
-        assert!(problem.as_ref().is_some_and(is_told), "{text}: {problem:?}");
+        let is_reported = |problem: &String| problem.contains("makes too much") || problem.contains("too large") || problem.contains("recursion");
+        assert!(problem.as_ref().is_some_and(is_reported), "{text}: {problem:?}");
     }
 }
 
