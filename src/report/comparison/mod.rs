@@ -8,7 +8,7 @@ use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
 use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Relation, Rules, Side, Subject};
 use crate::statistics::Interval;
-use reserves::reserves;
+use reserves::{open_text, reserves};
 
 /// So many cases that are left out are named.
 const NAMED: usize = 5;

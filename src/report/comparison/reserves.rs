@@ -68,7 +68,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
 }
 
 /// Why it is inconclusive, and what would decide it.
-fn open_text(score: &ComparedScore, rules: Rules) -> Vec<String> {
+pub(super) fn open_text(score: &ComparedScore, rules: Rules) -> Vec<String> {
     if score.is_open_for_missing(rules) {
         let range = score.with_missing.map(interval_text).unwrap_or_default();
         return vec![format!(
