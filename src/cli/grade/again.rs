@@ -21,6 +21,9 @@ use crate::store::folder::{Grading, Regraded};
 /// A question's id, the judge of a panel, and the sample.
 type QuestionKey = (String, Option<String>, u32);
 
+/// A question by its key, or why it can't be rendered as it was asked.
+type ReproducedQuestion = (QuestionKey, Result<Question, ReproduceError>);
+
 /// The questions about a trial are not known.
 #[derive(Debug, thiserror::Error)]
 enum QuestionsError {
@@ -207,7 +210,7 @@ impl<'a> Again<'a> {
         asked: &[AskedQuestion],
         case: &Case,
         evidence: &Evidence,
-    ) -> Result<Vec<(QuestionKey, Result<Question, ReproduceError>)>, QuestionsError> {
+    ) -> Result<Vec<ReproducedQuestion>, QuestionsError> {
         let templates = self.templates.as_ref().ok_or(QuestionsError::NoTemplate)?;
         let trial = GradeInput { job: &self.job, case, evidence, clock: self.context.clock };
         let rendered = render(trial, templates)?;
