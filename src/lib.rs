@@ -44,7 +44,7 @@
 //! - [`graph`] has a Bolt server, `graph/bolt`, by which agents in other processes reach the embedded graph, and
 //!   `graph/snapshot`, whose differences become [`evidence::Change`]s (`run/watch.rs`, turn by turn).
 //! - [`cypher`] parses a statement once into tokens, brackets and projections: both graphs and the assertions read those.
-//! - What is started is ended: `agent/managed` keeps every process group, `run/resources.rs` whatever trials share, and both
+//! - Every started process is ended: `agent/managed` keeps every process group, `run/resources.rs` whatever trials share, and both
 //!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog`, a process of its own, does,
 //!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
 //! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
@@ -53,7 +53,7 @@
 //! - [`cassette`] stands where a run meets agent, models and graph, and records or replays what they say; what the clock decides
 //!   is noted beside it, so that a replay takes the same road.
 //! - [`cache`] keeps what judges said at temperature 0; `run/judge.rs` decides which questions may be answered from it.
-//! - What an assertion comes to before the first word, and with nothing there, is evidence too: `grade/vacuous.rs` tells
+//! - The results of assertions before the first message, and on an empty graph, are evidence too: `grade/vacuous.rs` tells
 //!   from it which ones may not be able to fail.
 //!
 //! # To add a member
@@ -90,11 +90,11 @@ pub mod agent;
 pub mod graph;
 pub mod llm;
 
-// Where they are recorded and replayed, and what judges said is kept:
+// Recordings of the edges, and the cache of judges' replies:
 pub mod cassette;
 pub mod cache;
 
-// What the edges share:
+// Shared by the edges:
 pub mod clock;
 pub mod cypher;
 pub mod descriptors;

@@ -10,7 +10,7 @@ use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::limiter::{AfterRefusal, ConversationLimiter, Permit};
 use crate::retry::{Delays, retry_after};
 
-/// The attempts at one message: the session records those that failed; whoever waits for the reply owns the record.
+/// The attempts at one message: the session records those that failed; the caller owns the record.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attempts {
     /// The failed attempts, in order, the last one too.

@@ -70,7 +70,7 @@ pub fn kill_all_groups(limit: Duration) {
     live.groups.iter().for_each(|group| system::kill(*group));
 }
 
-/// A process and all that it starts. What is left of it is killed when this is dropped.
+/// A process and all that it starts. Dropping it kills those that still run.
 #[derive(Debug)]
 pub(super) struct ProcessGroup {
     id: u32,
@@ -248,7 +248,7 @@ mod tests {
         drop(group);
         assert!(!child.wait().await.unwrap().success());
         let mut rest = Vec::new();
-        // Ends only when nobody holds the pipe any more: the grandchild does too.
+        // Ends only when no process holds the pipe any more: the grandchild does too.
         stdout.read_to_end(&mut rest).await.unwrap();
     }
 

@@ -181,9 +181,9 @@ impl<'a> Program<'a> {
         let program = if self.command.contains('/') { folder.join(self.command) } else { self.command.into() };
         let mut command = Command::new(program);
         command.args(self.args).current_dir(cwd).env_clear();
-        command.envs(variables.of_names(is_passed_on)).envs(variables.without_login(PROXIES));
+        command.envs(variables.matching(is_passed_on)).envs(variables.without_login(PROXIES));
         let is_inherited = |name: &str| self.inherit_env.iter().any(|inherited| inherited == name);
-        command.envs(variables.of_names(is_inherited)).envs(self.env);
+        command.envs(variables.matching(is_inherited)).envs(self.env);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }

@@ -19,7 +19,7 @@ pub trait Transport: Send + Sync {
     /// Its abilities as it is configured.
     fn abilities(&self) -> Vec<Ability>;
 
-    /// The problems of its configuration, each with its key. It contacts nobody.
+    /// The problems of its configuration, each with its key. Pure: no request is made.
     fn check(&self) -> Vec<SettingError>;
 
     /// The values of its configuration that may be secret, by their names.
@@ -129,7 +129,7 @@ pub trait Transport: Send + Sync {
         &[]
     }
 
-    /// Those of them that are not set.
+    /// The variables of the configuration that are not set.
     fn unset_variables(&self, _variables: &Variables) -> Vec<&str> {
         Vec::new()
     }

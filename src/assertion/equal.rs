@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_apart() {
+    fn types_are_distinguished() {
         let values = [
             (json!(null), Value::Null),
             (json!(true), Value::Bool(true)),

@@ -74,7 +74,7 @@ impl AssertionCheck {
         })
     }
 
-    /// The same for whoever asks only whether it holds: its reasons are short.
+    /// The same, with short reasons.
     pub fn evaluate_briefly(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         self.component(id, evidence, |check| {
             expression::evaluate_briefly(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_and_called_is_told_once() {
+    fn messages_and_calls_are_shown_once() {
         let evidence = doubled(None, Vec::new());
         let of_messages = check("evaluation.transcript.size == 1 && evaluation.functionCalls.size == 1");
         assert_eq!(evaluate(&of_messages, &evidence).score(), Some(Score::ZERO));

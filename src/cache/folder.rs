@@ -13,7 +13,7 @@ use crate::evidence::Usage;
 
 const ENDING: &str = "ndjson";
 const PARTIAL: &str = ".partial";
-/// An unfinished file that is so old belongs to nobody any more.
+/// The age of an unfinished file after which its writer is taken for dead.
 const PARTIAL_LASTS: TimeDelta = TimeDelta::hours(1);
 
 /// A folder of kept replies, which need not exist yet.
@@ -54,9 +54,9 @@ pub struct Listing {
 /// Which kept replies are removed: those that every rule names. Without a rule only what can't be used is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PruneRules {
-    /// Those that were given before this moment.
+    /// Entries from before this moment.
     pub before: Option<DateTime<Utc>>,
-    /// Those of this model, with its provider or without.
+    /// Entries of this model, with its provider or without.
     pub model: Option<String>,
     /// The oldest of those, until all that stay have no more bytes than this; without it all of those.
     pub most_bytes: Option<u64>,
@@ -185,7 +185,7 @@ impl CacheFolder {
             let key = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             match fs::read(&path) {
                 Ok(bytes) => {
-                    // What a newer version wrote is its own.
+                    // Entries of a newer version are left alone.
                     let entry = CacheEntry::from_text(&bytes, key).transpose()?.ok();
                     Some(Found { bytes: bytes.len() as u64, entry, path })
                 }
@@ -235,7 +235,7 @@ impl PruneRules {
     }
 }
 
-/// Removes a file, and counts it and its bytes; one that somebody else removed counts, too.
+/// Removes a file, and counts it and its bytes; one that is gone already counts, too.
 fn remove(path: &Path, bytes: u64, sum: &mut u64) -> io::Result<u64> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

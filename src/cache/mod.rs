@@ -1,12 +1,12 @@
 //! Judges' replies at temperature 0, kept for later runs: what was asked before is not asked, and not paid for, again.
 //!
 //! In: a request to a judge. Out: the reply that the same model at the same address gave to the very same request, if one is kept.
-//! [`CachedJudge`] stands where the run asks; [`Cache::keep`] is told of each reply that could be used. [`CacheFolder`] is for
+//! [`CachedJudge`] stands where the run asks; [`Cache::keep`] gets each usable reply. [`CacheFolder`] is for
 //! those who look after what is kept.
 //!
 //! Invariants: only replies that could be used are kept, and none in which a secret is found; a run takes nothing that was kept since
 //! it began, so that neither its own conversations share a verdict nor chance decides which do; an entry appears whole or not at
-//! all, whoever else writes it; one that is damaged is told of and asked again; a cache that can't be written costs no verdict.
+//! all, with any number of writers; a damaged one is reported and asked again; a cache that can't be written costs no verdict.
 
 mod entry;
 mod folder;
@@ -51,7 +51,7 @@ struct Troubles {
 }
 
 impl Cache {
-    /// Nothing is kept, and nothing that was kept is used.
+    /// A cache that neither keeps replies nor returns any.
     pub const OFF: Cache = Cache(None);
 
     /// The cache of this folder, which need not exist yet.

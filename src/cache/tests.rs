@@ -97,7 +97,7 @@ async fn a_reply_at_another_temperature_or_with_a_secret_is_not_kept() {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_damaged_anywhere_is_told_and_asked_again_and_replaced() {
+async fn an_entry_that_is_damaged_anywhere_is_reported_and_asked_again_and_replaced() {
     let (folder, judge) = (tempfile::tempdir().unwrap(), Counting::default());
     ask(&judge, &cache(&folder, 1), "a").await;
     let path = CacheFolder::beside(folder.path()).path_of(&judge.request_digest(&request("a")).unwrap());
@@ -116,8 +116,8 @@ async fn an_entry_that_is_damaged_anywhere_is_told_and_asked_again_and_replaced(
     }
     let later = cache(&folder, 2);
     assert_eq!(ask(&judge, &later, "a").await.text, "reply 2");
-    let told = later.troubles().concat();
-    assert!(told.contains("is damaged: it is not what was written") && told.contains(".ndjson"), "{told}");
+    let message = later.troubles().concat();
+    assert!(message.contains("is damaged: it is not what was written") && message.contains(".ndjson"), "{message}");
     assert!(ask(&judge, &cache(&folder, 3), "a").await.is_cached);
     // A whole entry under another's name is none of its own.
     let other = path.with_file_name(format!("{:0>64}.ndjson", 5));
@@ -145,9 +145,9 @@ async fn a_cache_that_cannot_be_written_or_read_costs_no_verdict() {
     let cache = cache(&folder, 1);
     assert_eq!(ask(&judge, &cache, "a").await.text, "reply 1");
     assert_eq!(ask(&judge, &cache, "b").await.text, "reply 2");
-    let told = cache.troubles();
-    let last = told.last().unwrap();
-    assert!(last.contains("2 verdicts could not be kept in the cache") && last.contains("--no-cache"), "{told:?}");
+    let message = cache.troubles();
+    let last = message.last().unwrap();
+    assert!(last.contains("2 verdicts could not be kept in the cache") && last.contains("--no-cache"), "{message:?}");
 }
 
 #[tokio::test]

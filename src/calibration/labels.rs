@@ -98,7 +98,7 @@ pub struct MetricCalibration {
     pub cases: (usize, usize),
 }
 
-/// Who labelled, and how far they agree with each other.
+/// The people who labelled, and their agreement with each other.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct People {
@@ -211,7 +211,7 @@ impl Gathered {
 }
 
 impl Part {
-    /// The majority of people's labels; `None` where nobody does, or they are split evenly.
+    /// The majority of people's labels; `None` where there are none, or they are split evenly.
     fn truth(&self) -> Option<f64> {
         match self.yes.cmp(&self.no) {
             std::cmp::Ordering::Greater => Some(1.0),

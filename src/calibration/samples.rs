@@ -39,7 +39,7 @@ struct Repeated {
 }
 
 impl Repeated {
-    fn of(case: usize) -> Repeated {
+    fn new(case: usize) -> Repeated {
         Repeated { case, scores: Vec::new(), not_applicable: 0, missing: 0 }
     }
 }
@@ -94,11 +94,11 @@ impl Rejudged {
                 (dimension.name.clone(), name, item.and_then(|item| item.turn))
             };
             for item in &dimension.items {
-                let part = parts.entry(key(Some(item))).or_insert_with(|| Repeated::of(case));
+                let part = parts.entry(key(Some(item))).or_insert_with(|| Repeated::new(case));
                 part.not_applicable += usize::from(matches!(item.component, Component::NotApplicable { .. }));
             }
             for (item, score) in judged_parts(dimension) {
-                let part = parts.entry(key(item)).or_insert_with(|| Repeated::of(case));
+                let part = parts.entry(key(item)).or_insert_with(|| Repeated::new(case));
                 part.scores.push((score.get(), line.is_met(score)));
             }
             let components = dimension.items.iter().map(|item| &item.component);
@@ -111,7 +111,7 @@ impl Rejudged {
         // One of which no sample has a part was judged as a whole, or not at all.
         for dimension in dimensions.iter().filter(|dimension| dimension.component.is_missing()) {
             if !parts.keys().any(|(name, ..)| *name == dimension.name) {
-                parts.insert((dimension.name.clone(), String::new(), None), Repeated::of(case));
+                parts.insert((dimension.name.clone(), String::new(), None), Repeated::new(case));
             }
         }
         for ((metric, ..), mut part) in parts {
@@ -129,7 +129,7 @@ impl Rejudged {
     /// The figures of each metric, by name.
     pub fn flips(&self) -> Vec<Flips> {
         let most = |metric: &String| {
-            // That nobody was asked has a reason of its own.
+            // The reason differs where the judge was not asked.
             let is_reason = |why: &str| why != NOT_ASKED;
             let (why, _) = self.reasons.get(metric)?.iter().max_by_key(|(why, count)| (is_reason(why), **count))?;
             Some(why.clone())

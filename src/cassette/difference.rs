@@ -51,7 +51,7 @@ fn first(recorded: &Value, now: &Value, path: &mut String) -> Option<String> {
                 path.push_str(&format!("{dot}{key}"));
                 let found = match (before.get(key), after.get(key)) {
                     (Some(before), Some(after)) => first(before, after, path),
-                    (before, after) => Some(told(path, before, after)),
+                    (before, after) => Some(describe(path, before, after)),
                 };
                 if found.is_some() {
                     return found;
@@ -65,7 +65,7 @@ fn first(recorded: &Value, now: &Value, path: &mut String) -> Option<String> {
                 path.push_str(&format!("[{index}]"));
                 let found = match (before.get(index), after.get(index)) {
                     (Some(before), Some(after)) => first(before, after, path),
-                    (before, after) => Some(told(path, before, after)),
+                    (before, after) => Some(describe(path, before, after)),
                 };
                 if found.is_some() {
                     return found;
@@ -74,11 +74,11 @@ fn first(recorded: &Value, now: &Value, path: &mut String) -> Option<String> {
             }
             None
         }
-        _ => Some(told(path, Some(recorded), Some(now))),
+        _ => Some(describe(path, Some(recorded), Some(now))),
     }
 }
 
-fn told(path: &str, recorded: Option<&Value>, now: Option<&Value>) -> String {
+fn describe(path: &str, recorded: Option<&Value>, now: Option<&Value>) -> String {
     let same = match (recorded, now) {
         (Some(Value::String(one)), Some(Value::String(other))) => {
             one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_request_is_told_with_what_differs_first() {
+    fn the_nearest_request_comes_with_its_first_difference() {
         let recorded = [
             json!({"call": "say", "turn": 1, "message": "Hello"}),
             json!({"call": "say", "turn": 2, "message": "Call Bob at nine"}),
@@ -126,11 +126,11 @@ mod tests {
             (4, "history: recorded nothing, now []".to_owned())
         );
         let long = "x".repeat(200);
-        let (_, told) = near(json!({"call": "say", "turn": 1, "message": format!("Hello{long}")}));
-        assert!(told.ends_with("…\"") && told.len() < 200, "{told}");
+        let (_, shown) = near(json!({"call": "say", "turn": 1, "message": format!("Hello{long}")}));
+        assert!(shown.ends_with("…\"") && shown.len() < 200, "{shown}");
         let messages = |last: &str| json!({"messages": [{"content": "a"}, {"content": last}]});
-        let told = nearest(&messages("b"), std::iter::once((7, &messages("c")))).unwrap();
-        assert_eq!(told, (7, r#"messages[1].content: recorded "c", now "b""#.to_owned()));
+        let shown = nearest(&messages("b"), std::iter::once((7, &messages("c")))).unwrap();
+        assert_eq!(shown, (7, r#"messages[1].content: recorded "c", now "b""#.to_owned()));
         assert_eq!(nearest(&json!({}), std::iter::empty()), None);
     }
 }

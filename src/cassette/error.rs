@@ -1,9 +1,12 @@
-//! Why there is no cassette.
+//! Errors of recording and replay.
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::VERSION;
+use super::line::Party;
+use crate::evidence::TrialId;
 
 /// A recording that can't be made or replayed.
 #[derive(Debug, thiserror::Error)]
@@ -57,4 +60,73 @@ impl CassetteError {
             CassetteError::TooNew { .. } => "the eval-job that recorded it, or record again with --cassette-record",
         }
     }
+}
+
+/// The remedy where the job or its flags are not those of the recording.
+const OTHER_JOB: &str = "try the job and the flags of the recording, or record again with --cassette-record";
+
+/// A trial, or a request of a trial, without a recording. Each message says what to try.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum UnrecordedError {
+    /// The trial has no file.
+    #[error(
+        "the conversation {trial} is not recorded: there is no file {}; try the flags of the recording, or record again with \
+         --cassette-record",
+        path.display()
+    )]
+    NoFile {
+        /// The trial.
+        trial: TrialId,
+        /// The missing file.
+        path: PathBuf,
+    },
+    /// The trial's file is damaged, or can't be read.
+    #[error("{error}; try: {}", error.help())]
+    Unreadable {
+        /// Why.
+        error: Arc<CassetteError>,
+    },
+    /// A request is made more often than it is recorded.
+    #[error("a request to {with} is recorded {} in {}, and made once more; {OTHER_JOB}", times(*count), path.display())]
+    Exhausted {
+        /// The receiver of the request.
+        with: Party,
+        /// How often it is recorded.
+        count: usize,
+        /// The trial's file.
+        path: PathBuf,
+    },
+    /// Only other requests to this party are recorded.
+    #[error(
+        "this request to {with} is not recorded; the nearest one, {}:{line}, differs first in {difference}; {OTHER_JOB}",
+        path.display()
+    )]
+    Different {
+        /// The receiver of the request.
+        with: Party,
+        /// The trial's file.
+        path: PathBuf,
+        /// The line of the nearest recorded request, from 1.
+        line: usize,
+        /// The first difference.
+        difference: String,
+    },
+    /// No request to this party is recorded.
+    #[error("no request to {with} is recorded in {}, and one is made; {OTHER_JOB}", path.display())]
+    None {
+        /// The receiver of the request.
+        with: Party,
+        /// The trial's file.
+        path: PathBuf,
+    },
+}
+
+impl From<CassetteError> for UnrecordedError {
+    fn from(error: CassetteError) -> UnrecordedError {
+        UnrecordedError::Unreadable { error: Arc::new(error) }
+    }
+}
+
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

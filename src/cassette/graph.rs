@@ -40,8 +40,8 @@ enum GraphCall {
     Version,
 }
 
-/// The parameters that a statement can mean: of the others, such as the number of the trial, no answer depends.
-fn meant<'a>(statement: &str, parameters: &'a Parameters) -> BTreeMap<&'a str, &'a Value> {
+/// The parameters that a statement can use. No answer depends on the others, such as the number of the trial.
+fn relevant<'a>(statement: &str, parameters: &'a Parameters) -> BTreeMap<&'a str, &'a Value> {
     let all = parameters.iter().map(|(name, value)| (name.as_str(), value));
     all.filter(|(name, _)| statement.contains(*name)).collect()
 }
@@ -67,7 +67,7 @@ impl TapedGraph {
     }
 
     async fn exchange(&self, call: GraphCall, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
-        let request = GraphRequest { call, statement, parameters: meant(statement, parameters) };
+        let request = GraphRequest { call, statement, parameters: relevant(statement, parameters) };
         match self.tape.replayed::<TableAnswer, ()>(self.party, &request).await {
             None => {}
             Some(Outcome::Answered(answer)) => return answer.into_result(),
@@ -107,7 +107,7 @@ impl Graph for TapedGraph {
         self.exchange(GraphCall::Write, statement, parameters).await
     }
 
-    /// What it excused is recorded with the failed attempts; how often it was asked is nobody's business.
+    /// Not recorded: its result is part of the failed attempts.
     async fn trouble(&self, within: Duration, failure: &str) -> Option<String> {
         self.graph.as_ref()?.trouble(within, failure).await
     }

@@ -24,7 +24,7 @@ mod trial_replay;
 mod waiting;
 
 pub use agent::{SessionOf, TapedAgent};
-pub use error::CassetteError;
+pub use error::{CassetteError, UnrecordedError};
 pub use graph::TapedGraph;
 pub use line::{Party, RunHeader, VERSION};
 pub use model::ask;

@@ -33,7 +33,7 @@ struct ModelAnswer {
 }
 
 impl Taken {
-    fn of(meter: &UsageMeter) -> Taken {
+    fn from_meter(meter: &UsageMeter) -> Taken {
         Taken { usage: meter.taken(), last_failure: meter.last_failure() }
     }
 
@@ -51,7 +51,7 @@ struct UnderWay<'a> {
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
-            recorded.abandoned(&Taken::of(self.meter));
+            recorded.abandoned(&Taken::from_meter(self.meter));
         }
     }
 }
@@ -78,7 +78,7 @@ pub async fn ask(tape: &Tape, llm: &dyn Llm, request: &LlmRequest, meter: &Usage
     let mut under_way = UnderWay { recorded: Some(tape.request(party, &asked)), meter };
     let answer = llm.complete_metered(request, meter).await;
     if let (false, Some(recorded)) = (matches!(tape, Tape::Off), under_way.recorded.take()) {
-        recorded.answered(&ModelAnswer { answer: answer.clone().into(), taken: Taken::of(meter) });
+        recorded.answered(&ModelAnswer { answer: answer.clone().into(), taken: Taken::from_meter(meter) });
     }
     answer
 }

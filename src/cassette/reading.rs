@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::line::{Exchange, Line, Note, Party, RunHeader};
-use super::{CassetteError, VERSION};
+use super::{CassetteError, UnrecordedError, VERSION};
 use crate::evidence::TrialId;
 
 /// Reads what all trials share.
@@ -28,34 +28,31 @@ pub(super) fn read_run(path: &Path) -> Result<(RunHeader, Tracks), CassetteError
     Ok((header, tracks))
 }
 
-/// Reads the file of a trial. The error is a sentence with what to try.
-pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<Tracks, String> {
-    let told = |error: CassetteError| format!("{error}; try: {}", error.help());
+/// Reads the file of a trial.
+pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<Tracks, UnrecordedError> {
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(format!(
-                "the conversation {trial} is not recorded: there is no file {}; try the flags of the recording, or record again \
-                 with --cassette-record",
-                path.display()
-            ));
+            return Err(UnrecordedError::NoFile { trial: trial.clone(), path: path.to_path_buf() });
         }
-        text => text.map_err(|source| told(CassetteError::Io { path: path.to_path_buf(), source }))?,
+        text => text.map_err(|source| CassetteError::Io { path: path.to_path_buf(), source })?,
     };
     let mut file = Lines { path, lines: text.lines().enumerate() };
-    match file.first().map_err(told)? {
+    match file.first()? {
         Line::Trial(header) if header.trial == trial.key() => {}
         Line::Trial(header) => {
-            return Err(told(file.damaged(1, &format!("it is the recording of {}, not of {trial}", header.trial))));
+            let what = format!("it is the recording of {}, not of {trial}", header.trial);
+            return Err(file.damaged(1, &what).into());
         }
-        _ => return Err(told(file.damaged(1, "the first line is not that of a recorded conversation"))),
+        _ => return Err(file.damaged(1, "the first line is not that of a recorded conversation").into()),
     }
-    let (tracks, is_whole) = file.rest().map_err(told)?;
+    let (tracks, is_whole) = file.rest()?;
     match is_whole {
         true => Ok(tracks),
-        false => Err(told(file.damaged(
-            text.lines().count(),
-            "the recording ends here, before its conversation does: it was interrupted, or the file was cut off",
-        ))),
+        false => {
+            let what =
+                "the recording ends here, before its conversation does: it was interrupted, or the file was cut off";
+            Err(file.damaged(text.lines().count(), what).into())
+        }
     }
 }
 
@@ -112,7 +109,7 @@ pub(super) type Key = (u32, Party, [u8; 32]);
 #[derive(Default)]
 pub(super) struct Tracks {
     pub(super) exchanges: Vec<(usize, Exchange)>,
-    /// Those that were not replayed yet, by their requests.
+    /// The places of exchanges that were not replayed yet, by their requests.
     pub(super) next: BTreeMap<Key, VecDeque<usize>>,
     pub(super) used: BTreeSet<usize>,
     pub(super) notes: BTreeMap<(u32, String), Value>,

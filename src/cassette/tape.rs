@@ -80,8 +80,8 @@ impl Tape {
         let Tape::Replayed(replay) = self else { return None };
         match replay.answer(with, request) {
             Ok(outcome) => Some(outcome),
-            Err(why) => {
-                replay.stop(Stopped::Unrecorded(why));
+            Err(error) => {
+                replay.stop(Stopped::Unrecorded(error.to_string()));
                 std::future::pending().await
             }
         }
@@ -98,8 +98,8 @@ impl Tape {
         match replay.answer::<A, Value>(with, request) {
             Ok(Outcome::Answered(answer)) => Some(Some(answer)),
             Ok(Outcome::Abandoned(_)) => Some(None),
-            Err(why) => {
-                replay.stop(Stopped::Unrecorded(why));
+            Err(error) => {
+                replay.stop(Stopped::Unrecorded(error.to_string()));
                 Some(None)
             }
         }
@@ -114,7 +114,7 @@ impl Tape {
         Request { with, begun }
     }
 
-    /// Waits for an answer that was given up in the recording: whoever waits for it gives up at once.
+    /// Stands for an answer that was given up in the recording: the caller gives up at once.
     pub(super) async fn abandon<T>(&self) -> T {
         if !give_up()
             && let Tape::Replayed(replay) = self

@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::CassetteError;
 use super::difference::nearest;
 use super::line::{Exchange, Party};
 use super::reading::{Tracks, digest};
 use super::recorder::cleared_request;
 use super::tape::{Outcome, Stopped};
+use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
 /// Called with the number of exchanges that were not replayed, where there are some.
@@ -24,8 +24,7 @@ type LeftOver = dyn FnOnce(usize) + Send + Sync;
 /// Replays one trial.
 pub struct TrialReplay {
     path: PathBuf,
-    /// The recording, or why it can't be read.
-    tracks: Result<Mutex<Tracks>, String>,
+    tracks: Result<Mutex<Tracks>, UnrecordedError>,
     attempt: AtomicU32,
     redactor: Redactor,
     stopped: Mutex<Option<Stopped>>,
@@ -36,7 +35,7 @@ pub struct TrialReplay {
 impl TrialReplay {
     pub(super) fn new(
         path: PathBuf,
-        tracks: Result<Tracks, String>,
+        tracks: Result<Tracks, UnrecordedError>,
         redactor: Redactor,
         left_over: Box<LeftOver>,
     ) -> TrialReplay {
@@ -53,8 +52,8 @@ impl TrialReplay {
 
     pub(super) fn begin_attempt(&self, attempt: u32) {
         self.attempt.store(attempt, Ordering::Relaxed);
-        if let Err(why) = &self.tracks {
-            self.stop(Stopped::Unrecorded(why.clone()));
+        if let Err(error) = &self.tracks {
+            self.stop(Stopped::Unrecorded(error.to_string()));
         }
     }
 
@@ -72,8 +71,8 @@ impl TrialReplay {
     /// The recorded answer to a request.
     ///
     /// # Errors
-    /// There is none: a sentence that names the nearest one, with what to try.
-    pub(super) fn answer<A, P>(&self, with: Party, request: &impl Serialize) -> Result<Outcome<A, P>, String>
+    /// There is none: the error names the nearest one.
+    pub(super) fn answer<A, P>(&self, with: Party, request: &impl Serialize) -> Result<Outcome<A, P>, UnrecordedError>
     where
         A: DeserializeOwned,
         P: DeserializeOwned,
@@ -85,10 +84,9 @@ impl TrialReplay {
         let Some(place) = place else { return Err(self.missing(&tracks, with, &request)) };
         tracks.used.insert(place);
         let (line, exchange) = &tracks.exchanges[place];
-        let damaged = |error| {
+        let damaged = |error: serde_json::Error| {
             let what = format!("the answer of {with} can't be read ({error})");
-            let error = CassetteError::Damaged { path: self.path.clone(), line: *line, what };
-            format!("{error}; try: {}", error.help())
+            UnrecordedError::from(CassetteError::Damaged { path: self.path.clone(), line: *line, what })
         };
         match &exchange.answer {
             Some(answer) => serde_json::from_value(answer.clone()).map(Outcome::Answered).map_err(damaged),
@@ -99,35 +97,31 @@ impl TrialReplay {
         }
     }
 
-    fn missing(&self, tracks: &Tracks, with: Party, request: &Value) -> String {
+    fn missing(&self, tracks: &Tracks, with: Party, request: &Value) -> UnrecordedError {
         let attempt = self.attempt();
         let of_party = || {
-            let is_meant = |exchange: &Exchange| exchange.attempt == attempt && exchange.with == with;
-            tracks.exchanges.iter().enumerate().filter(move |(_, (_, exchange))| is_meant(exchange))
+            let is_of_party = |exchange: &Exchange| exchange.attempt == attempt && exchange.with == with;
+            tracks.exchanges.iter().enumerate().filter(move |(_, (_, exchange))| is_of_party(exchange))
         };
-        let file = self.path.display();
-        let help = "try the job and the flags of the recording, or record again with --cassette-record";
-        let same = of_party().filter(|(_, (_, exchange))| exchange.request == *request).count();
-        if same > 0 {
-            let times = if same == 1 { "once".to_owned() } else { format!("{same} times") };
-            return format!("a request to {with} is recorded {times} in {file}, and made once more; {help}");
+        let path = self.path.clone();
+        let count = of_party().filter(|(_, (_, exchange))| exchange.request == *request).count();
+        if count > 0 {
+            return UnrecordedError::Exhausted { with, count, path };
         }
-        // What was not replayed yet is nearer to what is asked now.
+        // An exchange that was not replayed yet is the likelier match.
         let unused = of_party().filter(|(place, _)| !tracks.used.contains(place));
         let near = nearest(request, unused.map(|(_, (line, exchange))| (*line, &exchange.request)));
         let near =
             near.or_else(|| nearest(request, of_party().map(|(_, (line, exchange))| (*line, &exchange.request))));
         match near {
-            Some((line, difference)) => format!(
-                "this request to {with} is not recorded; the nearest one, {file}:{line}, differs first in {difference}; {help}"
-            ),
-            None => format!("no request to {with} is recorded in {file}, and one is made; {help}"),
+            Some((line, difference)) => UnrecordedError::Different { with, path, line, difference },
+            None => UnrecordedError::None { with, path },
         }
     }
 
     pub(super) fn stop(&self, why: Stopped) {
         let mut stopped = unpoisoned(&self.stopped);
-        // What was missing first made the rest go wrong.
+        // The first missing exchange is the cause of the others.
         stopped.get_or_insert(why);
         self.is_stopped.notify_one();
     }

@@ -8,7 +8,7 @@ tokio::task_local! {
     static WAITING: Arc<Notify>;
 }
 
-/// Waits for this, as somebody who may give up; `None` where a request within it was given up in the recording.
+/// Waits for a future that may be given up; `None` where a request within it was given up in the recording.
 pub async fn while_answered<F: Future>(future: F) -> Option<F::Output> {
     let given_up = Arc::new(Notify::new());
     tokio::select! {
@@ -18,7 +18,7 @@ pub async fn while_answered<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// Tells whoever waits that this was given up; `false` where nobody waits who would.
+/// Signals the waiting caller that a request was given up; `false` where none waits.
 pub(super) fn give_up() -> bool {
     WAITING.try_with(|given_up| given_up.notify_one()).is_ok()
 }

@@ -49,7 +49,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
     for run in runs {
         // One that can't be read says nothing of the others.
         let folder = run.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-        match of_run((args, context, printer), (run, &folder), &runtime) {
+        match audit_run((args, context, printer), (run, &folder), &runtime) {
             Ok((status, json)) => {
                 worst = worst.max(status);
                 written.push(json);
@@ -77,7 +77,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
 }
 
 /// The mutants that the assertions of a stored run notice; with `--max-trivial-score` also the scores of trivial agents.
-fn of_run(
+fn audit_run(
     (args, context, printer): (&AuditArgs, &Context, &Printer),
     (mut run, folder): (JournalFile, &str),
     runtime: &Runtime,
@@ -163,7 +163,7 @@ pub(super) fn gate(loaded: Loaded, runtime: &Runtime, context: &Context) -> Resu
     }
 }
 
-/// What was not determined is not passed.
+/// The exit status. An unknown score does not pass.
 fn status_of(audit: &Audit, most: Option<Score>) -> u8 {
     let is_above = most.zip(audit.score()).is_some_and(|(most, score)| score - most.get() > Score::HAIR);
     let is_unknown = !audit.broken.is_empty() || most.is_some() && audit.score().is_none();

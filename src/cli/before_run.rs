@@ -56,8 +56,8 @@ pub(super) fn checks(
 ) -> Result<Vec<BeforeRun>, CliError> {
     for planned in jobs.iter() {
         let name = planned.plan.job.gate.baseline.as_deref();
-        if let Some(words) = name.and_then(|name| missing_baseline(name, &args.runs.runs_dir)) {
-            printer.note(&format!("{}: warning · {}", report::plain(&planned.file), report::plain(&words)));
+        if let Some(text) = name.and_then(|name| missing_baseline(name, &args.runs.runs_dir)) {
+            printer.note(&format!("{}: warning · {}", report::plain(&planned.file), report::plain(&text)));
         }
     }
     // What costs nothing goes first, for all of them.

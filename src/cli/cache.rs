@@ -12,7 +12,7 @@ use crate::cache::{Cache, CacheFolder, CacheRow, PruneRules};
 use crate::report::{self, count, plain, size, thousands};
 
 /// The cache that a command uses, beside its runs.
-pub(super) fn of(args: CacheArgs, runs: &Path, context: &Context) -> Cache {
+pub(super) fn open(args: CacheArgs, runs: &Path, context: &Context) -> Cache {
     match args.no_cache {
         true => Cache::OFF,
         false => Cache::at(CacheFolder::beside(runs), context.clock, context.redactor().clone()),

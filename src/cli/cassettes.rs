@@ -36,7 +36,6 @@ pub(super) struct ReplayedFolder {
 /// The run that is recorded or replayed.
 pub(super) struct CassetteRun<'a> {
     pub(super) job: &'a Job,
-    /// Its id.
     pub(super) id: &'a str,
     /// The seed that was typed.
     pub(super) rng_seed: Option<u64>,

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_brings_no_certificate_is_told() {
+    fn a_file_that_brings_no_certificate_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("c.pem");
         assert!(problem(&file).unwrap().starts_with("can't be read ("));

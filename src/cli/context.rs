@@ -18,7 +18,6 @@ pub(super) struct Context {
     pub(super) store: Option<Secret>,
     /// Keys, passwords and addresses.
     pub(super) credentials: Credentials,
-    /// The clock.
     pub(super) clock: Clock,
     /// Colours on stdout.
     pub(super) stdout_ink: Ink,

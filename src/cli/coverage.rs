@@ -36,7 +36,7 @@ pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer
         true => printer.data(&format!("{:#}\n", report::coverage_json(&now, difference.as_ref())))?,
         false => printer.data(&report::coverage(&now, difference.as_ref(), context.screen(args.verbose)))?,
     }
-    // Where nothing is known to be there, nobody can say how much is covered.
+    // Without known parts of the agent no share can be computed.
     let is_under = args
         .fail_under
         .filter(|least| *least > 0.0)
@@ -81,7 +81,7 @@ fn gather(
         suite.run(&job);
         let cases = StoredCases::new(&job);
         run.read_with_texts(|trial| {
-            let case = cases.of(&trial);
+            let case = cases.case(&trial);
             if let Some(case) = case.as_ref().filter(|_| trial.case.is_some()) {
                 suite.case(&job, case);
             }

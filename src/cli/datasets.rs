@@ -113,7 +113,7 @@ impl TargetArg {
     }
 
     /// Its keys in a job, and whether it reports calls of tools.
-    pub(super) fn of_job(&self, chatbot: &str) -> (Value, bool) {
+    pub(super) fn job_target(&self, chatbot: &str) -> (Value, bool) {
         let document = serde_json::json!({ "user": "test-user", "chatbot": chatbot, self.key: self.settings() });
         let target: Option<job::Target> = serde_json::from_value(document.clone()).ok();
         (document, target.is_some_and(|target| target.transport.can(Ability::ReportsTools)))
@@ -183,7 +183,7 @@ pub(super) fn import_all(
         dataset::check_expected(typed, dataset, &lowered).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
         let text = serde_saphyr::to_string(&lowered.document)
             .map_err(|error| CliError::Internal(format!("{typed} can't be written as a job: {error}")))?;
-        let of_reading = dataset.warnings.iter().map(of_reading);
+        let of_reading = dataset.warnings.iter().map(reading_warning);
         let unasked = options.reference.is_some()
             && !lowered.document["cases"]
                 .as_array()
@@ -195,7 +195,7 @@ pub(super) fn import_all(
     datasets.iter().map(import).collect()
 }
 
-/// Nothing can be said about an agent by no cases.
+/// Refuses a dataset without cases.
 pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<(), CliError> {
     if !dataset.cases.is_empty() {
         return Ok(());
@@ -228,7 +228,7 @@ pub(super) fn stand_in(path: &Path) -> Option<TargetArg> {
 }
 
 /// A warning about the text of a file: the place, what it is, and what to try.
-pub(super) fn of_reading(problem: &job::Problem) -> String {
+pub(super) fn reading_warning(problem: &job::Problem) -> String {
     let place = match problem.line {
         0 | 1 => problem.file.clone(),
         line => format!("{}:{line}", problem.file),

@@ -25,19 +25,19 @@ pub(super) fn print(
     let cases = StoredCases::new(&job);
     for trial in run.trials() {
         let trial = trial?;
-        let Some(case) = cases.of(&trial) else { continue };
-        show(&of_trial((&job, clock), &case, &trial))?;
+        let Some(case) = cases.case(&trial) else { continue };
+        show(&trial_text((&job, clock), &case, &trial))?;
     }
     Ok(())
 }
 
-fn of_trial((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> String {
+fn trial_text((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> String {
     let id = &trial.trial;
     let repeat = if job.repeat > 1 { format!(" · repeat {}", id.repeat) } else { String::new() };
     let mut page = format!("\n{} · {}{repeat}\n", plain(&id.case), plain(&id.model));
     let dimensions = trial.scorecard.as_ref().map(|card| card.dimensions.as_slice()).unwrap_or_default();
     for dimension in dimensions {
-        page += &format!("  {}\n", of_dimension(dimension));
+        page += &format!("  {}\n", dimension_text(dimension));
     }
     let Some(evidence) = &trial.evidence else {
         let why = trial.why_no_score().unwrap_or_default();
@@ -56,7 +56,7 @@ fn of_trial((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> St
         page += &format!("    actual reply:   {}\n", turn.agent.as_deref().map_or_else(|| "(none)".to_owned(), line));
         let calls = expected.calls.as_ref().map(|calls| calls.iter().map(expected_call).collect());
         page += &format!("    expected calls: {}\n", calls.map_or_else(|| "(none said)".to_owned(), list));
-        page += &format!("    actual calls:   {}\n", list(made.of(turn.number).iter().map(call).collect()));
+        page += &format!("    actual calls:   {}\n", list(made.of_turn(turn.number).iter().map(call).collect()));
         let label = format!("turn {} · ", turn.number);
         let of_turn = |dimension: &Dimension| {
             let item = dimension.items.iter().find(|item| item.label.starts_with(&label))?;
@@ -71,7 +71,7 @@ fn of_trial((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> St
 }
 
 /// `response_match_score: passed, 0.85 of at least 0.80`.
-fn of_dimension(dimension: &Dimension) -> String {
+fn dimension_text(dimension: &Dimension) -> String {
     let name = plain(&dimension.name);
     let Some(score) = dimension.component.score() else {
         let why = dimension.component.why().lines().next().unwrap_or_default().to_owned();

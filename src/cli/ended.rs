@@ -100,10 +100,10 @@ impl RunDisplay<'_> {
             }
             Ok(()) => printer.note(&format!(
                 "{}{}",
-                kept_words(overview, (args, context), path),
-                judge_words(run, overview, args)
+                kept_text(overview, (args, context), path),
+                judge_text(run, overview, args)
             )),
-            // What was shown is whole, and whoever moved the folder has the journal.
+            // The report is whole, and the journal is where the folder was moved.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 let what = match run.is_deleted() {
                     true => {
@@ -117,7 +117,7 @@ impl RunDisplay<'_> {
                 printer.note(&format!("note: {path} is not there any more: {what}"));
             }
             Err(error) => {
-                printer.note(&show_words(&overview.summary.id, "the journal is whole; show it again", args));
+                printer.note(&show_command_text(&overview.summary.id, "the journal is whole; show it again", args));
                 return printed.map(|()| Some(error.into()));
             }
         }
@@ -157,8 +157,8 @@ pub(super) fn kept_at_once(
     (args, files): (&RunArgs, &[OutputFile]),
     context: &Context,
 ) -> Kept {
-    let show = show_words(id, "show what there is", args);
-    let words = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
+    let show = show_command_text(id, "show what there is", args);
+    let text = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
     let written = match paths.is_empty() {
         true => Default::default(),
@@ -166,7 +166,7 @@ pub(super) fn kept_at_once(
             let names = paths.join(", ");
             let flags: String = paths.iter().map(|path| format!(" -o {}", quoted(path))).collect();
             let command = match earlier.is_empty() {
-                true => format!("; {}{flags}", show_words(id, "they are written by", args)),
+                true => format!("; {}{flags}", show_command_text(id, "they are written by", args)),
                 false => String::new(),
             };
             [format!("\nwritten from what is kept: {names}"), format!("\nnot written: {names}{command}")]
@@ -186,7 +186,7 @@ pub(super) fn kept_at_once(
         let runs: Vec<_> = read.iter().map(|(run, prompts, overview)| OutputRun { run, prompts, overview }).collect();
         outputs::write_at_once(&files, &runs).ok()
     };
-    Kept { words, write: Arc::new(write), written }
+    Kept { text, write: Arc::new(write), written }
 }
 
 /// The command with a place for the limits that were reached: the same ones would stop it again. A limit that the job file sets
@@ -205,7 +205,7 @@ fn higher_limits(command: &str, why: &str) -> String {
     words.join(" ")
 }
 
-fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder: &str) -> String {
+fn kept_text(overview: &Overview, (args, context): (&RunArgs, &Context), folder: &str) -> String {
     let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
     let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
     let resume = match (overview.unfinished(), limit_reached) {
@@ -219,15 +219,15 @@ fn kept_words(overview: &Overview, (args, context): (&RunArgs, &Context), folder
     let kept = match verdict {
         Verdict::Interrupted => {
             let turns = report::count(overview.turns, "finished turn");
-            format!("interrupted: {turns} kept in {folder}\n{}", show_words(id, "show what there is", args))
+            format!("interrupted: {turns} kept in {folder}\n{}", show_command_text(id, "show what there is", args))
         }
-        _ => format!("kept in {folder}\n{}", show_words(id, "show it again", args)),
+        _ => format!("kept in {folder}\n{}", show_command_text(id, "show it again", args)),
     };
     format!("{kept}{resume}")
 }
 
 /// After an interruption: the command that judges the conversations that were over and are not judged yet.
-fn judge_words(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
+fn judge_text(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
     let RunSummary { id, verdict, provenance, .. } = &overview.summary;
     let is_left = |trial: &TrialRecord| trial.outcome.is_none() && can_be_judged(trial);
     let has_judge = !["none", "scripted"].contains(&provenance.judge_model.as_str());
@@ -241,7 +241,7 @@ fn judge_words(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String
     )
 }
 
-fn show_words(id: &str, why: &str, args: &RunArgs) -> String {
+fn show_command_text(id: &str, why: &str, args: &RunArgs) -> String {
     format!("{why}: {}", show_command(id, args, &[]))
 }
 

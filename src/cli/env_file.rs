@@ -13,23 +13,36 @@ const USUAL: &str = ".env";
 /// The variables of the file, by name.
 pub(super) type EnvFile = BTreeMap<String, String>;
 
+/// A line that is no assignment. The message repeats nothing of the line, which can hold a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum EnvFileError {
+    #[error("there is no `=`; write NAME=value")]
+    NoSign,
+    #[error("what stands before `=` is no name of a variable: letters, digits and `_` only")]
+    NoName,
+    #[error("a quote is opened and not closed in this line")]
+    OpenQuote,
+    #[error("there is something behind the closing quote")]
+    AfterQuote,
+}
+
 /// Reads the named file, or `.env` where there is one.
 pub(super) fn read(named: Option<&Path>) -> Result<EnvFile, CliError> {
     let path = named.map_or_else(|| PathBuf::from(USUAL), Path::to_path_buf);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(EnvFile::new()),
-        // A folder of that name is nobody's mistake.
+        // A folder of that name is no mistake of the user's.
         Err(_) if named.is_none() && path.is_dir() => return Ok(EnvFile::new()),
         Err(source) => return Err(CliError::UnreadableEnvFile { path, source }),
     };
-    parse(&text).map_err(|(line, what)| CliError::InvalidEnvFile { path, line, what })
+    parse(&text).map_err(|(line, error)| CliError::InvalidEnvFile { path, line, error })
 }
 
 /// `NAME=value` a line, also with `export ` before it; `#` begins a comment at the start of a line or after a space. In
-/// single quotes everything stands for itself, in double quotes `\n`, `\t`, `\"`, `\\` and `\$` are read. The error says in
-/// which line and what is wrong, and repeats nothing of it: it can hold a key.
-fn parse(text: &str) -> Result<EnvFile, (usize, &'static str)> {
+/// single quotes everything stands for itself, in double quotes `\n`, `\t`, `\"`, `\\` and `\$` are read. An error comes with the
+/// number of its line, from 1.
+fn parse(text: &str) -> Result<EnvFile, (usize, EnvFileError)> {
     let mut variables = EnvFile::new();
     for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
         let line = line.trim();
@@ -37,22 +50,22 @@ fn parse(text: &str) -> Result<EnvFile, (usize, &'static str)> {
             continue;
         }
         let line = line.strip_prefix("export ").map_or(line, str::trim_start);
-        let (name, value) = line.split_once('=').ok_or((number, "there is no `=`; write NAME=value"))?;
+        let (name, value) = line.split_once('=').ok_or((number, EnvFileError::NoSign))?;
         let name = name.trim_end();
         let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !is_name {
-            return Err((number, "what stands before `=` is no name of a variable: letters, digits and `_` only"));
+            return Err((number, EnvFileError::NoName));
         }
-        let value = value_of(value.trim()).map_err(|what| (number, what))?;
+        let value = value_of(value.trim()).map_err(|error| (number, error))?;
         // As in a shell, what is said last counts.
         variables.insert(name.to_owned(), value);
     }
     Ok(variables)
 }
 
-fn value_of(text: &str) -> Result<String, &'static str> {
-    const OPEN: &str = "a quote is opened and not closed in this line";
+fn value_of(text: &str) -> Result<String, EnvFileError> {
+    const OPEN: EnvFileError = EnvFileError::OpenQuote;
     if let Some(rest) = text.strip_prefix('\'') {
         let (value, after) = rest.split_once('\'').ok_or(OPEN)?;
         return nothing_after(after).map(|()| value.to_owned());
@@ -77,10 +90,10 @@ fn value_of(text: &str) -> Result<String, &'static str> {
     }
 }
 
-fn nothing_after(rest: &str) -> Result<(), &'static str> {
+fn nothing_after(rest: &str) -> Result<(), EnvFileError> {
     let rest = rest.trim_start();
     let is_nothing = rest.is_empty() || rest.starts_with('#');
-    is_nothing.then_some(()).ok_or("there is something behind the closing quote")
+    is_nothing.then_some(()).ok_or(EnvFileError::AfterQuote)
 }
 
 #[cfg(test)]
@@ -106,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_by_its_line() {
+    fn a_mistake_is_reported_with_its_line() {
         for (text, line, part) in [
             ("A=1\nhush", 2, "no `=`"),
             ("1A=x", 1, "no name"),
@@ -116,9 +129,9 @@ mod tests {
             ("A=\"x\\\"", 1, "not closed"),
             ("A='x'y", 1, "behind the closing quote"),
         ] {
-            let (found, what) = parse(text).unwrap_err();
+            let (found, error) = parse(text).unwrap_err();
             assert_eq!(found, line, "{text}");
-            assert!(what.contains(part), "{text}: {what}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
         }
     }
 

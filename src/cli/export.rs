@@ -169,7 +169,7 @@ fn datasets(file: &str, args: &ExportArgs, context: &Context) -> Result<(Vec<Dat
     Ok((datasets, warnings))
 }
 
-/// One file with cases can be printed; what stands beside it is told.
+/// Prints a single file with cases; other files are mentioned.
 fn print_cases(written: &[WrittenDataset], printer: &Printer) -> Result<(), CliError> {
     let [WrittenDataset { files, .. }] = written else {
         return Err(several(written.iter().map(|set| set.files.len()).sum()));

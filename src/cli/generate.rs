@@ -32,13 +32,13 @@ struct Sources {
 /// Writes a job.
 pub(super) fn generate(args: &GenerateArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let place = args.output.clone().unwrap_or_default();
-    // Whoever names a persona that is not there is told before anything is read.
+    // An unknown persona is reported before anything is read.
     let named = personas(&args.persona, &place.display().to_string(), args.prompts.as_deref());
     let named = named.map_err(|refusals| CliError::Unprepared(whole(refusals)))?;
     let named: Vec<String> = named.into_iter().map(|persona| persona.name).collect();
     let sources = Sources::read(args, &place)?;
     let drafts = drafts(&sources.goals, &named, args.cases as usize);
-    let (target, reports_calls) = args.target.as_ref().unwrap_or(&NOBODY).of_job(sources.chatbot());
+    let (target, reports_calls) = args.target.as_ref().unwrap_or(&NOBODY).job_target(sources.chatbot());
     let name = place.file_stem().map_or_else(|| "Generated".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let document = job_document(&name, &target, &drafts, reports_calls);
     let text = serde_saphyr::to_string(&document)
@@ -108,7 +108,7 @@ fn comment(args: &GenerateArgs) -> String {
     )
 }
 
-/// Notes for whoever reviews the job.
+/// Notes for the reviewer of the job.
 fn notes(args: &GenerateArgs, sources: &Sources, drafts: &[Draft], reports_calls: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if drafts.len() < args.cases as usize {

@@ -17,7 +17,7 @@ use crate::store::{Store, StoreError, StoredRun};
 
 /// A conversation that was held.
 pub(super) enum Conversation {
-    /// One that somebody wrote down, or why it can't be read.
+    /// A recorded conversation, or why it can't be read.
     Recorded(Result<Box<Recorded>, Problems>),
     /// One of our own runs.
     Own(Box<TrialRecord>),
@@ -205,7 +205,7 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
     const HEAD: u64 = 4096;
     let unreadable = |why: String| CliError::Store(StoreError::Unreadable { path: path.to_path_buf(), why });
     let mut head = Vec::new();
-    // What can't be read is reported by whoever looks for recordings.
+    // Looking for recordings reports what can't be read.
     if !path.is_file() {
         return Ok(None);
     }

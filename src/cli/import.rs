@@ -19,13 +19,13 @@ use crate::report::plain;
 pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let target = args.data.target.clone().unwrap_or(NOBODY);
     let (from, imported) = match (&args.file, &args.from_trace) {
-        (_, Some(trace)) => (trace, vec![of_trace(trace, args, context)?]),
+        (_, Some(trace)) => (trace, vec![import_trace(trace, args, context)?]),
         (Some(file), None) => (file, import_all(file, (&target, false), &args.data)?),
         (None, None) => return Ok(0),
     };
     let several = imported.len() > 1;
     for (number, job) in imported.iter().enumerate() {
-        // Each on one line: a name of somebody's is no part of the job.
+        // Each on one line: names in it are no part of the job.
         let comment = |text: &str| plain(text).replace('\n', " ");
         let mut text = format!("# {}, from {}\n", comment(&job.name), comment(from));
         for warning in &job.warnings {
@@ -73,7 +73,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// Recorded conversations as a job: what was said is the script, what was done and replied is expected.
-fn of_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
+fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
     let held = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
     let (files, warnings) = (held.files.join(" and "), held.warnings.clone());
     let conversations = held.with_users()?;

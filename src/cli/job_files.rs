@@ -74,7 +74,7 @@ fn is_contained(path: &Path, files: &[PathBuf]) -> bool {
     }
 }
 
-/// The YAML files in a folder and below it, by path. Hidden ones and what packages brought are somebody else's.
+/// The YAML files in a folder and below it, by path, without hidden ones and those of installed packages.
 fn yaml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -140,10 +140,10 @@ fn matching(pattern: &Path) -> Vec<PathBuf> {
         found = match name.as_ref() {
             "**" => found.iter().flat_map(|folder| folders_below(folder)).collect(),
             name if name.contains(['*', '?']) => {
-                let is_meant =
+                let is_selected =
                     |entry: &String| matches(name, entry) && (name.starts_with('.') || !entry.starts_with('.'));
                 let entries = |folder: &PathBuf| {
-                    let names = names(folder).into_iter().filter(is_meant);
+                    let names = names(folder).into_iter().filter(is_selected);
                     names.map(|entry| folder.join(entry)).collect::<Vec<_>>()
                 };
                 found.iter().flat_map(entries).collect()

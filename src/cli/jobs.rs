@@ -15,11 +15,8 @@ use crate::secret::{Redactor, Secret};
 pub(super) struct Loaded {
     /// The file, as it was typed.
     pub(super) file: String,
-    /// Its text.
     pub(super) text: String,
-    /// The job.
     pub(super) job: Job,
-    /// The templates.
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
     pub(super) selection: Option<String>,

@@ -30,7 +30,7 @@ impl Keeper {
         Keeper { journal, live, lines: Mutex::default(), showing: Mutex::default(), printer }
     }
 
-    /// Shows what was appended. Whoever reads it may be slow, or nobody: nothing else waits for that.
+    /// Shows appended entries. Its reader may be slow or gone: nothing else waits for it.
     fn show(&self) {
         let _showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));

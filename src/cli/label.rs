@@ -74,9 +74,9 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
     // In the same order for everybody and every time, so that people are asked the same and can go on.
     all.sort();
     fastrand::Rng::with_seed(seed(&overview.summary.id)).shuffle(&mut all);
-    let is_meant = |asked: &Asked| args.metric.as_ref().is_none_or(|metric| *metric == asked.metric);
-    let done_of_these = done.iter().filter(|asked| is_meant(asked)).count();
-    all.retain(|asked| is_meant(asked) && !done.contains(asked));
+    let is_selected = |asked: &Asked| args.metric.as_ref().is_none_or(|metric| *metric == asked.metric);
+    let done_of_these = done.iter().filter(|asked| is_selected(asked)).count();
+    all.retain(|asked| is_selected(asked) && !done.contains(asked));
     all.truncate(args.sample.map_or(usize::MAX, |sample| sample as usize));
     let by = plain(&args.by);
     if all.is_empty() {
@@ -173,7 +173,7 @@ impl Asking<'_> {
     fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, (number, of): (usize, usize)) {
         let ink = self.context.stderr_ink;
         self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
-        let question = question(dimension, item, self.cases.of(trial).as_deref());
+        let question = question(dimension, item, self.cases.case(trial).as_deref());
         self.printer.sentences(&format!("\n{} {question}", ink.bold(&format!("{number} of {of}:"))));
     }
 

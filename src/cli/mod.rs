@@ -108,7 +108,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         printer.error(&error);
         return ExitCode::from(error.exit_status());
     }
-    let ours = context.credentials.variables.of_names(|name| name.starts_with("EVAL_JOB_"));
+    let ours = context.credentials.variables.matching(|name| name.starts_with("EVAL_JOB_"));
     for unknown in Args::unknown_variables(ours.map(|(name, _)| name)) {
         printer.note(&format!("note: {unknown}"));
     }

@@ -65,7 +65,7 @@ pub(super) fn mutate(
             not_mutated: Some(NotMutated::Unknown(why.to_owned())),
             ..MutatedTrial::default()
         };
-        let tried = match (cases.of(&trial), &trial.evidence) {
+        let tried = match (cases.case(&trial), &trial.evidence) {
             (Some(case), Some(evidence)) => {
                 let (trial, clock) = (&trial.trial, context.clock);
                 let recorded = RecordedTrial { run: &id, job: &job, case: &case, trial, evidence, clock };

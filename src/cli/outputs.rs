@@ -282,7 +282,7 @@ impl ResultFolder for DiskFolder {
 }
 
 impl<R: StoredRun> OutputRun<'_, R> {
-    /// For whoever writes it: its trials are read as often as the format needs them.
+    /// A run to write: its trials are read as often as the format needs them.
     pub(super) fn written(&self) -> WrittenRun<'_, StoreError> {
         WrittenRun {
             overview: self.overview,

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_without_secrets_and_says_what_to_do() {
+    fn a_panic_is_reported_without_secrets_and_says_what_to_do() {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let name = "cli::panics::tests::a_process_that_panics";
         let output = command.args(["--exact", name, "--nocapture"]).env(PANICS, "1").output().unwrap();

@@ -20,11 +20,11 @@ pub(super) fn keep_part(jobs: &mut Vec<Planned>, partition: Partition) -> Option
         let places: Vec<u32> = (0..).zip(own).filter(|(_, it)| **it == part).map(|(place, _)| place).collect();
         planned.plan.keep_cases(&places);
         let whole = planned.selection.take();
-        let words = format!("{} of {}, by --partition {part}/{of}", places.len(), count(cases, "case"));
+        let text = format!("{} of {}, by --partition {part}/{of}", places.len(), count(cases, "case"));
         planned.selection = match &whole {
             _ if places.len() == cases => whole.clone(),
-            None => Some(words),
-            Some(whole) => Some(format!("{whole}; of these {words}")),
+            None => Some(text),
+            Some(whole) => Some(format!("{whole}; of these {text}")),
         };
         let (cases, suite) = (sizes(own, of), in_all.clone());
         planned.part = Some(RunPart { number: part, of, places, cases, suite, selection: whole });

@@ -26,7 +26,6 @@ use crate::run;
 pub(super) struct Planned {
     /// The file, as typed.
     pub(super) file: String,
-    /// Its templates.
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
     pub(super) selection: Option<String>,
@@ -34,7 +33,6 @@ pub(super) struct Planned {
     pub(super) part: Option<RunPart>,
     /// Its recording, where it is recorded or replayed.
     pub(super) cassette: JobCassette,
-    /// The plan.
     pub(super) plan: Plan,
 }
 
@@ -149,7 +147,7 @@ fn load_with(
     Ok((jobs, warnings.into_iter().chain(no_jobs(&left_out)).chain(note).collect()))
 }
 
-/// That files of folders are no jobs; a few by name.
+/// The note about files of folders that are no jobs; a few by name.
 fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
     const NAMED: usize = 3;
     let names: Vec<String> = left_out.iter().take(NAMED).map(|path| path.display().to_string()).collect();

@@ -49,7 +49,7 @@ enum Layout {
 struct Stderr {
     stream: std::io::Stderr,
     bottom: Vec<String>,
-    /// Nothing is drawn any more.
+    /// Drawing has ended.
     is_closed: bool,
 }
 
@@ -150,11 +150,11 @@ impl Printer {
 
     /// An error, in the one voice.
     pub(super) fn error(&self, error: &CliError) {
-        self.sentences(&error.words(self.stderr_ink));
+        self.sentences(&error.colored_message(self.stderr_ink));
     }
 }
 
-/// clap's words, where they are not clap's alone.
+/// A message of clap's, in our own form.
 pub(super) fn usage(text: &str, is_error: bool) -> std::io::Result<()> {
     if is_error { std::io::stderr().write_all(text.as_bytes()) } else { std::io::stdout().write_all(text.as_bytes()) }
 }

@@ -14,7 +14,7 @@ use crate::prompt::{self, PromptError, PromptPlace, Templates};
 pub(super) struct PromptFiles {
     /// The job's.
     folder: PathBuf,
-    /// Those of templates, the first that counts first.
+    /// The folders of templates; the first has precedence.
     folders: Vec<PathBuf>,
     templates: RefCell<Templates>,
 }

@@ -70,7 +70,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     let kept = JournalSink(journal.with_redactor(context.redactor().clone()));
     let later = format!("eval-job import --from-trace {id}{}", runs_dir_flag(&args.runs.runs_dir));
     signals.kept_at(Kept {
-        words: format!("ended at once: what was said is kept; a case of it: {later}"),
+        text: format!("ended at once: what was said is kept; a case of it: {later}"),
         write: Arc::new(|| None),
         written: Default::default(),
     });
@@ -205,7 +205,7 @@ impl run::Sink for JournalSink {
 /// A person in the place of the persona's model: what the agent says is printed, what is typed is the reply.
 struct Person {
     printer: Arc<Printer>,
-    /// Nothing more can be typed.
+    /// The input has ended.
     is_closed: AtomicBool,
 }
 

@@ -36,11 +36,11 @@ pub(super) fn index(folder: &Path, context: &Context, printer: &Printer) {
 /// Tells why the index of runs was of no use.
 pub(super) fn tell_trouble(runs: &IndexedRuns, printer: &Printer) {
     if let Some(trouble) = runs.take_trouble() {
-        printer.note(&format!("note: {}", trouble_words(&trouble)));
+        printer.note(&format!("note: {}", trouble_text(&trouble)));
     }
 }
 
-fn trouble_words(trouble: &IndexTrouble) -> String {
+fn trouble_text(trouble: &IndexTrouble) -> String {
     let again = if trouble.is_rebuilt() { "; eval-job reindex makes it again" } else { "" };
     format!("{trouble}: the folders of the runs are read, and nothing is lost{again}")
 }

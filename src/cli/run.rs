@@ -79,7 +79,7 @@ impl Jobs<'_> {
         let shown = RunDisplay { args, context: self.context, printer: self.printer, is_only, is_piped };
         let (mut failure, mut troubles) = (None, Vec::new());
         for (planned, before) in jobs {
-            // The last report waits for the files of `-o`: whoever reads it may be slow.
+            // The files of `-o` are written before the last report: its reader may be slow.
             if let Some(ended) = self.ended.last_mut() {
                 troubles.extend(shown.report(ended)?);
             }
@@ -109,7 +109,7 @@ impl Jobs<'_> {
         if failure.is_none() && worst == Verdict::Passed {
             failure = troubles.pop();
         }
-        // What the runs came to says more.
+        // The outcomes of the runs say more.
         troubles.iter().for_each(|trouble| self.printer.error(trouble));
         failure.map_or(Ok(worst), Err)
     }
@@ -123,7 +123,7 @@ impl Jobs<'_> {
             printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }
         if let BeforeRun::Resumed(resumed) = &before {
-            printer.note(&resumed.words(context));
+            printer.note(&resumed.description(context));
             if resumed.is_whole() {
                 let folder = &resumed.reopened.folder;
                 return read_back(resumed.id().to_owned(), folder, resumed.reopened.run(), (context, printer));
@@ -146,7 +146,7 @@ impl Jobs<'_> {
         let resume = resume_command(&id, start.mode(), context);
         signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
         let keeper = Arc::new(Keeper::new(journal.with_redactor(context.redactor().clone()), &live, printer));
-        let cache = cache::of(args.cache, &args.runs.runs_dir, context);
+        let cache = cache::open(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
             id: id.clone(),
             templates,
@@ -173,7 +173,7 @@ impl Jobs<'_> {
         let interrupt = signals.interrupt.clone();
         let finished = match start {
             Start::Resumed { .. } if !found.failures.is_empty() => {
-                // What is kept of it stays as it is.
+                // The stored part stays as it is.
                 return Err(CliError::NotReady { file, failures: found.failures });
             }
             Start::Resumed { held, .. } => {

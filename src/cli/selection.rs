@@ -14,17 +14,17 @@ use crate::text::nearest;
 pub(super) struct Selected {
     /// The jobs that have such cases.
     pub(super) jobs: Vec<Loaded>,
-    /// That others have none, for the user.
+    /// A note for the user about the jobs without any.
     pub(super) note: Option<String>,
 }
 
 /// Removes the cases that are not selected; the job keeps a note of the selection.
 ///
 /// # Errors
-/// That there are none.
+/// No case is selected.
 pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected, CliError> {
-    let words = words(args);
-    if words.is_empty() {
+    let flags = flags(args);
+    if flags.is_empty() {
         return Ok(Selected { jobs, note: None });
     }
     let all = jobs.len();
@@ -46,20 +46,20 @@ pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected
         if !job.cases.is_empty() {
             let is_whole = job.cases.len() == cases;
             loaded.selection =
-                (!is_whole).then(|| format!("{} of {}, by {words}", loaded.job.cases.len(), count(cases, "case")));
+                (!is_whole).then(|| format!("{} of {}, by {flags}", loaded.job.cases.len(), count(cases, "case")));
             selected.push(loaded);
         }
     }
     if selected.is_empty() {
-        return Err(CliError::NothingSelected { words, help: help(args, tags) });
+        return Err(CliError::NothingSelected { flags, help: help(args, tags) });
     }
     let left_out = all - selected.len();
-    let note = (left_out > 0).then(|| format!("{left_out} of {} left out, by {words}", count(all, "job")));
+    let note = (left_out > 0).then(|| format!("{left_out} of {} left out, by {flags}", count(all, "job")));
     Ok(Selected { jobs: selected, note })
 }
 
 /// The flags as they can be typed.
-fn words(args: &SelectionArgs) -> String {
+fn flags(args: &SelectionArgs) -> String {
     let tags = (!args.tag.is_empty()).then(|| format!("--tag {}", args.tag.join(",")));
     let filters = args.filter.iter().map(|filter| format!("--filter {filter}"));
     let limit = args.limit.map(|limit| format!("--limit {limit}"));

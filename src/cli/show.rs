@@ -82,8 +82,9 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
-        let is_meant = |trial: &TrialRecord| self.cases.as_ref().is_none_or(|cases| cases.contains(&trial.trial.case));
-        self.run.trials().filter(move |trial| trial.as_ref().map_or(true, is_meant))
+        let is_selected =
+            |trial: &TrialRecord| self.cases.as_ref().is_none_or(|cases| cases.contains(&trial.trial.case));
+        self.run.trials().filter(move |trial| trial.as_ref().map_or(true, is_selected))
     }
 
     /// The record, or that of some conversations.

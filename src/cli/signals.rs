@@ -35,10 +35,10 @@ pub(super) struct Signals {
 #[derive(Clone)]
 pub(super) struct Kept {
     /// A note with the place where it is kept.
-    pub(super) words: String,
+    pub(super) text: String,
     /// Writes the files of `-o` from what is kept. `None` where there are none, or they can't be written.
     pub(super) write: Arc<dyn Fn() -> Option<()> + Send + Sync>,
-    /// That they were written; else which command writes them. Both are empty where none were asked for.
+    /// The note that the files were written, or the command that writes them. Both are empty where none were requested.
     pub(super) written: [String; 2],
 }
 
@@ -73,9 +73,9 @@ impl Signals {
     async fn handle(&self, asked: &mut Asked, printer: &Arc<Printer>) {
         asked.next().await;
         if any_group_is_left() {
-            let words = "stopping: the agents that were started are being ended; once more, and they are killed";
+            let text = "stopping: the agents that were started are being ended; once more, and they are killed";
             // Before the end that it speaks of.
-            let _ = print_note(printer, words).recv_timeout(AT_ONCE);
+            let _ = print_note(printer, text).recv_timeout(AT_ONCE);
         }
         self.interrupt.cancel();
         if tokio::time::timeout(PATIENCE, asked.next()).await.is_err() {
@@ -83,20 +83,20 @@ impl Signals {
             asked.next().await;
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(Kept { words, write, written: [done, otherwise] }) = kept {
+        if let Some(Kept { text, write, written: [done, otherwise] }) = kept {
             let is_written = in_thread(move || write()).recv_timeout(AT_ONCE).is_ok_and(|written| written.is_some());
             let files = if is_written { done } else { otherwise };
             // The process is about to end: the words get a moment.
-            let (printer, words) = (Arc::clone(printer), format!("{words}{files}"));
-            let _ = in_thread(move || printer.last_note(&words)).recv_timeout(AT_ONCE);
+            let (printer, text) = (Arc::clone(printer), format!("{text}{files}"));
+            let _ = in_thread(move || printer.last_note(&text)).recv_timeout(AT_ONCE);
         }
     }
 }
 
-/// Prints something without waiting for whoever reads it; the end of the channel says that it was printed.
-fn print_note(printer: &Arc<Printer>, words: &str) -> mpsc::Receiver<()> {
-    let (printer, words) = (Arc::clone(printer), words.to_owned());
-    in_thread(move || printer.note(&words))
+/// Prints without waiting for the reader of the stream; the end of the channel says that it was printed.
+fn print_note(printer: &Arc<Printer>, text: &str) -> mpsc::Receiver<()> {
+    let (printer, text) = (Arc::clone(printer), text.to_owned());
+    in_thread(move || printer.note(&text))
 }
 
 /// Does something that may take long in a thread of its own. Without a thread it is not done, and the end is the same.

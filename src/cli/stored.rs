@@ -18,13 +18,13 @@ use crate::store::folder::JournalFile;
 pub(super) struct StoredCases(HashMap<String, Arc<Case>>);
 
 impl StoredCases {
-    /// Those of a run of this job.
+    /// The cases of a run of this job.
     pub(super) fn new(job: &Job) -> StoredCases {
         StoredCases(job.cases.iter().map(|case| (case.id.clone(), Arc::clone(case))).collect())
     }
 
     /// The case of a trial; `None` where it was not kept.
-    pub(super) fn of(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
+    pub(super) fn case(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
         match &trial.case {
             Some(kept) => Case::deserialize(&**kept).ok().map(Arc::new),
             None => self.0.get(&trial.trial.case).cloned(),
@@ -42,7 +42,7 @@ pub(super) struct StoredPrompts {
 }
 
 impl StoredPrompts {
-    /// Those of a run that was read.
+    /// The prompts of a stored run.
     pub(super) fn from_run(run: &JournalFile, clock: Clock) -> StoredPrompts {
         let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
         let cases = job.as_ref().map(StoredCases::new).unwrap_or_default();
@@ -54,7 +54,7 @@ impl StoredPrompts {
         if trial.questions.is_empty() {
             return trial;
         }
-        if let (Some(job), Some(case), Some(evidence)) = (&self.job, self.cases.of(&trial), &trial.evidence) {
+        if let (Some(job), Some(case), Some(evidence)) = (&self.job, self.cases.case(&trial), &trial.evidence) {
             let trial_of = GradeInput { job, case: &case, evidence, clock: self.clock };
             grade::fill_in_prompts(trial_of, &self.templates, &mut trial.questions);
         }
@@ -63,7 +63,7 @@ impl StoredPrompts {
 
     /// The trial beside what its case expects; nothing of one that opened no session, or whose job was not kept.
     pub(super) fn review(&self, trial: &TrialRecord) -> Review {
-        match (&self.job, self.cases.of(trial), &trial.evidence) {
+        match (&self.job, self.cases.case(trial), &trial.evidence) {
             (Some(job), Some(case), Some(evidence)) => grade::review(job, &case, evidence),
             _ => Review::default(),
         }

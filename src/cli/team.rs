@@ -17,7 +17,7 @@ pub(super) fn store(context: &Context) -> Result<Option<TeamStore>, CliError> {
 }
 
 /// Fetches the runs that are named and not here, by their ids or the names of the team's baselines; without a name the newest,
-/// where there is no run at all here. Of a store that can't be used it is told why, and what is here has to do.
+/// where there is no run at all here. A store that can't be used is reported, and the runs here are used.
 pub(super) fn bring(
     ids: &[Option<&str>],
     runs_dir: &Path,
@@ -96,7 +96,7 @@ pub(super) fn mark(folder: &Path, context: &Context, printer: &Printer) {
 /// Sends the runs that have ended, and those that could not be sent before.
 pub(super) fn send(runs_dir: &Path, context: &Context, printer: &Printer) {
     let Ok(Some(store)) = store(context) else { return };
-    let folders = Unsent::of(&RunsFolder::at(runs_dir));
+    let folders = Unsent::find(&RunsFolder::at(runs_dir));
     if folders.is_empty() {
         return;
     }
@@ -147,7 +147,7 @@ fn sent(store: &TeamStore, folders: &[std::path::PathBuf], printer: &Printer) ->
     (done, failed.err())
 }
 
-/// The runs of the team that are not in this runs folder, oldest first; none where its store can't be used, which is told.
+/// The runs of the team that are not in this runs folder, oldest first; none where its store can't be used, which is reported.
 pub(super) fn elsewhere(runs_dir: &Path, context: &Context, printer: &Printer) -> Result<Vec<ListedRun>, CliError> {
     let Some(store) = store(context)? else { return Ok(Vec::new()) };
     let mut runs = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn elsewhere(runs_dir: &Path, context: &Context, printer: &Printer) -
     }
 }
 
-/// Takes over the baselines of the team; of a store that can't be used it is told why.
+/// Takes over the baselines of the team; a store that can't be used is reported.
 pub(super) fn bring_baselines(runs_dir: &Path, context: &Context, printer: &Printer) -> Result<(), CliError> {
     let Some(store) = store(context)? else { return Ok(()) };
     let runs = RunsFolder::at(runs_dir);

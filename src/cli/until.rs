@@ -1,4 +1,4 @@
-//! Whether a run that adds repetitions until its models are told apart has held enough of them.
+//! Whether a run that adds repetitions until its models differ has held enough of them.
 
 use std::io;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) fn rounds<'a>(
         let Some(repeats) = until.looks.get(place).copied() else { return Ok(None) };
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
-        let decision = decision(&comparisons(&run, Rules::of_run(Some(&until), rng_seed)), repeats, &until);
+        let decision = decision(&comparisons(&run, Rules::for_run(Some(&until), rng_seed)), repeats, &until);
         Ok(decision.map(|decision| RepeatsEnded { repeats, decision }))
     };
     Rounds { lanes, ended: Box::new(ended) }

@@ -46,9 +46,9 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
             printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;
         }
         if has_no_gate(job) {
-            let words =
+            let text =
                 "no gate is set, so that no score fails a run: gate.minScore, --min-score or a metric's threshold does";
-            printer.data(&format!("{}: note · {words}\n", plain(&planned.file)))?;
+            printer.data(&format!("{}: note · {text}\n", plain(&planned.file)))?;
         }
         if !args.live
             && let Some(trouble) = run::missing_program(job, &context.credentials.variables)

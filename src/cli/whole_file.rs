@@ -75,7 +75,7 @@ fn beside(place: &Path, permissions: Option<Permissions>) -> io::Result<NamedTem
     Ok(file)
 }
 
-/// The error without the path of the file beside, of which nobody has heard.
+/// The error without the path of the temporary file, which users do not know.
 fn without_path(error: io::Error) -> io::Error {
     match error.to_string().split_once(" at path ") {
         Some((why, _)) => io::Error::new(error.kind(), why.to_owned()),

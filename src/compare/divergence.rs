@@ -1,4 +1,4 @@
-//! Where the conversations of a pair part: the first turn in which user or agent says something else.
+//! Where the conversations of a pair part: the first turn in which user or agent differs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,17 +7,17 @@ use serde::Serialize;
 use super::Scores;
 use crate::evidence::{Condition, Transcript};
 
-/// The words of a conversation, turn by turn, as digests: eight bytes a turn are held.
+/// The messages of a conversation as digests, eight bytes a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct TranscriptDigest {
     /// The number of the first turn: 0 for a greeting.
     first: u32,
-    /// Of each turn what the user said, and what the agent did.
+    /// The digests of the user's message and of the agent's reply, turn by turn.
     turns: Box<[[u32; 2]]>,
 }
 
-impl Words {
-    pub(super) fn new(transcript: &Transcript) -> Words {
+impl TranscriptDigest {
+    pub(super) fn new(transcript: &Transcript) -> TranscriptDigest {
         let digest = |text: &str| {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
@@ -25,11 +25,11 @@ impl Words {
         };
         let turn = |turn: &crate::evidence::Turn| [digest(&turn.user), digest(turn.agent.as_deref().unwrap_or("\0"))];
         let first = transcript.turns.first().map_or(1, |turn| turn.number);
-        Words { first, turns: transcript.turns.iter().map(turn).collect() }
+        TranscriptDigest { first, turns: transcript.turns.iter().map(turn).collect() }
     }
 
-    /// The first turn in which they differ, and who; nothing where all is the same.
-    fn parts_at(&self, other: &Words) -> Option<(u32, Speaker)> {
+    /// The first turn in which they differ, and by whose message; `None` where all is the same.
+    fn parts_at(&self, other: &TranscriptDigest) -> Option<(u32, Speaker)> {
         let differs = |(place, [one, another]): (usize, [&[u32; 2]; 2])| {
             let speaker = if one[0] != another[0] { Speaker::User } else { Speaker::Agent };
             (one != another).then_some((self.first + place as u32, speaker))
@@ -46,7 +46,7 @@ impl Words {
     }
 }
 
-/// Whose words differ first.
+/// The speaker of the first message that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Speaker {
@@ -68,7 +68,7 @@ pub struct PairDivergence {
     pub repeat: u32,
     /// The first turn in which they differ, 0 for the greeting; `None` where all is the same.
     pub turn: Option<u32>,
-    /// Whose words differ first.
+    /// The speaker of the first message that differs.
     pub by: Option<Speaker>,
 }
 
@@ -88,12 +88,12 @@ pub struct Divergence {
     pub pairs: Vec<PairDivergence>,
 }
 
-/// Where the conversations of two sides part, pair by pair; `None` where their words were not read.
+/// Where the conversations of two sides part, pair by pair; `None` where their transcripts were not read.
 pub(super) fn divergence(first: &Scores, second: &Scores) -> Option<Divergence> {
     let pair = |(key, rows): ((u32, Condition, u32), [u32; 2])| {
         let (case, condition, repeat) = key;
-        let words = [first.words(rows[0])?, second.words(rows[1])?];
-        let parts = words[0].parts_at(words[1]);
+        let digests = [first.digest(rows[0])?, second.digest(rows[1])?];
+        let parts = digests[0].parts_at(digests[1]);
         let case = first.cases()[case as usize].clone();
         let (turn, by) = (parts.map(|(turn, _)| turn), parts.map(|(_, by)| by));
         Some(PairDivergence { case, condition, repeat, turn, by })
@@ -120,21 +120,24 @@ mod tests {
     use super::*;
     use crate::evidence::Turn;
 
-    fn words(turns: &[(u32, &str, &str)]) -> Words {
+    fn transcript(turns: &[(u32, &str, &str)]) -> TranscriptDigest {
         let turn = |(number, user, agent): &(u32, &str, &str)| Turn::answered(*number, user, agent);
-        Words::new(&Transcript { turns: turns.iter().map(turn).collect() })
+        TranscriptDigest::new(&Transcript { turns: turns.iter().map(turn).collect() })
     }
 
     #[test]
     fn they_part_where_either_first_says_something_else() {
-        let one = words(&[(1, "Hi", "Hello"), (2, "A table", "For when?"), (3, "Bye", "Bye")]);
+        let one = transcript(&[(1, "Hi", "Hello"), (2, "A table", "For when?"), (3, "Bye", "Bye")]);
         for (other, parts) in [
-            (words(&[(1, "Hi", "Hello"), (2, "A table", "For when?"), (3, "Bye", "Bye")]), None),
-            (words(&[(1, "Hi", "Hello"), (2, "A table", "When?"), (3, "Tonight", "Bye")]), Some((2, Speaker::Agent))),
-            (words(&[(1, "Hey", "Hello")]), Some((1, Speaker::User))),
-            (words(&[(1, "Hi", "Hello"), (2, "A table", "For when?")]), Some((3, Speaker::User))),
-            (words(&[(0, "", "Welcome"), (1, "Hi", "Hello")]), Some((0, Speaker::Agent))),
-            (words(&[]), Some((1, Speaker::User))),
+            (transcript(&[(1, "Hi", "Hello"), (2, "A table", "For when?"), (3, "Bye", "Bye")]), None),
+            (
+                transcript(&[(1, "Hi", "Hello"), (2, "A table", "When?"), (3, "Tonight", "Bye")]),
+                Some((2, Speaker::Agent)),
+            ),
+            (transcript(&[(1, "Hey", "Hello")]), Some((1, Speaker::User))),
+            (transcript(&[(1, "Hi", "Hello"), (2, "A table", "For when?")]), Some((3, Speaker::User))),
+            (transcript(&[(0, "", "Welcome"), (1, "Hi", "Hello")]), Some((0, Speaker::Agent))),
+            (transcript(&[]), Some((1, Speaker::User))),
         ] {
             assert_eq!(one.parts_at(&other), parts, "{other:?}");
             let turned = other.parts_at(&one);

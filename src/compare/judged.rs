@@ -118,7 +118,7 @@ pub struct ComparedScore {
     /// The sample sizes that would decide it, where nothing is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<Needed>,
-    /// What the difference could be at least and at most, were the scores that are missing as bad or as good as can be; `None`
+    /// The bounds of the difference if missing scores were the worst or the best possible; `None`
     /// where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_missing: Option<Interval>,
@@ -168,8 +168,8 @@ fn values<'a>(
     second: &'a Scores,
     pairs: &'a [RowPair],
 ) -> impl Iterator<Item = (Kind, [f64; 2])> + 'a {
-    let is_meant = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
-    pairs.iter().filter(move |(_, condition, _)| is_meant(*condition)).filter_map(move |&(case, condition, rows)| {
+    let is_selected = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
+    pairs.iter().filter(move |(_, condition, _)| is_selected(*condition)).filter_map(move |&(case, condition, rows)| {
         let values = [first.value(subject, rows[0])?, second.value(subject, rows[1])?];
         Some(((first.in_file(case), case, condition), values))
     })

@@ -26,7 +26,7 @@ pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;
 pub use scores::Scores;
 
-/// The least difference that matters to anyone, where nobody says otherwise.
+/// The default of the least difference that matters.
 pub const MIN_EFFECT: f64 = 0.02;
 
 /// How often a difference is claimed at most where there is none.
@@ -50,8 +50,8 @@ impl Rules {
         self.alpha < ALPHA
     }
 
-    /// The rules of a run that adds repetitions until its models are told apart, for each of its looks; the usual ones without.
-    pub fn of_run(until: Option<&UntilDecided>, rng_seed: u64) -> Rules {
+    /// The rules for each interim analysis of a run that adds repetitions until its models differ; the usual ones without.
+    pub fn for_run(until: Option<&UntilDecided>, rng_seed: u64) -> Rules {
         let usual = Rules { rng_seed, ..Rules::default() };
         until.map_or(usual, |until| Rules { min_effect: until.min_effect, alpha: until.alpha(), ..usual })
     }

@@ -9,7 +9,7 @@ use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width, unseen_share};
 /// With fewer repetitions nothing is known of how much they vary.
 const TELLING: u32 = 3;
 
-/// Nobody holds more cases than this.
+/// The most cases that are advised.
 const MOST: u32 = 100_000;
 
 /// The sample sizes that would decide a comparison with 80 % power, were the true difference the one that is seen.
@@ -65,8 +65,8 @@ pub(super) fn needed(cells: &[Cell], mean: f64, (Rules { min_effect, alpha, .. }
         // Four of five: 80 % of the estimates are on the near side; within a margin they may leave at either.
         let (one_side, either) = (t_half_width(degrees, 0.6) * error, t_half_width(degrees, 0.8) * error);
         if is_effect {
-            let is_told = t_half_width(degrees, 1.0 - level) * error + one_side <= mean.abs();
-            return is_told && one_side <= mean.abs() - min_effect;
+            let is_significant = t_half_width(degrees, 1.0 - level) * error + one_side <= mean.abs();
+            return is_significant && one_side <= mean.abs() - min_effect;
         }
         let unseen = unseen_share(units, alpha) * (1.0 - mean.abs());
         t_half_width(degrees, 1.0 - 2.0 * alpha) * error + either + unseen <= min_effect - mean.abs()
@@ -130,7 +130,7 @@ fn spread(cells: &[Cell]) -> Option<Spread> {
     let error = figure.error?;
     let mut of_cases: std::collections::BTreeMap<usize, Vec<&Sums>> = std::collections::BTreeMap::new();
     cells.iter().for_each(|cell| of_cases.entry(cell.case).or_default().push(&cell.values));
-    // What the repetitions add to the variance of one case's mean; nothing is known of a case that was held once.
+    // The variance that repetitions add to one case's mean; unknown for a case that was held once.
     let within = |conditions: &Vec<&Sums>| {
         let count = conditions.len() as f64;
         let own = |values: &&Sums| values.variance().map(|variance| variance / f64::from(values.count));

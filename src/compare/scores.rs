@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::LeftOut;
-use super::divergence::Words;
+use super::divergence::TranscriptDigest;
 use super::judged::Subject;
 use crate::evidence::{Condition, case_and_persona};
 use crate::record::TrialRecord;
@@ -34,11 +34,11 @@ pub(super) enum Held {
 /// The scores of one side, conversation by conversation. About a hundred bytes a conversation are held.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
-    /// The kinds of users with whom its cases were held.
+    /// The personas of its cases.
     personas: Vec<String>,
     cases: Vec<String>,
     places: HashMap<String, u32>,
-    /// Of each case the number of the one in the file that it is, whoever its user: those are drawn independently.
+    /// The number of each case in the file, the same for all its personas: cases of the file are the independent units.
     in_file: Vec<u32>,
     numbers: HashMap<String, u32>,
     /// Each conversation's row.
@@ -47,14 +47,14 @@ pub struct Scores {
     /// The metrics in the order in which they come, each with a row a conversation.
     metrics: Vec<(String, Vec<f64>)>,
     /// The words, a row a conversation, where it was read.
-    words: Vec<Words>,
+    digests: Vec<TranscriptDigest>,
 }
 
 /// A conversation of each side: its case and condition, and the rows of both.
 pub(super) type RowPair = (u32, Condition, [u32; 2]);
 
 impl Scores {
-    /// Those of a run whose cases were held with these kinds of users; without any conversation yet.
+    /// The scores of a run with these personas, without any conversation yet.
     pub fn new(personas: &[String]) -> Scores {
         Scores { personas: personas.to_vec(), ..Scores::default() }
     }
@@ -86,16 +86,16 @@ impl Scores {
         self.trials.insert((case, trial.trial.condition, trial.trial.repeat), row as u32);
     }
 
-    /// The same, with what was said in it.
-    pub fn add_with_words(&mut self, trial: &TrialRecord) {
-        self.words.resize(self.composite.len(), Words::default());
-        self.words.push(trial.evidence.as_ref().map(|it| Words::new(&it.transcript)).unwrap_or_default());
+    /// Adds a conversation with the digest of its transcript.
+    pub fn add_with_transcript(&mut self, trial: &TrialRecord) {
+        self.digests.resize(self.composite.len(), TranscriptDigest::default());
+        self.digests.push(trial.evidence.as_ref().map(|it| TranscriptDigest::new(&it.transcript)).unwrap_or_default());
         self.add(trial);
     }
 
-    /// The words of a conversation, where it was read.
-    pub(super) fn words(&self, row: u32) -> Option<&Words> {
-        self.words.get(row as usize)
+    /// The digest of a transcript; `None` where it was not read.
+    pub(super) fn digest(&self, row: u32) -> Option<&TranscriptDigest> {
+        self.digests.get(row as usize)
     }
 
     fn place_of(&mut self, case: &str) -> u32 {
@@ -116,7 +116,7 @@ impl Scores {
         &self.cases
     }
 
-    /// The number of the file's case that a case is, whoever its user.
+    /// The number of a case in the file, without its persona.
     pub(super) fn in_file(&self, case: u32) -> u32 {
         self.in_file[case as usize]
     }

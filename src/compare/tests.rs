@@ -33,7 +33,7 @@ fn scores(trials: &[TrialRecord]) -> Scores {
     scores
 }
 
-fn of_cases(values: &[f64]) -> Scores {
+fn scores_of_cases(values: &[f64]) -> Scores {
     scores(&values.iter().enumerate().map(|(at, value)| trial(&format!("c{at}"), 1, Some(*value))).collect::<Vec<_>>())
 }
 
@@ -49,15 +49,15 @@ fn moved(by: f64) -> Vec<f64> {
 }
 
 #[test]
-fn each_relation_is_said_where_it_is_shown() {
-    let base = of_cases(&BASE);
+fn each_relation_is_reported_where_it_is_shown() {
+    let base = scores_of_cases(&BASE);
     for (by, relation) in [
         (0.1, Relation::Better),
         (-0.1, Relation::Worse),
         (0.0, Relation::Inconclusive),
         (0.019, Relation::Inconclusive),
     ] {
-        let found = one(&base, &of_cases(&moved(by)));
+        let found = one(&base, &scores_of_cases(&moved(by)));
         assert_eq!(found.relation(), relation, "{by}: {found:#?}");
         assert_eq!(found.scores[0].needed.is_some(), relation == Relation::Inconclusive);
     }
@@ -65,7 +65,7 @@ fn each_relation_is_said_where_it_is_shown() {
 
 /// So many cases that are nearly alike on both sides.
 fn nearly_alike(cases: usize) -> [Scores; 2] {
-    [3, 7].map(|step| of_cases(&(0..cases).map(|at| 1.0 - 0.001 * (at * step % 10) as f64).collect::<Vec<_>>()))
+    [3, 7].map(|step| scores_of_cases(&(0..cases).map(|at| 1.0 - 0.001 * (at * step % 10) as f64).collect::<Vec<_>>()))
 }
 
 #[test]
@@ -155,22 +155,22 @@ fn nothing_shared_is_inconclusive() {
 
 #[test]
 fn a_run_beside_itself_is_not_shown_to_be_the_same_by_few_cases() {
-    let base = of_cases(&BASE);
+    let base = scores_of_cases(&BASE);
     let score = &one(&base, &base).scores[0];
     assert!(score.no_pair_differs);
     assert_eq!((score.relation, score.p), (Relation::Inconclusive, 1.0));
     assert_eq!(score.needed.unwrap().cases, Some(149));
     let many: Vec<f64> = (0..150).map(|case| f64::from(case) / 150.0).collect();
-    assert_eq!(one(&of_cases(&many), &of_cases(&many)).relation(), Relation::Same);
+    assert_eq!(one(&scores_of_cases(&many), &scores_of_cases(&many)).relation(), Relation::Same);
 }
 
 #[test]
 fn several_models_are_one_family() {
-    let base = of_cases(&BASE);
+    let base = scores_of_cases(&BASE);
     // Alone it is better; as the best of twelve it may be chance.
-    let second = of_cases(&[0.62, 0.6, 0.6, 0.7, 0.5, 0.65, 0.61, 0.66]);
+    let second = scores_of_cases(&[0.62, 0.6, 0.6, 0.7, 0.5, 0.65, 0.61, 0.66]);
     assert_eq!(one(&base, &second).relation(), Relation::Better);
-    let like = of_cases(&[0.45, 0.66, 0.5, 0.77, 0.42, 0.6, 0.55, 0.6]);
+    let like = scores_of_cases(&[0.45, 0.66, 0.5, 0.77, 0.42, 0.6, 0.55, 0.6]);
     let names: Vec<Side> = (0..12).map(|at| side(&at.to_string())).collect();
     let first = side("a");
     let scores = |at: usize| if at == 0 { &second } else { &like };
@@ -235,7 +235,7 @@ fn runs_that_were_not_held_alike_differ_by_what_is_named() {
 
 #[test]
 fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
-    let base = of_cases(&BASE);
+    let base = scores_of_cases(&BASE);
     let with = |values: &[f64], lacking: usize| {
         let trial = |(at, value): (usize, &f64)| trial(&format!("c{at}"), 1, (at != lacking).then_some(*value));
         scores(&values.iter().enumerate().map(trial).collect::<Vec<_>>())
@@ -249,8 +249,8 @@ fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
     assert!(bounds.low < 0.0 && bounds.high > 0.05, "{bounds:?}");
     // A difference that nothing there could turn around stands.
     assert_eq!(one(&base, &with(&moved(0.2), 3)).relation(), Relation::Better);
-    assert_eq!(one(&with(&BASE, 4), &of_cases(&moved(-0.3))).relation(), Relation::Worse);
-    assert_eq!(one(&base, &of_cases(&moved(0.0))).scores[0].with_missing, None);
+    assert_eq!(one(&with(&BASE, 4), &scores_of_cases(&moved(-0.3))).relation(), Relation::Worse);
+    assert_eq!(one(&base, &scores_of_cases(&moved(0.0))).scores[0].with_missing, None);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn cases_without_a_score_on_either_side_may_be_anything() {
     assert_eq!((score.relation, found.left_out.both_lack_score), (Relation::Inconclusive, 6));
     let bounds = score.with_missing.unwrap();
     assert!((bounds.low + 0.45).abs() < 0.01 && (bounds.high - 0.55).abs() < 0.01, "{bounds:?}");
-    // What is planned and not held on either side yet is not missing.
+    // A pair that neither side has held yet is not missing.
     let [mut first, mut second] = [Scores::default(), Scores::default()];
     for at in 0..8 {
         for (side, by) in [(&mut first, 0.0), (&mut second, 0.1)] {

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_around_it_is_kept() {
+    fn the_text_around_it_is_kept() {
         for (message, kept) in [
             ("So Long, and Thanks for All the Fish", ""),
             ("so long, and thanks for all the fish!", ""),

@@ -31,7 +31,7 @@ pub(super) struct GraphNames {
     names: BTreeMap<Name, Seen>,
     /// The scripts of all assertions, which may name a label in a text.
     scripts: BTreeSet<String>,
-    /// Those of cases of which a conversation was held.
+    /// The scripts of cases with a conversation.
     used_scripts: BTreeSet<String>,
 }
 

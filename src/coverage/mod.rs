@@ -81,7 +81,7 @@ pub struct Coverage {
 
 impl Coverage {
     /// How many things of a kind were touched, and how many there are.
-    pub fn of(&self, subject: CoverageSubject) -> (usize, usize) {
+    pub fn counts(&self, subject: CoverageSubject) -> (usize, usize) {
         let all = || self.items.iter().filter(move |(item, _)| item.subject == subject);
         (all().filter(|(_, touch)| touch.is_covered).count(), all().count())
     }

@@ -174,7 +174,7 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
     let found = difference(&before, &now);
     assert_eq!((names(&found.lost), names(&found.gained)), (vec!["known".to_owned()], vec!["new".to_owned()]));
     assert_eq!(difference(&now, &now), CoverageDifference::default());
-    assert_eq!((now.of(CoverageSubject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
+    assert_eq!((now.counts(CoverageSubject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
     assert_eq!(Suite::default().into_coverage().share(), None);
 }
 

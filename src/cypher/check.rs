@@ -71,7 +71,7 @@ fn is_bare_parameter(s: &Statement<'_>, place: usize) -> bool {
         && (0..s.len()).filter(is_same).all(binds_nothing)
 }
 
-/// The first thing that is wrong with an assertion's Cypher: a parameter that nobody gives, a bracket or quote that is
+/// The first problem of an assertion's Cypher: an unknown parameter, a bracket or quote that is
 /// never closed, a misspelled first keyword, more statements than one, a write.
 pub fn assertion_problem(text: &str) -> Option<CypherProblem> {
     cypher_problem(text, CypherUse::Reads)
@@ -107,7 +107,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             return at(byte, format!("no statement begins with `{first}`"), Some(format!("did you mean `{near}`?")));
         }
     }
-    if let Some((byte, message, help)) = of_another_language(tokens) {
+    if let Some((byte, message, help)) = other_language(tokens) {
         return at(byte, message, Some(help));
     }
     for (place, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Parameter) {
@@ -121,7 +121,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
             return at(token.at, format!("there is no parameter `{}`", token.text), Some(help));
         }
     }
-    // `{id: '$user'}` finds nobody.
+    // `{id: '$user'}` finds nothing.
     let is_quoted = |text: &str| {
         let name = text.trim_matches(['\'', '"']).strip_prefix('$');
         name.is_some_and(|name| PARAMETERS.split(' ').any(|known| known == name))
@@ -155,7 +155,7 @@ fn cypher_problem(text: &str, used: CypherUse) -> Option<CypherProblem> {
 }
 
 /// Operators and clauses that Cypher does not have, with how it writes them: its byte, the problem, the help.
-fn of_another_language(tokens: &[Token<'_>]) -> Option<(usize, String, String)> {
+fn other_language(tokens: &[Token<'_>]) -> Option<(usize, String, String)> {
     if let Some(first) = tokens.first().filter(|first| first.keyword("SELECT UPDATE")) {
         let message = format!("no statement begins with `{}`: that is SQL", first.text);
         return Some((

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// When a fact was asked for and told, as far as that shows without a model.
+/// When the agent asked for a fact and the user said it, as far as that shows without a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FactUse {
@@ -17,7 +17,7 @@ pub struct FactUse {
 }
 
 impl FactUse {
-    /// Whether the user told it before the agent had asked for it. The answer to a reply stands in the next turn.
+    /// Whether the user said it before the agent had asked for it. The answer to a reply is in the next turn.
     pub fn is_volunteered(&self) -> bool {
         self.told.is_some_and(|told| self.asked.is_none_or(|asked| asked >= told))
     }

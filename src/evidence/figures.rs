@@ -1,6 +1,6 @@
 //! Figures of a conversation that have no threshold: they inform, and are no part of a score.
 //!
-//! ADK has four of them, as means over the turns. What was not reported is missing, never 0.
+//! ADK has four of them, as means over the turns. A figure that was not reported is missing, never 0.
 
 use serde::Serialize;
 

@@ -40,7 +40,7 @@ pub struct ScoreAlternative {
     pub probability: f64,
 }
 
-/// Who answers a question.
+/// The receiver of a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum QuestionTo {
@@ -79,7 +79,7 @@ pub struct Question {
     pub schema: ReplySchema,
     /// The judge's temperature.
     pub temperature: f64,
-    /// Who answers it.
+    /// The receiver.
     #[serde(default, skip_serializing_if = "QuestionTo::is_judge")]
     pub to: QuestionTo,
     /// The parts left out of texts that are too long, a sentence each.

@@ -31,7 +31,7 @@ impl Role {
 /// A message with its author's role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
     /// The message as it was sent: untrusted text.
     pub content: String,

@@ -120,7 +120,7 @@ pub struct Evidence {
     /// The messages of the persona that were not sent, because they were faulty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persona_faults: Vec<PersonaFault>,
-    /// When each fact was asked for and told; `None` where nobody looked.
+    /// When the agent asked for each fact and the user said it; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact_uses: Option<Vec<FactUse>>,
 }

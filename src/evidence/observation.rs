@@ -13,7 +13,7 @@ use super::Table;
 pub enum Observed<T> {
     /// The observed value.
     Seen(T),
-    /// Why it could not be looked at: somebody's fault, but not shown to be the agent's.
+    /// Why it could not be observed; not shown to be the agent's fault.
     Failed(String),
 }
 

@@ -53,7 +53,7 @@ impl ReviewedCall {
 /// The match of a call with the expected ones.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallFinding {
-    /// Nothing is expected that it could be compared with, or calls beside the expected ones are allowed.
+    /// There are no expected calls, or others beside them are allowed.
     Unjudged,
     /// It was expected.
     AsExpected,

@@ -56,14 +56,14 @@ impl Transcript {
         ToolUse::from_events(self.turns.iter().flat_map(|turn| &turn.events))
     }
 
-    /// Those that are the first, or only, call of their message.
+    /// The calls that are the first, or only, one of their message.
     pub fn first_tool_uses(&self) -> Vec<ToolUse> {
         let calls = self.events().filter(|event| matches!(event.kind, EventKind::FunctionCall(_)));
         let uses = self.tool_uses().into_iter().zip(calls);
         uses.filter(|(_, event)| !event.is_parallel()).map(|(used, _)| used).collect()
     }
 
-    /// Those of each turn, with the results that came in a later one too.
+    /// The calls of each turn, with results that came in a later turn too.
     pub fn tool_uses_by_turn(&self) -> Vec<Vec<ToolUse>> {
         let mut uses = self.tool_uses().into_iter();
         self.turns.iter().map(|turn| uses.by_ref().take(turn.call_count()).collect()).collect()
@@ -78,13 +78,13 @@ pub struct CallsByTurn<'a> {
 }
 
 impl<'a> CallsByTurn<'a> {
-    /// Those of this conversation.
+    /// The calls of this conversation.
     pub fn new(transcript: &'a Transcript) -> CallsByTurn<'a> {
         CallsByTurn { transcript, calls: OnceCell::new() }
     }
 
-    /// Those of the turn of this number, with the results that came in a later one too; none of one that was not held.
-    pub fn of(&self, turn: u32) -> &[ToolUse] {
+    /// The calls of the turn with this number, with results that came in a later turn too; none for a turn that was not held.
+    pub fn of_turn(&self, turn: u32) -> &[ToolUse] {
         let calls = self.calls.get_or_init(|| self.transcript.tool_uses_by_turn());
         let place = self.transcript.turns.iter().position(|known| known.number == turn);
         place.and_then(|place| calls.get(place)).map(Vec::as_slice).unwrap_or_default()

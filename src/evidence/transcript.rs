@@ -32,7 +32,7 @@ impl Transcript {
         self.turns.iter().flat_map(|turn| turn.events.iter())
     }
 
-    /// The mean of the replies' latencies in milliseconds; `None` when the agent never replied. A greeting answers nobody.
+    /// The mean of the replies' latencies in milliseconds, without the greeting's; `None` when the agent never replied.
     pub fn average_latency_ms(&self) -> Option<f64> {
         self.average(|turn| turn.latency_ms)
     }

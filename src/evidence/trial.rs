@@ -31,8 +31,8 @@ impl TrialId {
     }
 }
 
-/// The case as its file has it, and the kind of user with whom it was held: `refund@terse` is `refund` in a run that holds its cases
-/// with a `terse` user. Conversations of one case are alike whoever the user is.
+/// The case of the file and the persona: `refund@terse` is `refund` in a run that holds its cases
+/// with a `terse` user. Conversations of one case are correlated, also between personas.
 pub fn case_and_persona<'a>(case: &'a str, personas: &[String]) -> (&'a str, Option<&'a str>) {
     let parts = |persona: &String| case.strip_suffix(persona.as_str())?.strip_suffix('@').filter(|own| !own.is_empty());
     match personas.iter().find_map(parts) {

@@ -25,7 +25,7 @@ pub struct Turn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<f64>,
     /// Milliseconds of the whole turn as its user would wait: the latency, and beside it the failed tries with the waits
-    /// between them, connecting, and our own work. `None` where nobody took the time.
+    /// between them, connecting, and our own work. `None` where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_ms: Option<f64>,
     /// The tries that failed, in order.
@@ -37,7 +37,7 @@ pub struct Turn {
     /// The agent's own tokens, where its transport reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What the agent had before it, where a recording tells: its instructions, its tools. Judges are shown it.
+    /// The agent's context by a recording: its instructions and tools. Judges are shown it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<TurnContext>,
 }
@@ -73,7 +73,7 @@ impl Turn {
         }
     }
 
-    /// Whether it is the agent's greeting, which answers nobody.
+    /// Whether it is the agent's greeting, which answers no message.
     pub fn is_greeting(&self) -> bool {
         self.number == 0
     }
@@ -95,10 +95,10 @@ pub struct FailedTry {
     pub error: String,
     /// Whether the agent can have received the message all the same.
     pub maybe_received: bool,
-    /// How many milliseconds it took; `None` where nobody took the time.
+    /// How many milliseconds it took; `None` where that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<f64>,
-    /// How many milliseconds were waited before the next try; `None` where there was none, or nobody took the time.
+    /// How many milliseconds were waited before the next try; `None` where there was none, or it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<f64>,
     /// Why it does not count, where something else than the agent was wrong when it failed, in a sentence.
@@ -107,7 +107,7 @@ pub struct FailedTry {
 }
 
 impl FailedTry {
-    /// A try of which nobody took the time.
+    /// A try without times.
     pub fn untimed(error: String, maybe_received: bool) -> FailedTry {
         FailedTry { error, maybe_received, took_ms: None, waited_ms: None, excuse: None }
     }

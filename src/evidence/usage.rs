@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Requests that were answered.
     pub calls: u64,
-    /// Those of them whose tokens the endpoint did not report: the sums are without them.
+    /// Answered requests without reported tokens: the sums are without them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreported_calls: u64,
     /// Tokens of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Those of them that the provider had in its prompt cache.
+    /// Tokens of the requests from the provider's prompt cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
     /// Tokens of the replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Those of them that were spent on reasoning.
+    /// Tokens of the replies that were spent on reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
     /// Tokens of the longest single request.

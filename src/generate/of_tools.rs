@@ -107,7 +107,7 @@ fn facts(label: &str, value: &Value) -> Vec<String> {
     match value {
         Value::Object(map) => map
             .iter()
-            .flat_map(|(name, part)| facts(&format!("{label} {}", super::phrase::words_of_name(name)), part))
+            .flat_map(|(name, part)| facts(&format!("{label} {}", super::phrase::split_name(name)), part))
             .collect(),
         Value::Bool(is) => vec![format!("The answer to \"{label}\" is {}", if *is { "yes" } else { "no" })],
         Value::Array(items) if items.iter().all(|item| !item.is_object()) => {

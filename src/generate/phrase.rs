@@ -1,7 +1,7 @@
 //! Names and descriptions of tools as words of a sentence.
 
 /// A name in words: `list_trains`, `listTrains` and `list-trains` are "list trains".
-pub(super) fn words_of_name(name: &str) -> String {
+pub(super) fn split_name(name: &str) -> String {
     let mut words = String::new();
     let mut before = ' ';
     for c in name.chars() {
@@ -26,7 +26,7 @@ pub(super) fn what_it_does(name: &str, description: &str) -> String {
     let sentence = sentence.replace(" for the user", "").replace("the user's", "your");
     let (first, rest) = sentence.split_once(' ').unwrap_or((&sentence, ""));
     let first = first.to_lowercase();
-    let name = words_of_name(name);
+    let name = split_name(name);
     let verb = name.split(' ').next().unwrap_or_default();
     let is_verb = |word: &str| word == verb || VERBS.contains(&word);
     let order = [first.strip_suffix("es"), first.strip_suffix('s'), Some(&*first)].into_iter().flatten();
@@ -92,7 +92,7 @@ pub(super) fn label(name: &str, schema: &serde_json::Value) -> String {
         let first = if is_word { first.to_lowercase().to_string() } else { first.to_string() };
         Some(format!("{first}{}", letters.as_str()))
     };
-    text("description").and_then(short).or_else(|| text("title").and_then(short)).unwrap_or_else(|| words_of_name(name))
+    text("description").and_then(short).or_else(|| text("title").and_then(short)).unwrap_or_else(|| split_name(name))
 }
 
 /// The most words of a description that is a label.

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::job::Problems;
 use crate::tool_list::read_tools;
 
 const TOOLS: &str = r#"{"tools": [
@@ -94,17 +95,10 @@ fn a_tool_without_arguments_is_one_case_for_each_kind_of_user() {
     assert_eq!(drafts(&goals, &["terse".to_owned(), "novice".to_owned()], 50).len(), 2);
 }
 
-fn stories(text: &str) -> Result<Stories, String> {
+fn stories(text: &str) -> Result<Stories, Problems> {
     let tools = read_tools(TOOLS).unwrap();
     let problem = |name: &str| (name != "terse").then(|| format!("there is no persona `{name}`"));
-    read_stories("s.csv", text, &StoryCheck { tools: &tools, persona_problem: &problem }).map_err(|problems| {
-        problems
-            .list
-            .iter()
-            .map(|it| format!("{}:{}: {}", it.line, it.column, it.message))
-            .collect::<Vec<_>>()
-            .join("\n")
-    })
+    read_stories("s.csv", text, &StoryCheck { tools: &tools, persona_problem: &problem })
 }
 
 #[test]
@@ -129,7 +123,7 @@ fn a_story_is_a_goal_with_its_outcome_facts_tools_and_persona() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_told_with_its_place() {
+fn problems_of_a_table_come_with_their_place() {
     for (text, expected) in [
         ("", "1:1: there is nothing in this file"),
         ("story,outcome\n", "1:1: there are no stories below the names of the columns"),
@@ -149,6 +143,8 @@ fn what_is_wrong_with_a_table_is_told_with_its_place() {
         ("story,tools\nGo,book_trane\n", "2:4: the agent has no tool `book_trane`"),
         ("story,persona\nGo,nobody\n", "2:4: there is no persona `nobody`"),
     ] {
-        assert_eq!(stories(text).unwrap_err(), expected, "{text}");
+        let problems = stories(text).unwrap_err().list;
+        let problems = problems.iter().map(|it| format!("{}:{}: {}", it.line, it.column, it.message));
+        assert_eq!(problems.collect::<Vec<_>>().join("\n"), expected, "{text}");
     }
 }

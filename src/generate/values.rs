@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plausible {
     pub(super) value: Value,
-    /// Whether nothing says what it could be: somebody has to replace it.
+    /// Whether it is a placeholder that has to be replaced.
     pub(super) is_placeholder: bool,
 }
 
@@ -75,7 +75,7 @@ fn object(label: &str, schema: &Value, variant: usize) -> Plausible {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let (mut map, mut is_placeholder) = (Map::new(), false);
     for name in required {
-        let of_part = format!("{label} {}", super::phrase::words_of_name(name));
+        let of_part = format!("{label} {}", super::phrase::split_name(name));
         let part = plausible((name, &of_part), &schema["properties"][name], variant);
         is_placeholder |= part.is_placeholder;
         map.insert(name.to_owned(), part.value);
@@ -127,10 +127,10 @@ fn text(name: &str, label: &str, schema: &Value, variant: usize) -> Plausible {
     };
     let format = schema["format"].as_str().unwrap_or_default();
     let by_format = FORMATS.iter().find(|(known, _)| *known == format).map(|(_, texts)| texts);
-    let words = super::phrase::words_of_name(name);
+    let words = super::phrase::split_name(name);
     let has = |known: &&[&str]| words.split(' ').any(|word| known.contains(&word));
     let by_name = || NAMES.iter().find(|(known, _)| has(known)).map(|(_, texts)| texts);
-    // What a pattern allows is not guessed.
+    // Values for a pattern are not guessed.
     let found = by_format.or_else(by_name).filter(|_| schema.get("pattern").is_none());
     match found.map(|texts| pick(texts, variant)).filter(|text| fits(text)) {
         Some(text) => known(json!(text)),

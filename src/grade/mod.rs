@@ -96,7 +96,7 @@ fn traits_of_user(case: &Case) -> Cow<'_, [String]> {
     }
 }
 
-/// The lines of whose turns something is expected. The first line is the first turn, or the one after the opening.
+/// The lines with expectations. The first line is the first turn, or the one after the opening.
 fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let User::Lines(lines) = &case.user else { return Vec::new() };
     let opening = opening_turns(job, case);
@@ -207,7 +207,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let seats = trial.job.judge.model.seats();
     let dimension = |entry: &MetricEntry| {
         let dimension = match metric::metric(entry, &trial.job.weights) {
-            Some(metric) => metric::of_panel(&*metric, &input, (&seats, judgements)),
+            Some(metric) => metric::combine_panel(&*metric, &input, (&seats, judgements)),
             None => assertions(trial, entry.weight(&trial.job.weights)),
         };
         let beside =
@@ -223,7 +223,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     if evidence.transcript.has_reply() {
         verified::note(trial.case, &mut dimensions);
     }
-    // What is shown but not counted comes last.
+    // Dimensions without weight come last.
     dimensions.sort_by_key(|dimension| dimension.weight == Weight::ZERO);
     let failure_count = evidence.failure_count();
     let composite = if evidence.agent_ended_it() && !evidence.transcript.has_reply() {
@@ -262,7 +262,7 @@ fn beside(
     dimension: &Dimension,
 ) -> Option<OtherScore> {
     let metric = metric::metric(other, &job.weights)?;
-    let component = metric::of_panel(&*metric, input, (&job.judge.model.seats(), judgements)).component;
+    let component = metric::combine_panel(&*metric, input, (&job.judge.model.seats(), judgements)).component;
     let is_same = match (&component, &dimension.component) {
         (Component::Scored { score, .. }, Component::Scored { score: own, .. }) => {
             (score.get() - own.get()).abs() <= Score::HAIR
@@ -328,7 +328,7 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
     Dimension { items, ..Dimension::new("assertions", weight, component) }
 }
 
-/// Whether an assertion holds on evidence that is not the trial's own: nobody reads why it does not.
+/// Whether an assertion holds on evidence that is not the trial's own; the reasons are not kept.
 fn evaluate_briefly(assertion: &Assertion, trial: GradeInput<'_>) -> Component {
     assertion.check.evaluate_briefly(&assertion.id, &trial.job.name, trial.evidence, trial.clock)
 }

@@ -22,11 +22,11 @@ pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &Obse
         AssertionCheck::Cypher(check) if cypher::reads_no_graph(&check.cypher) => Since::Unchanged,
         AssertionCheck::Cypher(cypher) => {
             let relevant = before.may_be_left_over.then_some(cypher.cypher.as_str());
-            of_graph(relevant, trial, before)
+            since_graph(relevant, trial, before)
         }
-        AssertionCheck::Changes(_) => of_changes(evidence, |_| true),
+        AssertionCheck::Changes(_) => since_changes(evidence, |_| true),
         AssertionCheck::Expression(script) => {
-            let changes = check.needs_changes().then(|| of_changes(evidence, |_| true));
+            let changes = check.needs_changes().then(|| since_changes(evidence, |_| true));
             let context = check.needs_object_context().then(|| match check.shows_the_same(evidence) {
                 Some(true) => Since::Unchanged,
                 Some(false) => Since::Changed,
@@ -46,7 +46,7 @@ pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &Obse
     }
 }
 
-fn of_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
+fn since_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
     match &evidence.changes {
         Some(Observed::Seen(changes)) if changes.iter().any(counts) => Since::Changed,
         Some(Observed::Seen(_)) => Since::Unchanged,
@@ -58,9 +58,9 @@ fn of_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
 /// Whether the graph has changed: what was watched, and beyond that what the assertions' queries return. Where `cypher`
 /// is given, a change counts only if it is of something that the query names: what others left is not shown to be this
 /// conversation's doing by a log that the agent writes.
-fn of_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedState) -> Since {
+fn since_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedState) -> Since {
     let (watch, evidence) = (&trial.job.graph.watch, trial.evidence);
-    let watched = of_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
+    let watched = since_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
     let sees_all = watch.labels.is_empty() && watch.predicate.is_none();
     if watched == Since::Changed || (watched == Since::Unchanged && sees_all) {
         return watched;

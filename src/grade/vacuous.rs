@@ -68,7 +68,7 @@ impl<'a> Silence<'a> {
     }
 }
 
-/// Whether an assertion is worth looking at before the conversation: whoever says that it holds before is believed.
+/// Whether to check an assertion before the conversation: one with `holdsBefore` is not checked.
 pub fn is_in_doubt(assertion: &Assertion, condition: Condition) -> bool {
     assertion.applies_in(condition) && !assertion.holds_before
 }
@@ -138,7 +138,7 @@ fn hold(
 ) -> (Component, Option<Vacuity>) {
     let (trial, evidence, check) = (silence.trial, silence.trial.evidence, &assertion.check);
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before));
-    // What is the same as before was so before, whether or not anybody could see it.
+    // State that has not changed was the same before, seen or not.
     let held_unseen = held.as_ref().is_some_and(Component::is_missing);
     let vacuity = match held.and_then(|held| doubted(assertion, silence, &held)) {
         Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,

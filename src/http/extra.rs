@@ -33,8 +33,8 @@ impl Extra<'_> {
             headers.insert(*name, value);
         }
         for (name, value) in self.headers {
-            let (name, value) = header(name, value.expose()).map_err(|what| {
-                HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{name}` {what}"))
+            let (name, value) = header(name, value.expose()).map_err(|error| {
+                HttpFault::new(HttpFaultKind::Unsendable, place, format!("the header `{name}` {}", error.as_str()))
             })?;
             headers.insert(name, value);
         }
@@ -53,7 +53,7 @@ impl Extra<'_> {
 
 /// The problem with a header that no request can have, completing a sentence: `has a name …`.
 pub fn header_problem(name: &str, value: &str) -> Option<&'static str> {
-    header(name, value).err()
+    header(name, value).err().map(HeaderError::as_str)
 }
 
 /// The problem with a key that no header can carry, or that is none, completing a sentence: `holds …`.
@@ -66,10 +66,25 @@ pub fn key_problem(key: &str) -> Option<&'static str> {
     }
 }
 
-fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), &'static str> {
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "has a name that no header can have")?;
-    let mut value = HeaderValue::from_str(value)
-        .map_err(|_| "holds a character that no header can carry; is there a line break in it?")?;
+/// A header that no request can have.
+#[derive(Debug, Clone, Copy)]
+enum HeaderError {
+    Name,
+    Value,
+}
+
+impl HeaderError {
+    fn as_str(self) -> &'static str {
+        match self {
+            HeaderError::Name => "has a name that no header can have",
+            HeaderError::Value => "holds a character that no header can carry; is there a line break in it?",
+        }
+    }
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), HeaderError> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| HeaderError::Name)?;
+    let mut value = HeaderValue::from_str(value).map_err(|_| HeaderError::Value)?;
     value.set_sensitive(true);
     Ok((name, value))
 }

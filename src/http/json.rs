@@ -10,7 +10,7 @@ use serde_json::Value;
 /// null where a number is needed.
 ///
 /// # Errors
-/// That of the original text.
+/// The parser's error about the original text.
 pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(text).or_else(|error| {
         let again = |numbers| repaired(text, numbers).and_then(|text| serde_json::from_str(&text).ok());

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_host_that_is_not_there_and_tls_that_is_none_are_told() {
+    async fn a_host_that_is_not_there_and_tls_that_is_none_are_reported() {
         let fault = reach("http://no-such-host.invalid/").await.unwrap_err();
         assert_eq!(fault.message, "http://no-such-host.invalid: no connection: the host name was not found");
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

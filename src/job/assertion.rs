@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_one_id_are_told_apart() {
+    fn two_of_one_id_are_distinguished() {
         let mut three = [1, 2, 3].map(|_| read(json!({"name": "a", "expression": "true"})));
         tell_apart(&mut three);
         assert_eq!(three.map(|one| one.id.to_string()), ["a", "a#2", "a#3"]);

@@ -251,17 +251,22 @@ fn by_user() -> Role {
     Role::User
 }
 
-impl TryFrom<SeedFile> for Seed {
-    type Error = &'static str;
+/// A seed with both of its kinds, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a seed is either a text or a conversation")]
+struct SeedError;
 
-    fn try_from(file: SeedFile) -> Result<Seed, &'static str> {
+impl TryFrom<SeedFile> for Seed {
+    type Error = SeedError;
+
+    fn try_from(file: SeedFile) -> Result<Seed, SeedError> {
         match (file.text, file.conversation) {
             (Some(text), None) => Ok(Seed::Text(text)),
             (None, Some(messages)) => {
                 let message = |MessageFile { role, content }| Message::new(role, content);
                 Ok(Seed::Conversation(messages.into_iter().map(message).collect()))
             }
-            _ => Err("a seed is either a text or a conversation"),
+            _ => Err(SeedError),
         }
     }
 }

@@ -43,7 +43,7 @@ fn options_of(report: &mut Report<'_>, entry: &MetricEntry, node: &YamlNode) {
     let options = node.get(entry.kind().as_str()).unwrap_or(node);
     let node = place(options, &problem.place);
     match problem.script {
-        // A blank one is told by the schema.
+        // The schema reports a blank one.
         Some(_) if is_blank(node) => {}
         Some(script) => report_script(report, node, script),
         None => {
@@ -72,7 +72,7 @@ fn is_blank(node: &YamlNode) -> bool {
     node.text().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whose expectations they are.
+/// The owner of expectations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Case,

@@ -54,7 +54,7 @@ pub struct Gate {
     pub latency_p95_ms: Option<f64>,
     /// What it means that so few conversations show neither that the score dropped nor that it did not: `tell` ends with status
     /// 101, `pass` lets it pass, `fail` does not.
-    #[serde(default, skip_serializing_if = "OnInconclusive::is_told")]
+    #[serde(default, skip_serializing_if = "OnInconclusive::is_inconclusive")]
     pub on_inconclusive: OnInconclusive,
 }
 

@@ -10,7 +10,7 @@ use super::source::{YamlNode, as_json};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry, RubricConfig};
 
-/// What one case expects, with its places.
+/// The expectations of one case, with their places in the file.
 struct CaseExpectations<'n> {
     whole: Option<Expected<'n>>,
     lines: Vec<Expected<'n>>,
@@ -34,7 +34,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     if metrics.is_empty() {
         return;
     }
-    // What can't be read is told by the schema.
+    // The schema reports what can't be read.
     let Some(cases) = expectations(root) else { return };
     for (node, entry) in &metrics {
         if let MetricConfig::Rubric(options) = &entry.metric {
@@ -47,7 +47,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     }
 }
 
-/// What the cases expect; `None` where a part of it can't be read.
+/// The expectations of the cases; `None` where a part can't be read.
 fn expectations(root: &YamlNode) -> Option<Vec<CaseExpectations<'_>>> {
     let read = |node| Some(Expected { node, read: Expectation::deserialize(as_json(node)).ok()? });
     let of_all = root.get("expected");
@@ -108,9 +108,9 @@ fn nothing_to_ask(entry: &MetricEntry, cases: &[CaseExpectations<'_>]) -> Option
     }
 }
 
-/// Reports rubrics of one metric that share an id: a judge's verdicts are told apart by it.
+/// Reports rubrics of one metric that share an id: it identifies a judge's verdicts.
 fn same_ids(report: &mut Report<'_>, (options, label): (&RubricConfig, &str), cases: &[CaseExpectations<'_>]) {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for case in cases {
         let whole = case.whole.as_ref().map(|it| it.read.rubrics.as_slice()).unwrap_or_default();
         let lines: Vec<_> = case.lines.iter().map(|line| line.read.rubrics.as_slice()).collect();
@@ -118,7 +118,7 @@ fn same_ids(report: &mut Report<'_>, (options, label): (&RubricConfig, &str), ca
             let expected = same.line.map_or(case.whole.as_ref(), |line| case.lines.get(line));
             let node = expected.and_then(|it| it.node.get("rubrics")?.items().get(same.rubric));
             let Some(id) = node.and_then(|rubric| rubric.get("id")) else { continue };
-            if told.insert((id.span.line, id.span.column)) {
+            if reported.insert((id.span.line, id.span.column)) {
                 let message =
                     format!("the metric {} has another rubric with the id {}", quoted(label), quoted(&same.id));
                 let help = "give each an id of its own, or say which `metric` it is for";

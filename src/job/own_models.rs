@@ -7,12 +7,12 @@ use super::{Case, Embeddings, Job, Model, ModelName, Review};
 use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry};
 
-/// What is true of a list of cases, found once: a job may have a hundred thousand of them, and is asked in each conversation.
+/// A cached property of a list of cases: a job may have a hundred thousand, and each conversation asks.
 #[derive(Debug, Default)]
 pub(super) struct OfCases(OnceLock<(usize, usize, bool)>);
 
 impl OfCases {
-    /// What `find` finds in these cases. A list of another place or length is looked at again.
+    /// The cached result of `find`. It is computed again for a list at another place or of another length.
     fn find(&self, cases: &[Arc<Case>], find: impl Fn() -> bool) -> bool {
         let (place, many) = (cases.as_ptr().addr(), cases.len());
         let (known_place, known_many, found) = *self.0.get_or_init(|| (place, many, find()));

@@ -175,8 +175,8 @@ impl JsonSchema for Panel {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Panel, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+    fn read(text: &str) -> serde_json::Result<Panel> {
+        serde_json::from_str(text)
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         let several = read(r#"["openai/a", {"name": "gemini/b", "baseUrl": "http://h"}]"#).unwrap();
         assert_eq!(several.seats(), ["openai/a", "gemini/b"]);
         for panel in [one, several] {
-            assert_eq!(read(&serde_json::to_string(&panel).unwrap()), Ok(panel));
+            assert_eq!(read(&serde_json::to_string(&panel).unwrap()).unwrap(), panel);
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
             (r#"["a","b","c","d","e","f","g","h","i","j"]"#, "9 judges at most, and this one has 10"),
             (r#"["openai/a", "acme/b"]"#, "`acme` is not a provider"),
         ] {
-            let error = read(text).unwrap_err();
+            let error = read(text).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
     }

@@ -29,7 +29,7 @@ pub enum JobPart {
 pub struct StatementPlace {
     /// The key of its list, `setups` or `assertions`, and what one of them is called.
     pub list: StatementList,
-    /// The number in the case's list, from 1. What the file says for all cases comes first.
+    /// The number in the case's list, from 1. Those for all cases come first.
     pub number: usize,
     /// The id of its case.
     pub case: String,

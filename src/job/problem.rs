@@ -51,7 +51,7 @@ pub struct Problems {
     pub untold: usize,
 }
 
-/// The most problems that are shown; any more are only counted: nobody reads them, and each holds its source line.
+/// The most problems that are shown. Others are only counted, since each holds its source line.
 const MOST: usize = 100;
 
 /// Collects the problems of one file while it is being read.
@@ -62,7 +62,7 @@ pub(super) struct Report<'a> {
     pub(super) redaction: Redaction,
     file: &'a str,
     list: Vec<Problem>,
-    /// Those in other files, with their lines.
+    /// Problems in other files, with their lines.
     elsewhere: Vec<Problem>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Report<'a> {
         self.elsewhere.push(Problem { file, line, column, caret, width, source_line, message, expected, help });
     }
 
-    /// Nothing if there are no problems.
+    /// `Ok` if there are no problems.
     pub(super) fn finish(self) -> Result<(), Problems> {
         if self.list.is_empty() && self.elsewhere.is_empty() { Ok(()) } else { Err(self.failed()) }
     }

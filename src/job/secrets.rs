@@ -33,7 +33,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     secrets_of(&read_leniently(text))
 }
 
-/// Those of a job that is at hand as JSON.
+/// The secrets of a job in JSON.
 pub fn secrets_of_document(document: &Value) -> Vec<Secret> {
     secrets_of(&[YamlNode::from(document)])
 }
@@ -45,11 +45,11 @@ fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
         found.add(root);
         collect_prompts(root, false, &mut prompts);
     }
-    // What the job itself tells the persona and the judge, or calls a model, is no secret by its looks.
+    // Texts for the persona and the judge, and names of models, are no secrets by their looks.
     let is_in_prompt = |guess: &String| prompts.iter().any(|prompt| prompt.contains(guess.as_str()));
     let guessed = std::mem::take(&mut found.guessed);
     found.texts.extend(guessed.into_iter().filter(|guess| !is_in_prompt(guess)));
-    // What somebody is called is no secret, whichever header says it.
+    // A user's name is no secret, in any header.
     let target = roots.last().and_then(|root| root.get("target"));
     let names = ["user", "chatbot"].map(|name| target?.get(name)?.text());
     found.texts.retain(|text| !names.iter().flatten().any(|name| name == text));
@@ -65,7 +65,7 @@ pub(super) struct Found {
     pub(super) spans: Vec<SourceSpan>,
     /// The texts that are secret wherever they stand.
     pub(super) texts: Vec<String>,
-    /// Those that may be, by what they look like.
+    /// Texts that look like secrets.
     pub(super) guessed: Vec<String>,
 }
 

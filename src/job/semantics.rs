@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_can_not_be_told_is_told_in_words() {
+    fn a_place_that_can_not_be_shown_is_described() {
         let expected = "job.yml:2:3: bad (line 1, column 5 of the script)\n  |\n2 |   a +\n  |   ^^^\n";
         assert_eq!(shown("e: >\n  a +\n  ?\n", 1, 5), expected);
     }

@@ -29,7 +29,7 @@ pub trait TemplateCheck {
 /// Why there are no texts for judges at a path of the job.
 #[derive(Debug, thiserror::Error)]
 pub enum ContextFileError {
-    /// Nothing can be read where the job is loaded.
+    /// Files can't be read where the job is loaded.
     #[error("{path} can't be read here")]
     NoFiles {
         /// The path, as the job has it.

@@ -1,4 +1,4 @@
-//! Who speaks with the agent in a case: fixed messages, the persona, or fixed messages first.
+//! The user of a case: fixed messages, the persona, or fixed messages first.
 
 use std::borrow::Cow;
 

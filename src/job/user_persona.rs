@@ -146,13 +146,13 @@ fn first_of(problems: Problems) -> TemplateProblem {
     TemplateProblem { message, place: Some(TemplatePlace { file, line, column, width, source_line }) }
 }
 
-/// That there is no persona of this name.
+/// The error message for an unknown persona.
 fn unknown(name: &str) -> String {
-    let meant = nearest::nearest(name, UserPersona::shipped_names());
-    let meant = meant.map(|name| format!(" Did you mean `{name}`?")).unwrap_or_default();
+    let suggestion = nearest::nearest(name, UserPersona::shipped_names());
+    let suggestion = suggestion.map(|name| format!(" Did you mean `{name}`?")).unwrap_or_default();
     let names = UserPersona::shipped_names().collect::<Vec<_>>().join(", ");
     format!(
-        "There is no persona `{name}`.{meant} Built in are {names}; `prompts/personas/{name}.yml` beside the job would be one of \
+        "There is no persona `{name}`.{suggestion} Built in are {names}; `prompts/personas/{name}.yml` beside the job would be one of \
          your own."
     )
 }

@@ -29,7 +29,7 @@ fn names(part: &YamlNode) -> Vec<&str> {
     assertions.iter().filter_map(|assertion| assertion.get("name")?.text()).collect()
 }
 
-/// What the tasks of the job or of a case say that verifies them.
+/// The entries of `verifiedBy` of the tasks of a job or a case.
 fn entries(part: &YamlNode) -> Vec<&YamlNode> {
     let tasks = part.get("tasks").map(YamlNode::items).unwrap_or_default();
     tasks.iter().filter_map(|task| task.get("verifiedBy")).flat_map(YamlNode::items).collect()

@@ -235,7 +235,7 @@ impl ConversationLimiter {
         (refusals.requests > 0).then_some(refusals)
     }
 
-    /// Whether the agent refuses whoever is alone with it, this conversation or one before.
+    /// Whether the agent has refused a conversation that was alone with it, this one or one before.
     pub fn is_refused_alone(&self) -> bool {
         self.0.as_ref().is_some_and(|conversation| conversation.shared.refuses_alone())
     }

@@ -107,10 +107,10 @@ impl RefusedSince {
 /// The number of open conversations, and the time for which there was more than one.
 #[derive(Default)]
 struct OpenConversations {
-    /// Those that were ever opened.
+    /// How many were ever opened.
     opened: u64,
     count: u32,
-    /// Those whose last request was not refused: the agent may be serving them instead of others.
+    /// How many had their last request accepted: the agent may be serving them instead of others.
     engaged: u32,
     engaged_since: Option<Stopwatch>,
     engaged_before_ms: f64,
@@ -155,7 +155,7 @@ impl TargetState {
         unpoisoned(&self.conversations).count
     }
 
-    /// Counts a conversation whose last request was not refused, or one no more.
+    /// Adds or removes a conversation whose last request was accepted.
     pub(super) fn engage(&self, is_engaged: bool) {
         let mut conversations = unpoisoned(&self.conversations);
         let engaged = conversations.engaged;

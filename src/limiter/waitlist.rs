@@ -1,7 +1,7 @@
 //! Conversations that an agent refuses while it serves others of ours: they take turns instead of asking again and again.
 //!
 //! One of them tries at a time, the next one when it was answered or at once when another conversation has ended, else further
-//! and further apart. Whoever is refused goes to the end, so that nobody who is refused for ever keeps the others waiting.
+//! and further apart. A refused request goes to the end, so that one that is refused for ever never keeps the others waiting.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::target::unpoisoned;
 use super::{BackoffPolicy, RateLimiter};
 
-/// A refusal comes at once: whoever has waited so many seconds for a reply is being served.
+/// A refusal comes at once: a request that waits longer than these seconds is being served.
 const REFUSED_WITHIN: f64 = 1.0;
 
 /// The conversations that wait for their turn, by their numbers.
@@ -70,7 +70,7 @@ impl State {
         self.asked_until = self.asked_until.max(now + policy.credible(retry_after).unwrap_or_default());
     }
 
-    /// Something has changed for the better: whoever is first tries now.
+    /// Capacity may be free again: the first of the list tries now.
     fn reset_pauses(&mut self) {
         self.refusals = 0;
         self.ready_at = 0.0;

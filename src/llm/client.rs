@@ -260,7 +260,7 @@ impl Llm for Client {
     }
 
     fn request_digest(&self, request: &LlmRequest) -> Option<String> {
-        // What the model refuses is learnt anew by each process: it may not decide.
+        // Each process learns anew which features a model refuses, so they may not decide.
         let (options, features) = (self.bounded(request, 0), self.provider.first_features());
         let ProviderRequest { url, headers, body } = self.provider.provider_request(request, &options, features);
         let mut digest = Sha256::new();

@@ -20,7 +20,6 @@ const WAITS_OF_LIMITS: RangeInclusive<Duration> = Duration::from_secs(3601)..=Du
 /// A failed try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The error.
     pub(super) error: LlmError,
     /// Whether to retry.
     pub(super) next: NextTry,
@@ -181,7 +180,7 @@ impl Failure {
         }
     }
 
-    /// The endpoint takes no bound for its replies, so that nobody can say what one costs.
+    /// The endpoint takes no limit for its replies, so that their cost is unbounded.
     pub(super) fn unbounded(model: &str) -> Failure {
         Failure::for_good(format!(
             "the endpoint refuses maxTokens for the model {model:?}, so what a reply can cost has no bound: limits.cost and \

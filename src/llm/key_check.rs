@@ -37,8 +37,8 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
     without_list(client, listed, asked)
 }
 
-/// That a model is not in the endpoint's list, in a sentence; `None` where it is, also as one of its versions or under an alias, and
-/// where nobody can read the list.
+/// The message that a model is not in the endpoint's list; `None` where it is, also as a version or under an alias, and
+/// where the list can't be read.
 fn unlisted(list: &Value, model: &str) -> Option<String> {
     let entries = ["data", "models"].iter().find_map(|key| list.get(key)?.as_array())?;
     let name = |entry: &Value| {
@@ -132,16 +132,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_that_is_not_in_the_list_is_told_with_the_nearest_one() {
+    fn a_model_that_is_not_in_the_list_is_reported_with_the_nearest_one() {
         let openai = json!({"object": "list", "data": [{"id": "gpt-4.1-mini-2025-04-14"}, {"id": "gpt-4o"}]});
         assert_eq!(unlisted(&openai, "gpt-4.1-mini"), None, "a version of it is there");
         assert_eq!(
             unlisted(&openai, "gpt-4oo").as_deref(),
             Some("its list of models has no gpt-4oo, which may be asked all the same; did you mean \"gpt-4o\"?")
         );
-        let told = unlisted(&openai, "nosuch").unwrap();
+        let message = unlisted(&openai, "nosuch").unwrap();
         assert_eq!(
-            told,
+            message,
             r#"its list of models has no nosuch, which may be asked all the same; there are "gpt-4.1-mini-2025-04-14", "gpt-4o""#
         );
         let gemini = json!({"models": [{"name": "models/gemini-2.5-flash"}]});

@@ -7,7 +7,7 @@
 //!
 //! Requests are built here, on the program's one HTTP client, and by no client crate. Of those that know several
 //! providers, `genai` leaves out a schema or a seed in silence for some of them, adds up Anthropic's cached tokens, and brings a second TLS stack; a crate for each provider brings a retry and a timeout of its own
-//! each. What is left to do is small: a provider is a [`ProviderApi`], two pure functions; [`client`] does the rest for all.
+//! each. A provider is a [`ProviderApi`], two pure functions; [`client`] does the rest for all.
 
 pub mod anthropic;
 mod client;
@@ -89,7 +89,7 @@ pub enum KeyAnswer {
     /// The model is not in the endpoint's list, or something answers, but to a body without a question not as models' endpoints do:
     /// what it said.
     Doubtful(String),
-    /// Nobody can tell without a question.
+    /// Only a request would show it.
     Unknown,
 }
 
@@ -170,7 +170,7 @@ pub struct LlmReply {
     /// Its tokens with their alternatives, where they were wanted and the model tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Token>,
-    /// Whether it was kept of an earlier run: nobody was asked.
+    /// Whether it is a reply from the cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cached: bool,
 }
@@ -192,7 +192,7 @@ pub struct LlmError {
     pub transient: bool,
     /// The usage of the tries, as far as the endpoint reports it: a reply without text is paid for too.
     pub usage: Box<Usage>,
-    /// Its class, where whoever asks reacts to it.
+    /// Its class, where callers react to it.
     pub kind: LlmErrorKind,
 }
 
@@ -208,7 +208,7 @@ pub enum LlmErrorKind {
     CutOff(String),
     /// Every other request would fail the same way: for the key, the address, the model's name or the credit.
     OfAll,
-    /// Nobody was asked: the run's limits leave too little for the request.
+    /// The request was not made: the run's limits leave too little for it.
     OverBudget,
     /// Any other.
     Other,

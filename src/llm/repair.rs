@@ -36,7 +36,7 @@ fn next_object<'t>(rest: &mut &'t str) -> Option<(Map<String, Value>, &'t str)> 
         if error.is_eof() {
             return None;
         }
-        // What was understood before the error belongs to a broken object; whatever comes after can be the right one.
+        // The text before the error belongs to a broken object; a later object can be the right one.
         let failed_at = offset(from, error.line(), error.column());
         *rest = from.get(failed_at.max(1)..).or_else(|| from.get(1..))?;
     }

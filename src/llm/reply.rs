@@ -63,7 +63,7 @@ impl ReplyBody {
 }
 
 /// The text as it is used: with a schema, the JSON object that is cut out of what is around it. A text without one stays
-/// whole, so that whoever asked can say what is wrong with it.
+/// whole, so that the caller can say what is wrong with it.
 pub(super) fn usable(text: String, wants_json: bool) -> Result<String, NoText> {
     if is_blank(&text) {
         return Err(NoText::Nothing);

@@ -10,8 +10,8 @@ pub(super) fn flag(criterion: &Value, key: &str) -> bool {
     criterion.get(key).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// The word at a criterion's key; the default one where it is left out or empty.
-pub(super) fn word<T: DeserializeOwned + Default>(criterion: &Value, key: &str) -> Result<T, MeasureProblem> {
+/// The keyword at a criterion's key; the default one where it is left out or empty.
+pub(super) fn keyword<T: DeserializeOwned + Default>(criterion: &Value, key: &str) -> Result<T, MeasureProblem> {
     match criterion.get(key) {
         None | Some(Value::Null) => Ok(T::default()),
         Some(Value::String(word)) if word.is_empty() => Ok(T::default()),

@@ -13,19 +13,19 @@ pub struct MetricInput<'a> {
     pub tasks: Vec<InputTask<'a>>,
     /// All that is true of the user.
     pub facts: &'a [String],
-    /// When each of them was asked for and told; `None` where nobody looked.
+    /// When the agent asked for each of them and the user said it; `None` where that is not known.
     pub fact_uses: Option<&'a [FactUse]>,
     /// Whether the persona knew the facts.
     pub condition: Condition,
     /// The conversation.
     pub transcript: &'a Transcript,
-    /// The agent's state after the conversation; `None` where nobody asked for it.
+    /// The agent's state after the conversation; `None` where it was not read.
     pub state: Option<&'a Observed<ObjectContext>>,
     /// The expectation for the whole conversation.
     pub expected: Option<&'a Expectation>,
-    /// The lines of the script of whose turns something is expected.
+    /// The lines of the script with expectations.
     pub lines: Vec<ExpectedTurn<'a>>,
-    /// Whether those are what the reference agent was told, with all that it said.
+    /// Whether those are the turns of the reference agent.
     pub is_of_reference: bool,
     /// Whether the agent brought the conversation to its end by failing or by taking too long.
     pub agent_ended_it: bool,
@@ -43,7 +43,7 @@ pub struct MetricInput<'a> {
     pub clock: Clock,
 }
 
-/// A line of the script of whose turn something is expected.
+/// A line of the script with expectations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedTurn<'a> {
     /// The turn's number, from 1.

@@ -15,7 +15,7 @@ pub struct JsonRules {
     pub number_tolerance: f64,
     /// Only what is below these is compared; `None` for all.
     pub only: Option<Selection>,
-    /// What is below these is not compared.
+    /// Paths that are left out, with all below them.
     pub ignore: Selection,
     /// Whether the actual mapping may have more entries than the expected one.
     pub extra: bool,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn each_difference_is_told_with_its_path() {
+    fn each_difference_is_reported_with_its_path() {
         let actual = json!({"a": 1, "b": [1, {"c": "x"}], "extra": null, "n": {"a/b": true}});
         let expected = json!({"a": "1", "b": [1, {"c": "y"}, 3], "gone": {}, "n": {"a/b": false}});
         assert_eq!(

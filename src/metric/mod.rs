@@ -52,7 +52,7 @@ pub use table::{MetricConfig, MetricKind};
 pub use tasks::{Tasks, Tone};
 pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
-pub use vote::{Vote, of_panel};
+pub use vote::{Vote, combine_panel};
 
 use elicitation::ElicitationMetric;
 use judged::JudgedMetric;
@@ -71,8 +71,8 @@ use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, weighted_mean};
 use crate::script::{ExpressionProblem, METRIC};
 
-/// What the judge could have scored instead of what its reply to a metric says, by the reply's tokens; none where its model does not
-/// tell.
+/// The other scores that the judge could have given, with their probabilities by the reply's tokens; none where its model does not
+/// return log probabilities.
 pub fn alternatives_of(metric: &str, tokens: &[Token]) -> Vec<ScoreAlternative> {
     match metric {
         "pairwise" => pairwise::letter_alternatives(tokens),
@@ -115,7 +115,7 @@ pub trait Metric: Send + Sync {
     }
 
     /// The score of its parts, where each has a score of the whole panel.
-    fn of_items(&self, items: &[Item]) -> Component {
+    fn score_items(&self, items: &[Item]) -> Component {
         weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
     }
 }

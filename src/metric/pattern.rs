@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_told_on_one_line() {
+    fn what_is_no_pattern_is_reported_on_one_line() {
         let why = |text: &str| pattern(text, false).unwrap_err().to_string();
         assert_eq!(why("a(b"), r#""a(b" is no regular expression: unclosed group"#);
         assert_eq!(why("*"), r#""*" is no regular expression: repetition operator missing expression"#);

@@ -28,7 +28,7 @@ pub(super) trait ReplyMeasure: Send + Sync {
     /// Measures a reply.
     ///
     /// # Errors
-    /// Nothing can be measured: an option contradicts itself, or a text is too long.
+    /// An option contradicts itself, or a text is too long.
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
 
     /// Why no reply can be compared with this expectation; `None` where one can.

@@ -1,4 +1,4 @@
-//! The table of metrics: a row each. What a row says is all that a job file, the schema and the weights know of it.
+//! The table of metrics: a row each. Job files, the schema and the weights know of a metric by its row alone.
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -187,7 +187,7 @@ metrics! {
 }
 
 impl MetricKind {
-    /// Those of a job that names none.
+    /// The metrics of a job that names none.
     pub const DEFAULT: [MetricKind; 4] =
         [MetricKind::Timing, MetricKind::Tasks, MetricKind::Tone, MetricKind::Assertions];
 

@@ -15,7 +15,7 @@ pub enum Vote {
 }
 
 /// The scores of a panel for a conversation. `seats` names its judges; none where there is only one.
-pub fn of_panel(
+pub fn combine_panel(
     metric: &dyn Metric,
     input: &MetricInput<'_>,
     (seats, judgements): (&[String], &[Judgement]),
@@ -56,7 +56,7 @@ fn merged(metric: &dyn Metric, seats: &[String], mut each: Vec<Dimension>) -> Di
         Item { component: voted(&verdicts, metric.vote()), ..each[0].items[at].clone() }
     };
     let items: Vec<Item> = (0..each[0].items.len()).map(item).collect();
-    Dimension { component: metric.of_items(&items), items, ..each.swap_remove(0) }
+    Dimension { component: metric.score_items(&items), items, ..each.swap_remove(0) }
 }
 
 fn beside<'a>(seats: &'a [String], components: impl Iterator<Item = &'a Component>) -> Vec<(&'a str, &'a Component)> {

@@ -92,9 +92,9 @@ impl Price {
 
     fn rates(&self, request: u64) -> Rates {
         let of = |input: f64, cached: Option<f64>, output: f64| Rates {
-            input: of_a_token(input),
-            cached: of_a_token(cached.unwrap_or(input)),
-            output: of_a_token(output),
+            input: per_token(input),
+            cached: per_token(cached.unwrap_or(input)),
+            output: per_token(output),
         };
         match &self.long_context {
             Some(long) if request > long.above => of(long.input, long.cached_input, long.output),
@@ -110,7 +110,7 @@ struct Rates {
     output: Dollars,
 }
 
-fn of_a_token(of_a_million: f64) -> Dollars {
+fn per_token(of_a_million: f64) -> Dollars {
     Dollars::from(of_a_million / 1e6)
 }
 

@@ -64,7 +64,7 @@ struct TrackerState {
     limit_exceeded: Option<LimitExceeded>,
 }
 
-/// A request that did not fit any more, or that nobody had to make to know it.
+/// A request that did not fit any more, or would not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitExceeded {
     limit: Limit,
@@ -74,7 +74,7 @@ pub struct LimitExceeded {
 
 impl LimitExceeded {
     /// Whether a sentence about something that went wrong says that it was for a limit of money or tokens.
-    pub fn is_told_in(sentence: &str) -> bool {
+    pub fn is_limit_message(sentence: &str) -> bool {
         ["limits.cost (", "limits.tokens ("].iter().any(|limit| sentence.contains(limit))
     }
 }
@@ -160,7 +160,7 @@ impl SpendTracker {
         self.state().limit_exceeded.clone()
     }
 
-    /// Notes that something would not have fitted that nobody asked for.
+    /// Notes that an amount would not have fitted, without a request.
     pub fn fall_short(&self, wanted: Amount) {
         let mut state = self.state();
         let spent = state.spent;
@@ -186,7 +186,7 @@ impl SpendTracker {
     }
 }
 
-/// The amount that is set aside for a request. Dropped without settling, it counts as spent: whoever gave a request up,
+/// The amount that is set aside for a request. Dropped without settling, it counts as spent: a caller that gave a request up,
 /// or was given no numbers, does not know what it cost.
 #[derive(Debug)]
 pub struct Reservation {
@@ -254,11 +254,11 @@ mod tests {
     async fn a_limit_too_low_for_a_single_request_says_so() {
         let short = spend_tracker(300).set_aside(tokens(11_429)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.tokens (300) is less than one request can take (11429)");
-        assert!(LimitExceeded::is_told_in(&format!("the judge's model: {short}")));
+        assert!(LimitExceeded::is_limit_message(&format!("the judge's model: {short}")));
         let cost = SpendTracker::new(SpendLimits { cost: Dollars::new(0.5), tokens: None });
         let short = cost.set_aside(tokens(800_000)).await.unwrap_err();
         assert_eq!(short.to_string(), "limits.cost ($0.50) is less than one request can cost ($0.80)");
-        assert!(LimitExceeded::is_told_in(&short.to_string()) && !LimitExceeded::is_told_in("limits.cost"));
+        assert!(LimitExceeded::is_limit_message(&short.to_string()) && !LimitExceeded::is_limit_message("limits.cost"));
     }
 
     #[tokio::test]

@@ -88,7 +88,7 @@ impl PriceTable {
         Ok(PriceTable::new(dated.unwrap_or_default(), models))
     }
 
-    /// These prices, before those that are known already.
+    /// Adds the prices of a file; they take precedence over the known ones.
     ///
     /// # Errors
     /// The first error in the file.

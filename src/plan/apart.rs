@@ -19,21 +19,21 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
     let is_demo = transport.hosting().is_in_process();
     let start = job.target.start.as_ref();
     let start_problems = start.map(check_start).unwrap_or_default();
-    refusals.extend(start_problems.iter().map(|error| Refusal::of_setting(error, "target")));
+    refusals.extend(start_problems.iter().map(|error| Refusal::for_setting(error, "target")));
     match (apart.isolation, graph) {
-        (Isolation::Process, _) if start.is_none() && !is_demo => refusals.push(Refusal::of_key(
+        (Isolation::Process, _) if start.is_none() && !is_demo => refusals.push(Refusal::for_key(
             "isolation",
             "process needs an agent that eval-job starts, a process for each conversation",
             "say how it is started: target: {start: {command: …}}; or isolation: shared",
         )),
-        (Isolation::Database, _) if start.is_none() && !is_demo => refusals.push(Refusal::of_key(
+        (Isolation::Database, _) if start.is_none() && !is_demo => refusals.push(Refusal::for_key(
             "isolation",
             "database can't be passed to an agent that is running already: it keeps to its own database",
             "let eval-job start the agent (target: {start: {command: …}}), which then gets it by NEO_DATABASE; or \
              isolation: user",
         )),
         (Isolation::Database, Some(GraphConfig::Neo4j(config))) if config.database.is_some() => {
-            refusals.push(Refusal::of_key(
+            refusals.push(Refusal::for_key(
                 "isolation",
                 "database makes a database for each conversation, and graph.neo4j.database names one for all",
                 "leave one of the two out",
@@ -66,7 +66,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
                         "isolation: shared, one conversation after the other, with a setup that clears away what is left",
                     ),
                 };
-                refusals.push(Refusal::of_key("isolation", what, help));
+                refusals.push(Refusal::for_key("isolation", what, help));
             }
             if job.assertions().any(|assertion| assertion.check.needs_changes()) && !job.graph.watch.is_of_one_user() {
                 refusals.push(Refusal::new(

@@ -22,7 +22,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>) -> Vec<Refusal> {
 fn local_embeddings(absent: Option<&str>) -> Option<Refusal> {
     let help = "build it with that feature: cargo build --release --features local-embeddings; or name an endpoint: \
         scorer: {embeddings: {name: openai/MODEL, baseUrl: …}}";
-    absent.map(|what| Refusal::of_key("scorer.embeddings.folder", what, help))
+    absent.map(|what| Refusal::for_key("scorer.embeddings.folder", what, help))
 }
 
 #[cfg(test)]

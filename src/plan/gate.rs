@@ -9,7 +9,7 @@ const LEAST_FLIPPED: usize = 6;
 /// The requirements of a gate that the job can't meet.
 pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    let mut refuse = |key: &str, problem: &str, help: &str| refusals.push(Refusal::of_key(key, problem, help));
+    let mut refuse = |key: &str, problem: &str, help: &str| refusals.push(Refusal::for_key(key, problem, help));
     if job.gate.max_drop.is_some() && job.gate.baseline.is_none() {
         refuse(
             "gate.maxDrop",
@@ -36,7 +36,7 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
     refusals
 }
 
-/// That a comparison can't come to a verdict, however it goes.
+/// A warning where a comparison can't reach a verdict.
 pub(super) fn warnings(job: &Job, models: &[String]) -> Option<String> {
     let what = match (&job.gate.baseline, models.len()) {
         (Some(_), _) => "gate.baseline",

@@ -80,14 +80,14 @@ impl Schedule {
     }
 
     /// The last conversation of the first case alone: the one in which the most is known.
-    pub(super) fn of_one(self) -> Schedule {
+    pub(super) fn first_only(self) -> Schedule {
         let first = self.round.first().map(|(case, ..)| case.clone());
         let is_its = |it: &&(Arc<Case>, String, Condition)| first.as_ref().is_some_and(|case| Arc::ptr_eq(&it.0, case));
         Schedule { round: self.round.iter().rfind(is_its).cloned().into_iter().collect(), repeats: 1 }
     }
 
     /// Only the conversations about these cases.
-    pub(super) fn of_cases(&self, cases: &[Arc<Case>]) -> Schedule {
+    pub(super) fn for_cases(&self, cases: &[Arc<Case>]) -> Schedule {
         let kept: HashSet<*const Case> = cases.iter().map(Arc::as_ptr).collect();
         let is_kept = |it: &&(Arc<Case>, String, Condition)| kept.contains(&Arc::as_ptr(&it.0));
         Schedule { round: self.round.iter().filter(is_kept).cloned().collect(), repeats: self.repeats }

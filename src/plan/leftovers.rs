@@ -14,7 +14,7 @@ pub(super) fn are_kept(case: &Case, graph: Option<&GraphConfig>, isolation: Isol
     is_shared && case.setups.is_empty()
 }
 
-/// That assertions look at what earlier conversations left, in the graph or with the agent.
+/// Warnings about assertions that see leftovers of earlier conversations, in the graph or with the agent.
 pub(super) fn warnings(job: &Job, graph: Option<&GraphConfig>, isolation: Isolation) -> Vec<String> {
     let is_looked_at = |looks: fn(&Assertion) -> bool| {
         let kept = job.cases.iter().filter(|case| are_kept(case, graph, isolation));

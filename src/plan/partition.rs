@@ -116,7 +116,7 @@ impl Plan {
     pub fn keep_cases(&mut self, places: &[u32]) {
         let job = Arc::make_mut(&mut self.job);
         job.cases = places.iter().filter_map(|place| job.cases.get(*place as usize).cloned()).collect();
-        self.schedule = self.schedule.of_cases(&job.cases);
+        self.schedule = self.schedule.for_cases(&job.cases);
     }
 }
 

@@ -37,12 +37,12 @@ fn played(case: &Case, persona: &UserPersona) -> Case {
     Case { id, persona: Some(Box::new(persona.clone())), ..case.clone() }
 }
 
-/// How many cases the file has, whoever their users are: what is drawn independently.
+/// How many cases the file has without their personas: the independent units.
 pub(super) fn cases_in_file(job: &Job) -> usize {
     job.cases.iter().map(|case| case.id_in_file()).collect::<BTreeSet<_>>().len()
 }
 
-/// That the rules of `scripted` play every user alike.
+/// A warning where `scripted` plays several personas, all alike.
 pub(super) fn warning(job: &Job) -> Option<String> {
     let is_scripted = job.persona_model().is_some_and(|model| model.name == ModelName::Scripted);
     let named = job.cases.iter().filter(|case| case.user.is_persona()).find_map(|case| case.persona.as_ref())?;

@@ -7,7 +7,7 @@ use crate::job::{Job, ModelName, Provider};
 use crate::money::PriceTable;
 use crate::secret::Variables;
 
-/// Models that cost nobody knows how much, where `limits.cost` must be kept.
+/// Models without a known price, where `limits.cost` must be kept.
 pub(super) fn refusals(job: &Job, models: &[String], prices: &PriceTable) -> Vec<Refusal> {
     if job.limits.cost.is_none() {
         return Vec::new();

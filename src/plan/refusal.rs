@@ -33,14 +33,14 @@ impl Refusal {
     }
 
     /// A value in the job, by the path of its keys.
-    pub(super) fn of_key(key: &str, problem: impl Display, help: impl Into<String>) -> Refusal {
+    pub(super) fn for_key(key: &str, problem: impl Display, help: impl Into<String>) -> Refusal {
         Refusal { place: Some(JobPlace::key(key)), ..Refusal::new(format!("{key}: {problem}"), help) }
     }
 
     /// A setting of `target`, or of the part that has the same settings.
-    pub(super) fn of_setting(error: &SettingError, part: &str) -> Refusal {
+    pub(super) fn for_setting(error: &SettingError, part: &str) -> Refusal {
         let key = format!("{part}{}", error.key().trim_start_matches("target"));
-        let mut refusal = Refusal::of_key(&key, error.problem(), CORRECT_IT);
+        let mut refusal = Refusal::for_key(&key, error.problem(), CORRECT_IT);
         if let Some(place) = &mut refusal.place {
             place.within = error.position();
         }
@@ -48,7 +48,7 @@ impl Refusal {
     }
 
     /// A statement that can't run.
-    fn of_statement(place: StatementPlace, problem: &StatementProblem, help: &str) -> Refusal {
+    fn for_statement(place: StatementPlace, problem: &StatementProblem, help: &str) -> Refusal {
         let what = format!("{place} can't run: {}", problem.message);
         let place = JobPlace { part: JobPart::Statement(place), within: problem.at };
         Refusal { place: Some(place), ..Refusal::new(what, help) }
@@ -84,7 +84,7 @@ fn refusals_of_conditions(job: &Job, refusals: &mut Vec<Refusal>) {
 /// The variable of the agent's key.
 const AGENT_KEY: &str = "EVAL_JOB_AGENT_API_KEY";
 
-/// That the agent's key is set and goes nowhere.
+/// A warning where the agent's key is set and the transport does not send it.
 pub(super) fn unsent_key(job: &Job, surroundings: &Environment) -> Option<String> {
     let transport = &job.target.transport;
     let is_set = surroundings.variables.secret(AGENT_KEY).is_some_and(|key| !key.expose().is_empty());
@@ -110,14 +110,14 @@ pub(super) fn refusals(
             (None, None) => (Neo4jConfig::DEFAULT_URI, "", ""),
         };
         if let Err(problem) = check_database(address) {
-            refusals.push(Refusal::of_key(name, problem, help));
+            refusals.push(Refusal::for_key(name, problem, help));
         }
     }
     let transport = &job.target.transport;
     let is_unset = surroundings.variables.secret(AGENT_KEY).is_none_or(|key| key.expose().trim().is_empty())
         && !surroundings.is_replayed;
     if transport.templates_api_key() == Some(true) && is_unset {
-        refusals.push(Refusal::of_key(
+        refusals.push(Refusal::for_key(
             &format!("target.{}", transport.key()),
             format!("a template says {{{{ apiKey }}}}, which is {AGENT_KEY}, and that is not set"),
             "set it in the environment or in .env",
@@ -208,13 +208,13 @@ pub(super) fn refusals(
             ));
         }
     }
-    refusals.extend(transport.check().iter().map(|error| Refusal::of_setting(error, "target")));
+    refusals.extend(transport.check().iter().map(|error| Refusal::for_setting(error, "target")));
     if let Some(reference) = &job.reference {
-        refusals.extend(reference.transport.check().iter().map(|error| Refusal::of_setting(error, "reference")));
+        refusals.extend(reference.transport.check().iter().map(|error| Refusal::for_setting(error, "reference")));
         let key = reference.transport.key();
         if reference.start.is_some() || reference.transport.hosting().is_in_process() {
             let (key, problem) = (format!("reference.{key}"), "eval-job starts no reference agent");
-            refusals.push(Refusal::of_key(&key, problem, "start it yourself, and name its address"));
+            refusals.push(Refusal::for_key(&key, problem, "start it yourself, and name its address"));
         }
         let is_compared = job.cases.iter().any(|case| case.reference.is_some()) && compares_calls;
         if is_compared && !reference.transport.can(Ability::ReportsTools) {
@@ -226,7 +226,7 @@ pub(super) fn refusals(
         }
     }
     if let Some(key) = transport.needs_base_url().filter(|_| job.target.start.is_none()) {
-        refusals.push(Refusal::of_key(
+        refusals.push(Refusal::for_key(
             key,
             "{{ baseUrl }} is where an agent listens that eval-job starts, and there is no target.start",
             "write the address itself, like http://localhost:8080; or say how the agent is started: target: {start: {command: \
@@ -245,13 +245,13 @@ pub(super) fn refusals(
         let problem = |(place, cypher)| Some((place, compile_problem(cypher, &PARAMETERS)?));
         for (place, problem) in job.statements().filter_map(problem) {
             let help = "correct it in the job file; or name a Neo4j: graph: {neo4j: {uri: …}}";
-            refusals.push(Refusal::of_statement(place, &problem, help));
+            refusals.push(Refusal::for_statement(place, &problem, help));
         }
     }
     if let Some(GraphConfig::Neo4j(_)) = graph {
         let problem = |(place, cypher)| Some((place, certain_problem(cypher, &PARAMETERS)?));
         for (place, problem) in job.statements().filter_map(problem) {
-            refusals.push(Refusal::of_statement(place, &problem, CORRECT_IT));
+            refusals.push(Refusal::for_statement(place, &problem, CORRECT_IT));
         }
     }
     let predicate = job.graph.watch.predicate.as_deref().filter(|_| graph.is_some());

@@ -9,7 +9,7 @@ use super::{Lane, Plan, Trial};
 pub struct HeldTrials {
     /// The numbers of those that are over and stay as they are.
     pub finished: HashSet<u32>,
-    /// Those that were begun and are held again, by their numbers.
+    /// Trials that were begun and are held again, by their numbers.
     pub begun: HashMap<u32, BegunTrial>,
 }
 

@@ -1,7 +1,7 @@
 //! Concurrency and refusals of each kind of isolation.
 
 use super::*;
-use crate::job::{PromptRole, TemplateCheck, TemplateProblem, load};
+use crate::job::{PromptRole, TemplateCheck, TemplateProblem, UserPersona, load};
 
 struct AllTemplates;
 
@@ -105,7 +105,7 @@ fn cypher_that_looks_at_all_users_is_refused_statement_by_statement() {
 }
 
 #[test]
-fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
+fn a_user_of_its_own_is_one_that_the_agent_gets() {
     let cypher = "isolation: user\nassertions: [{cypher: 'MATCH (u:User {id: $user}) RETURN count(u)', expected: 1}]\n";
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let http = |say: &str| target(&format!("http: {{say: {{url: 'http://h/say', reply: $.a, {say}}}}}"));
@@ -126,27 +126,27 @@ fn a_user_of_its_own_is_one_that_the_agent_is_told_of() {
 }
 
 #[test]
-fn an_agents_key_that_a_template_says_must_be_set_and_one_that_is_set_must_be_said() {
+fn an_agents_key_in_a_template_must_be_set_and_one_that_is_set_must_be_in_a_template() {
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let http = |headers: &str| {
         target(&format!("http: {{say: {{url: 'http://h', reply: $.a, body: '{{{{ message }}}}', {headers}}}}}"))
     };
-    let said = "headers: {Authorization: 'Bearer {{ apiKey }}'}";
-    let refused = plan(&http(said), "").unwrap_err();
+    let header = "headers: {Authorization: 'Bearer {{ apiKey }}'}";
+    let refused = plan(&http(header), "").unwrap_err();
     assert!(refused.len() == 1 && refused[0].contains("EVAL_JOB_AGENT_API_KEY, and that is not set"), "{refused:?}");
     let with_key = |target: &str| {
         let variables = [("EVAL_JOB_AGENT_API_KEY", "sk-1")].into_iter().collect();
         let environment = Environment { variables, ..Environment::default() };
         Plan::new(job(target, ""), Overrides::default(), environment).unwrap().warnings
     };
-    let is_told = |target: &str| with_key(target).iter().any(|warning| warning.contains("sends it nowhere"));
+    let is_reported = |target: &str| with_key(target).iter().any(|warning| warning.contains("sends it nowhere"));
     let socket = |more: &str| target(&format!("websocket: {{url: 'ws://h', {more}}}"));
-    assert!(is_told(&http("")) && is_told(&socket("say: '{{ message }}'")));
-    assert!(!is_told(&http(said)) && !is_told(&socket(said)) && !is_told(&target("openai: {}")));
+    assert!(is_reported(&http("")) && is_reported(&socket("say: '{{ message }}'")));
+    assert!(!is_reported(&http(header)) && !is_reported(&socket(header)) && !is_reported(&target("openai: {}")));
 }
 
 #[test]
-fn a_header_that_none_can_be_and_words_that_are_never_said_are_refused() {
+fn an_invalid_header_and_a_message_that_is_never_sent_are_refused() {
     let target = |more: &str| format!("target: {{user: u, chatbot: c, {more}}}\n");
     let headers = "headers: {'bad header': x}";
     let say = "say: {url: 'http://h', reply: $.a, body: '{{ message }}'";
@@ -234,8 +234,8 @@ fn what_the_transport_can_not_do_is_refused_by_the_configuration_that_it_has() {
         ("websocket: {url: 'ws://models.h/'}".to_owned(), false, false),
         ("websocket: {url: 'ws://h', open: ['{{ model }}'], reply: {delta: $.d, events: $.e}}".to_owned(), true, true),
     ] {
-        let is_told = refused(&transport, calls, &Overrides::default()).contains("can't report function calls");
-        assert_eq!(is_told, !reports, "{transport}");
+        let is_reported = refused(&transport, calls, &Overrides::default()).contains("can't report function calls");
+        assert_eq!(is_reported, !reports, "{transport}");
         assert_eq!(refused(&transport, "", &models).contains("can't choose the model"), !chooses, "{transport}");
     }
 }
@@ -252,7 +252,7 @@ fn what_would_be_watched_is_checked_before_anything_is_paid() {
 }
 
 #[test]
-fn what_is_never_held_is_told_or_refused() {
+fn what_is_never_held_is_reported_or_refused() {
     let when = "assertions: [{expression: 'true', when: withFacts}]\n";
     let refused = plan(DEMO, when).unwrap_err();
     assert!(refused[0].starts_with("the assertion `true` is checked with facts only"), "{refused:?}");
@@ -265,7 +265,7 @@ fn what_is_never_held_is_told_or_refused() {
 }
 
 #[test]
-fn what_earlier_conversations_leave_with_the_agent_is_told() {
+fn what_earlier_conversations_leave_with_the_agent_is_reported() {
     let looks = |check: &str| format!("assertions: [{{{check}}}]");
     let warnings = |more: &str| plan(RUNNING, more).unwrap().warnings;
     let state = looks("expression: objectContext.resources.size == 1");
@@ -313,16 +313,16 @@ fn judged(scorer: &str, metrics: &str, variables: &[(&str, &str)]) -> Plan {
 }
 
 #[test]
-fn samples_at_temperature_0_are_told_wherever_their_number_stands() {
+fn samples_at_temperature_0_are_reported_wherever_their_number_stands() {
     let warning = |scorer: &str, metrics: &str| judged(scorer, metrics, &[]).warnings.join("; ");
     let rubric = "{rubrics: [{id: a, text: A holds.}]";
     let once = format!("[{{rubric: {rubric}}}}}]");
     let often = format!("[{{rubric: {rubric}, judging: {{samples: 5}}}}}}]");
     assert_eq!(warning("{model: openai/j}", &once), "");
     assert!(warning("{model: openai/j, samples: 3}", &once).starts_with("the judge is asked 3 times at temperature 0"));
-    let told = warning("{model: openai/j}", &often);
-    assert!(told.starts_with("for rubric the judge is asked 5 times at temperature 0"), "{told}");
-    assert!(told.contains("or judging: {samples: 1} there"), "{told}");
+    let message = warning("{model: openai/j}", &often);
+    assert!(message.starts_with("for rubric the judge is asked 5 times at temperature 0"), "{message}");
+    assert!(message.contains("or judging: {samples: 1} there"), "{message}");
     assert_eq!(warning("{model: openai/j, temperature: 0.7}", &often), "");
 }
 
@@ -338,7 +338,7 @@ fn a_model_for_all_of_ours_replaces_a_panel_too() {
 }
 
 /// The cases of a plan, where the command line names these kinds of users.
-fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, String> {
+fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, Vec<Refusal>> {
     let text =
         format!("{RUNNING}scorer: {{model: scripted}}\nfacts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{more}");
     let job = load("jobs/job.yml", &text, &AllTemplates).unwrap_or_else(|problems| panic!("{problems:?}"));
@@ -346,8 +346,7 @@ fn cases_with(named: &[&str], more: &str) -> Result<Vec<String>, String> {
     let variables = [("OPENAI_API_KEY", "k")].into_iter().collect();
     let environment = Environment { variables, ..Environment::default() };
     let plan = Plan::new(job, Overrides { personas, ..Overrides::default() }, environment);
-    let plan = plan.map_err(|refusals| refusals.into_iter().map(|it| it.what).collect::<Vec<_>>().join("; "))?;
-    Ok(plan.trials().map(|trial| trial.id.case).collect())
+    Ok(plan?.trials().map(|trial| trial.id.case).collect())
 }
 
 #[test]
@@ -358,7 +357,7 @@ fn each_case_of_the_persona_is_held_with_each_kind_of_user() {
     assert_eq!(cases_with(&[], &of_job).unwrap(), ["a@terse", "a@hostile", "b", "c"]);
     assert_eq!(cases_with(&["expert"], &of_job).unwrap(), ["a@expert", "b@expert", "c"]);
     let refused = cases_with(&["expert"], "cases: [{id: c, script: [x]}]\n").unwrap_err();
-    assert!(refused.starts_with("no case has a user who could be of another kind"), "{refused}");
+    assert!(refused[0].what.starts_with("no case has a user who could be of another kind"), "{refused:?}");
 }
 
 #[test]

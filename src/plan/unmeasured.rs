@@ -8,7 +8,7 @@ use crate::score::Weight;
 /// So many cases are named.
 const NAMED: usize = 3;
 
-/// What a metric needs that no case expects: what it is, and how it is said.
+/// The expectation that a metric needs, as a noun, and its spelling in the job.
 fn wanted(metric: &MetricConfig) -> Option<(&'static str, &'static str)> {
     Some(match metric {
         MetricConfig::Rouge(_) | MetricConfig::Text(_) | MetricConfig::Json(_) => ("a reply", "expected: {reply: …}"),

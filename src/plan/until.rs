@@ -1,4 +1,4 @@
-//! A run whose repetitions are added until its models are told apart.
+//! Repetitions that are added until the models differ significantly.
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_and_the_end_are_kept_and_what_is_left_out_is_said() {
+    fn the_beginning_and_the_end_are_kept_and_what_is_left_out_is_reported() {
         let mut cut = Cut::default();
         assert_eq!(cut.text("short", || "x".to_owned()), "short");
         let long = format!("begin{}end", "é".repeat(200_000));

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_judge_has_the_facts_in_both_conditions_and_is_told_which() {
+    fn the_judge_has_the_facts_and_the_condition() {
         let (with, without) = (prompt(true, "Done"), prompt(false, "Done"));
         assert!(with.contains("The user knew these facts"));
         assert!(without.contains("The user did not know these facts"));

@@ -13,7 +13,7 @@ pub struct PairView<'a> {
     pub criteria: &'a str,
     /// The messages of the first, each with who says it.
     pub first: &'a [(&'static str, &'a str)],
-    /// Those of the second.
+    /// The messages of the second.
     pub second: &'a [(&'static str, &'a str)],
     /// All facts of the case.
     pub facts: &'a [String],

@@ -41,7 +41,7 @@ pub struct Templates {
     sources: BTreeMap<String, String>,
     /// The files that those are from that are not built in, as they are to be named.
     files: BTreeMap<String, String>,
-    /// Those that compile, compiled once.
+    /// The compiled templates, compiled on first use.
     compiled: OnceLock<Environment<'static>>,
 }
 

@@ -8,7 +8,7 @@ use crate::evidence::Observed;
 pub struct CachedVerdicts {
     /// All usable replies of judges.
     pub all: usize,
-    /// Those that were kept of an earlier run, and took nothing.
+    /// Replies from the cache, which cost nothing.
     pub cached: usize,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::Usage;
 use crate::money::Dollars;
 
-/// Known conversations that the judge told apart before a run.
+/// Known good and bad conversations that the judge graded before a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CanaryCheck {

@@ -19,7 +19,7 @@ pub struct SettingDifference {
     pub values: Option<(String, String)>,
 }
 
-/// A part of a run's provenance, as it is told.
+/// A part of a run's provenance, by its name in messages.
 type TextOf = fn(&Provenance) -> String;
 
 impl Beginning {

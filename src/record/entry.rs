@@ -154,7 +154,7 @@ pub enum Entry {
         /// Settings that the persona's model refused.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         persona_notes: Vec<String>,
-        /// When each fact was asked for and told.
+        /// When the agent asked for each fact and the user said it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fact_uses: Option<Vec<FactUse>>,
     },
@@ -311,7 +311,7 @@ impl Entry {
     }
 
     /// The same about the trial with another number; one of the whole run stays.
-    pub fn of_trial(mut self, number: u32) -> Entry {
+    pub fn with_trial(mut self, number: u32) -> Entry {
         if let Some(trial) = of_trial!(&mut self) {
             *trial = number;
         }
@@ -353,7 +353,7 @@ impl Entry {
         self
     }
 
-    /// A conversation that somebody else than the agent brought to a stop: what the persona cost is still known.
+    /// A conversation that ended for another reason than the agent: the persona's usage is still known.
     pub fn conversation_cut_off(trial: u32, persona_usage: Usage) -> Entry {
         Entry::ConversationEnded {
             trial,

@@ -75,7 +75,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// A model's figure, of its groups.
-pub(super) fn of_model<'a>(
+pub(super) fn model_figure<'a>(
     model: &str,
     groups: impl Iterator<Item = &'a TrialGroup> + Clone,
     personas: &[String],
@@ -85,7 +85,7 @@ pub(super) fn of_model<'a>(
     let mut cases: Vec<CaseFigure> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for group in groups {
-        let figure = of_group(group);
+        let figure = condition_figure(group);
         match places.entry(&group.case) {
             Entry::Occupied(place) => cases[*place.get()].conditions.push(figure),
             Entry::Vacant(place) => {
@@ -99,13 +99,13 @@ pub(super) fn of_model<'a>(
         let conditions = case.conditions.iter().map(|it| (it.condition.label(), &it.figure));
         case.figure = mean_of_conditions(conditions);
     }
-    let figure = of_cases(&cases, personas);
-    let personas = personas.iter().filter_map(|persona| of_persona(persona, &cases)).collect();
+    let figure = combine_cases(&cases, personas);
+    let personas = personas.iter().filter_map(|persona| persona_figure(persona, &cases)).collect();
     ModelFigure { model: model.to_owned(), figure, cases, estimates, personas }
 }
 
 /// The mean of the cases' figures; of a case that was held with several kinds of users the mean over these.
-fn of_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
+fn combine_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
     let mut in_file: Vec<(&str, Vec<(&str, &Component)>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for case in cases {
@@ -129,7 +129,7 @@ fn of_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
 }
 
 /// A persona's figure, of the cases that were held with it: `refund@terse`.
-fn of_persona(persona: &String, cases: &[CaseFigure]) -> Option<PersonaFigure> {
+fn persona_figure(persona: &String, cases: &[CaseFigure]) -> Option<PersonaFigure> {
     let is_its = |case: &&CaseFigure| case_and_persona(&case.case, std::slice::from_ref(persona)).1.is_some();
     let of_cases: Vec<_> = cases.iter().filter(is_its).map(|case| (case.case.as_str(), &case.figure)).collect();
     let figure = match of_cases.as_slice() {
@@ -140,7 +140,7 @@ fn of_persona(persona: &String, cases: &[CaseFigure]) -> Option<PersonaFigure> {
     Some(PersonaFigure { persona: persona.clone(), figure })
 }
 
-fn of_group(group: &TrialGroup) -> ConditionFigure {
+fn condition_figure(group: &TrialGroup) -> ConditionFigure {
     let n = group.composite.scored;
     let figure = group.composite.component().unwrap_or_else(|| Component::missing("no trials"));
     let TrialGroup { condition, planned, decided, passed, .. } = *group;
@@ -190,7 +190,7 @@ mod tests {
             trial("a", WithFacts, 2, Some(0.5)),
             trial("b", WithoutFacts, 1, Some(0.25)),
         ];
-        let figure = of_model("m", groups(&trials).iter(), &[], 0);
+        let figure = model_figure("m", groups(&trials).iter(), &[], 0);
         let of_a: Vec<_> =
             figure.cases[0].conditions.iter().map(|it| (it.n, it.missing, it.figure.score().unwrap().get())).collect();
         assert_eq!(of_a, [(1, 1, 0.5), (2, 0, 0.75)]);
@@ -209,7 +209,7 @@ mod tests {
             held("c", Some(0.0)),
         ];
         let personas = ["terse", "hostile", "novice"].map(str::to_owned);
-        let figure = of_model("m", groups(&trials).iter(), &personas, 0);
+        let figure = model_figure("m", groups(&trials).iter(), &personas, 0);
         let terse = PersonaFigure {
             persona: "terse".to_owned(),
             figure: Component::scored(Score::new(0.75).unwrap(), "mean of 2 cases"),
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(figure.personas.len(), 2, "nobody was a novice");
         assert_eq!(figure.figure, Component::missing("b: hostile: without facts: broken: the graph is down"));
         let trials = [held("a@terse", Some(1.0)), held("a@hostile", Some(0.5)), held("c", Some(0.0))];
-        let figure = of_model("m", groups(&trials).iter(), &personas, 0);
+        let figure = model_figure("m", groups(&trials).iter(), &personas, 0);
         let estimates = figure.estimates.unwrap();
         assert_eq!(figure.figure, Component::scored(Score::new(0.375).unwrap(), "mean of 2 cases"));
         assert!((estimates.score.unwrap().mean - 0.375).abs() < 1e-12, "one score, wherever it is told");
@@ -233,7 +233,7 @@ mod tests {
             trial("a", Condition::WithFacts, 2, None),
             trial("b", Condition::WithoutFacts, 1, Some(1.0)),
         ];
-        let figure = of_model("m", groups(&trials).iter(), &[], 0);
+        let figure = model_figure("m", groups(&trials).iter(), &[], 0);
         assert_eq!(figure.cases[0].figure, Component::missing("with facts: broken: the graph is down"));
         assert_eq!(figure.figure, Component::missing("a: with facts: broken: the graph is down"));
     }

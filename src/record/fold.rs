@@ -9,7 +9,7 @@ use crate::evidence::TrialId;
 #[derive(Debug)]
 pub struct Fold {
     overview: Overview,
-    /// Those of which nothing has come yet, by number.
+    /// Trials without any entry yet, by number.
     to_come: BTreeMap<u32, TrialId>,
     open: BTreeMap<u32, TrialRecord>,
     /// How often trials are still held again, by number.
@@ -72,7 +72,7 @@ impl Fold {
         &self.overview
     }
 
-    /// Lines of the journal are not as they were written, or missing: nobody can say any more that all is well.
+    /// Lines of the journal are damaged or missing: the run can't pass any more.
     pub fn damaged(&mut self) {
         self.overview.is_damaged = true;
     }

@@ -146,7 +146,7 @@ pub(super) fn add(tallies: &mut Vec<TaskTally>, tasks: &Dimension) {
 }
 
 /// The judge of one model's trials beside the facts; `None` where nothing is verified.
-pub(super) fn of_model<'a>(
+pub(super) fn model_check<'a>(
     model: &str,
     groups: impl Iterator<Item = &'a TrialGroup>,
     personas: &[String],
@@ -180,7 +180,7 @@ pub(super) fn of_model<'a>(
     })
 }
 
-/// The tasks of each case, over its conditions and the kinds of users with whom it was held.
+/// The tasks of each case, over its conditions and personas.
 fn by_case<'a>(groups: impl Iterator<Item = &'a TrialGroup>, personas: &[String]) -> Vec<Vec<TaskTally>> {
     let mut cases: Vec<Vec<TaskTally>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn check(groups: &[TrialGroup]) -> Option<JudgeCheck> {
-        of_model("m", groups.iter(), &[])
+        model_check("m", groups.iter(), &[])
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub struct Label {
     pub version: u32,
     /// When it was given.
     pub at: DateTime<Utc>,
-    /// Who gave it.
+    /// The person who gave it.
     pub by: String,
     /// The conversation.
     pub trial: TrialId,

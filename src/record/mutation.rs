@@ -18,14 +18,14 @@ pub struct MutatedTrial {
     /// How many there are, where not all were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_from: Option<usize>,
-    /// Those that no assertion notices.
+    /// Mutants that no assertion notices.
     pub missed: Vec<MissedMutant>,
     /// Why none was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_mutated: Option<NotMutated>,
 }
 
-/// Mutants of which nobody knows whether an assertion notices.
+/// Mutants of which it is unknown whether an assertion notices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotMeasured {

@@ -27,7 +27,7 @@ pub struct Overview {
     pub turns: usize,
     /// Totals of the agent's work: for information, no part of a score.
     pub totals: FigureTotals,
-    /// Tokens and money, a row for each spender, stage and model, in that order; none for whoever spent nothing.
+    /// Tokens and money, a row for each spender, stage and model, in that order; no rows without spending.
     pub spending: Vec<Spending>,
     /// Which assertions may say nothing of the conversations.
     pub doubts: Doubts,
@@ -46,11 +46,11 @@ pub struct Overview {
     last_place: usize,
     /// The places of the groups by case, model and condition, once one is asked for. The groups of a run are planned: none is added.
     places: OnceLock<HashMap<(String, String, Condition), usize>>,
-    /// What the run has more than one of, once that is asked.
+    /// Computed on first use.
     several: OnceLock<Several>,
 }
 
-/// What a run has more than one of.
+/// Whether a run has several cases, models, conditions or repetitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Several {
     /// Whether it has several cases.
@@ -157,7 +157,7 @@ impl Overview {
         self.groups.iter().map(|group| group.case.as_str()).filter(move |case| known.insert(*case))
     }
 
-    /// What the run has more than one of.
+    /// Whether the run has several cases, models, conditions or repetitions.
     pub fn several(&self) -> Several {
         *self.several.get_or_init(|| Several::new(&self.groups))
     }
@@ -252,11 +252,11 @@ impl Overview {
     /// All trials are taken in.
     pub fn conclude(&mut self) {
         let Provenance { models, personas, rng_seed, .. } = &self.summary.provenance;
-        let figure = |model: &String| figures::of_model(model, self.groups_of(model), personas, *rng_seed);
+        let figure = |model: &String| figures::model_figure(model, self.groups_of(model), personas, *rng_seed);
         self.summary.figures = models.iter().map(figure).collect();
         let models = self.summary.provenance.models.iter();
         self.summary.judge_checks =
-            models.filter_map(|model| judge_check::of_model(model, self.groups_of(model), personas)).collect();
+            models.filter_map(|model| judge_check::model_check(model, self.groups_of(model), personas)).collect();
         self.spending = self.ledger.rows(&self.summary.provenance);
         self.summary.cost = Some(total(self.spending.iter()).1.known()).filter(|cost| *cost > Dollars::ZERO);
         self.summary.verdict = Verdict::new(self);

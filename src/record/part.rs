@@ -58,7 +58,7 @@ pub struct MissingPart {
 
 impl MergedParts {
     /// Which parts are missing, in a phrase.
-    pub fn missing_words(&self) -> String {
+    pub fn missing_text(&self) -> String {
         let one = |it: &MissingPart| {
             let cases = if it.cases == 1 { "case" } else { "cases" };
             format!("part {} of {} is missing, with {} {cases}", it.part, self.of, it.cases)

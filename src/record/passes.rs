@@ -8,7 +8,7 @@ use super::estimates::CaseGroups;
 use crate::score::{pass_at_k, pass_hat_k_unbiased};
 use crate::statistics::{Estimate, Share, Sums, rate};
 
-/// The numbers of tries that pass@k and pass^k are told for.
+/// The values of k for which pass@k and pass^k are shown.
 const TRIES: [u32; 5] = [2, 3, 5, 10, 100];
 
 /// How often conversations pass, each by itself.

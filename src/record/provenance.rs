@@ -48,7 +48,7 @@ pub struct Provenance {
     /// The model that reviewed its messages; `None` where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer_model: Option<String>,
-    /// How repetitions were added until the models were told apart, where they were.
+    /// How repetitions were added until the models differed; `None` where their number was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<UntilDecided>,
     /// The persona's temperature.

@@ -6,7 +6,7 @@ use super::{Asker, Provenance, TrialRecord};
 use crate::evidence::{Evidence, Transcript, Turn, Usage};
 use crate::money::{Cost, Price};
 
-/// Who takes tokens.
+/// A party that uses tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spender {
     /// The agent under test.
@@ -153,7 +153,7 @@ impl Ledger {
             };
             self.row((spender, stage, &call.model), provenance).add(Some(call.usage));
         }
-        // What an earlier version kept.
+        // The form of an earlier version.
         if trial.calls.is_empty() {
             let persona = trial.evidence.as_ref().map(|evidence| evidence.persona_usage);
             if let Some(usage) = persona.filter(|usage| usage.calls > 0) {

@@ -34,7 +34,7 @@ pub struct RunSummary {
     /// The judge beside the facts, of each model of which assertions verify tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judge_checks: Vec<JudgeCheck>,
-    /// How the repetitions ended that were added until the models are told apart, where they were.
+    /// How the adding of repetitions ended; `None` where their number was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats_ended: Option<RepeatsEnded>,
     /// The run beside the baseline of its gate, where that names one and the run has come to its end.

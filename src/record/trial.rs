@@ -253,7 +253,7 @@ impl TrialRecord {
     /// Whether it is over only because a limit of money or tokens was reached.
     pub fn was_stopped_by_limit(&self) -> bool {
         let error = self.outcome.as_ref().filter(|outcome| !outcome.counts()).and_then(Outcome::error);
-        error.into_iter().chain(self.missing().map(Component::why)).any(LimitExceeded::is_told_in)
+        error.into_iter().chain(self.missing().map(Component::why)).any(LimitExceeded::is_limit_message)
     }
 
     /// The figures that are missing.

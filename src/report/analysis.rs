@@ -94,7 +94,7 @@ impl Analysis {
         self.calls(trial, review);
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
         for dimension in trial.scorecard.iter().filter(|_| counts).flat_map(|card| &card.dimensions) {
-            // What is wrong with calls is told call by call.
+            // Problems of calls are listed call by call.
             if dimension.metric() != "trajectory" || review.expected == 0 {
                 self.parts(trial, dimension);
             }
@@ -187,7 +187,7 @@ impl Analysis {
         }
     }
 
-    /// What comes first counts most: what says nothing of the agent, then tools, then metrics, each by how often.
+    /// Sorts by importance: trials without a result first, then tools, then metrics, each by frequency.
     fn sorted(&mut self) {
         let mut sums: HashMap<(Subject, String), usize> = HashMap::new();
         for group in &self.groups {

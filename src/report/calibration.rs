@@ -47,13 +47,13 @@ pub fn calibration(
         }
     }
     if let Some(spread) = spread {
-        page.paragraph(2, Ink::unpainted, &spread_words(spread));
+        page.paragraph(2, Ink::unpainted, &spread_text(spread));
     }
     page.text
 }
 
 /// Where the variance of the score comes from, and what would narrow its interval most.
-fn spread_words(SpreadShares { cases, personas, users, repeats, judging }: SpreadShares) -> String {
+fn spread_text(SpreadShares { cases, personas, users, repeats, judging }: SpreadShares) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let (of_personas, of_repeats) = (personas.unwrap_or(0.0), repeats + users.unwrap_or(0.0));
     let advice = match () {

@@ -8,7 +8,7 @@ use crate::money::Dollars;
 use crate::record::{CanaryCheck, StepsWritten};
 
 /// `told 3 bad and 1 good known conversation apart (known) · 4 calls, 3,400 tokens, $0.01`.
-pub(super) fn canary_words(check: &CanaryCheck) -> String {
+pub(super) fn canary_text(check: &CanaryCheck) -> String {
     let conversations = if check.good == 0 {
         format!("found fault with {}", count(check.bad, "known bad conversation"))
     } else {
@@ -18,12 +18,12 @@ pub(super) fn canary_words(check: &CanaryCheck) -> String {
 }
 
 /// `wrote those of politeness · 1 call, 340 tokens, $0.01`.
-pub(super) fn steps_words(steps: &StepsWritten) -> String {
+pub(super) fn steps_text(steps: &StepsWritten) -> String {
     format!("wrote those of {} · {}", plain(&steps.metrics.join(", ")), took(&steps.usage, steps.cost))
 }
 
 /// `an agent that does nothing gets 0.12`.
-pub(super) fn trivial_words(score: f64) -> String {
+pub(super) fn trivial_text(score: f64) -> String {
     format!("an agent that does nothing gets {}", two_decimals(score))
 }
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_that_nobody_knows_is_said() {
+    fn an_unknown_cost_is_reported() {
         let check = |cost| CanaryCheck {
             folder: "known".to_owned(),
             bad: 2,
@@ -51,9 +51,9 @@ mod tests {
             cost,
             ..CanaryCheck::default()
         };
-        let words = "found fault with 2 known bad conversations (known) · 1 call, 1,000 tokens";
-        assert_eq!(canary_words(&check(None)), format!("{words}, cost unknown"));
-        assert_eq!(canary_words(&check(Dollars::new(0.25))), format!("{words}, $0.25"));
-        assert_eq!(canary_words(&check(Some(Dollars::ZERO))), words);
+        let text = "found fault with 2 known bad conversations (known) · 1 call, 1,000 tokens";
+        assert_eq!(canary_text(&check(None)), format!("{text}, cost unknown"));
+        assert_eq!(canary_text(&check(Dollars::new(0.25))), format!("{text}, $0.25"));
+        assert_eq!(canary_text(&check(Some(Dollars::ZERO))), text);
     }
 }

@@ -136,7 +136,7 @@ pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
     page
 }
 
-/// That a try does not count, and why.
+/// The note that a try does not count, and why; empty where it does.
 pub fn excuse(failure: &FailedTry) -> String {
     failure.excuse.as_ref().map(|why| format!("; it does not count: {}", plain(why))).unwrap_or_default()
 }
@@ -187,12 +187,12 @@ pub fn event(event: &Event, ink: Ink) -> String {
         EventKind::FunctionResponse { .. } => Green,
         EventKind::Other { .. } => Yellow,
     };
-    let (kind, text) = event_words(event);
+    let (kind, text) = event_text(event);
     format!("{} {}", ink.paint(colour.on_default(), &format!("[{kind}]")), indented(&text))
 }
 
 /// The kind of an event, and its text.
-pub(super) fn event_words(event: &Event) -> (&'static str, String) {
+pub(super) fn event_text(event: &Event) -> (&'static str, String) {
     match &event.kind {
         EventKind::SystemPrompt { text } => ("system prompt", text.clone()),
         EventKind::GraphRequest { content, summary_direction } => {

@@ -21,12 +21,12 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
         None => page.lead((0, 2), (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
     }
     for subject in CoverageSubject::ALL {
-        let (covered, all) = coverage.of(subject);
+        let (covered, all) = coverage.counts(subject);
         if all == 0 {
             continue;
         }
         page.gap();
-        let (name, how) = words(subject);
+        let (name, how) = labels(subject);
         page.lead((0, 2), (Ink::bold, name), (Ink::unpainted, &format!("{covered} of {all} {how}")));
         for (item, touch) in coverage.items.iter().filter(|(item, _)| item.subject == subject) {
             line(&mut page, item, touch, screen.is_unfolded);
@@ -41,7 +41,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
             [(lost, Ink::bad, "not covered any more"), (gained, Ink::good, "covered now, and not before")];
         for (items, paint, what) in sides {
             for item in items {
-                let (name, _) = words(item.subject);
+                let (name, _) = labels(item.subject);
                 page.lead((0, 4), (paint, what), (Ink::unpainted, &format!("· {name} {}", named(item))));
             }
         }
@@ -64,8 +64,8 @@ fn named(item: &CoverageItem) -> String {
     }
 }
 
-/// The name of a kind, and how it is touched.
-fn words(subject: CoverageSubject) -> (&'static str, &'static str) {
+/// The plural of a kind, and the participle for what covers it.
+fn labels(subject: CoverageSubject) -> (&'static str, &'static str) {
     match subject {
         CoverageSubject::Tool => ("tools", "called"),
         CoverageSubject::Label => ("labels", "looked at by an assertion"),

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::comparison::{interval_words, signed};
+use super::comparison::{interval_text, signed};
 use super::{count, duration, plain, two_decimals};
 use crate::evidence::case_and_persona;
 use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, Provenance, RunSummary};
 use crate::statistics::{Estimate, Interval, LEVEL, Over, t_half_width, unseen_share};
 
-/// Of so few cases an interval is wider than anything that could be told from it.
+/// With fewer cases an interval is too wide to show anything.
 const LEAST_CASES: u32 = 3;
 
-/// Nobody holds more cases than these.
+/// The most cases that are advised.
 const MOST_CASES: u32 = 100_000;
 
-/// Nobody repeats a case so many times more.
+/// The largest factor of repetitions that is advised.
 const MOST_TIMES: u32 = 20;
 
 /// The uncertainty of one model's figures.
@@ -37,8 +37,8 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
         let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
         let varying = varying(&summary.provenance);
         let mut lines = lines((estimates, figure.personas.len().max(1)), score, varying);
-        if let (Some(score), Some(words)) = (lines.first_mut(), lacking_words(figure, score)) {
-            score.push_str(&words);
+        if let (Some(score), Some(text)) = (lines.first_mut(), lacking_text(figure, score)) {
+            score.push_str(&text);
         }
         Some(EstimateLines { heading: heading(&model, score), lines, more: more(estimates) })
     };
@@ -72,7 +72,7 @@ fn heading(model: &str, score: MeanFigure) -> String {
 }
 
 /// Of how many cases the score is, where others have none.
-fn lacking_words(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
+fn lacking_text(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
     let names: Vec<String> = figure.personas.iter().map(|it| it.persona.clone()).collect();
     let cases: BTreeSet<&str> = figure.cases.iter().map(|case| case_and_persona(&case.case, &names).0).collect();
     let lacking = cases.len().checked_sub(score.cases as usize).filter(|lacking| *lacking > 0)?;
@@ -84,7 +84,7 @@ fn lacking_words(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
 }
 
 fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Vec<String> {
-    let mut lines = vec![format!("score {}", figure_words(score))];
+    let mut lines = vec![format!("score {}", figure_text(score))];
     if let Some(interval) = score.skewed_interval {
         let Interval { low, high } = interval;
         lines.push(format!(
@@ -94,7 +94,7 @@ fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &s
         ));
     }
     if let Some(uplift) = estimates.uplift.filter(tells) {
-        let interval = uplift.interval.map(|interval| format!(" ({})", interval_words(interval))).unwrap_or_default();
+        let interval = uplift.interval.map(|interval| format!(" ({})", interval_text(interval))).unwrap_or_default();
         lines.push(format!("the facts add {}{interval} to the score", signed(uplift.mean)));
     }
     lines.extend(estimates.passes.as_ref().map(passes));
@@ -102,7 +102,7 @@ fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &s
     lines
 }
 
-fn figure_words(figure: MeanFigure) -> String {
+fn figure_text(figure: MeanFigure) -> String {
     let interval =
         figure.interval.map(|Interval { low, high }| format!(" ({} to {})", two_decimals(low), two_decimals(high)));
     format!("{}{}", two_decimals(figure.mean), interval.unwrap_or_default())
@@ -114,30 +114,29 @@ fn passes(passes: &Passes) -> String {
     let interval = interval.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
     let is_by_case = (value - f64::from(passes.passed) / f64::from(passes.n.max(1))).abs() >= 0.005;
     let by_case = if is_by_case { ", each case weighing the same" } else { "" };
-    let mut words = format!(
+    let mut text = format!(
         "{} of {} pass by themselves ({}{interval}{by_case})",
         passes.passed,
         count(passes.n as usize, "conversation"),
         percent(value)
     );
     if let Some(most) = passes.tries.last() {
-        words +=
-            &format!("; pass@{} {}, pass^{} {}", most.k, percent(most.pass_at_k), most.k, percent(most.pass_hat_k));
+        text += &format!("; pass@{} {}, pass^{} {}", most.k, percent(most.pass_at_k), most.k, percent(most.pass_hat_k));
     }
     if passes.repeated > 0 {
-        words += &match passes.flaky {
+        text += &match passes.flaky {
             0 => "; no case flips between repetitions".to_owned(),
             flaky => format!("; {flaky} of {} between repetitions", verb(flaky, passes.repeated)),
         };
     }
-    words
+    text
 }
 
 fn verb(flaky: u32, repeated: u32) -> String {
     format!("{} {}", count(repeated as usize, "case"), if flaky == 1 { "flips" } else { "flip" })
 }
 
-/// Who can make repetitions of a case differ.
+/// The parties that can make repetitions of a case differ.
 fn varying(provenance: &Provenance) -> &'static str {
     let has_persona = provenance.persona_model != "script";
     let has_judge = provenance.judge_model != "none";
@@ -153,7 +152,7 @@ fn varying(provenance: &Provenance) -> &'static str {
 /// of users.
 fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Option<String> {
     let share = estimates.share_of_repeats?;
-    let now = Precision::of(score)?;
+    let now = Precision::from_figure(score)?;
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let range = estimates.share_of_repeats_interval;
     let range = range.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
@@ -179,7 +178,7 @@ fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &
     })
 }
 
-/// What the width of a score's interval over cases comes from.
+/// The parts of the width of a score's interval over cases.
 #[derive(Clone, Copy)]
 struct Precision {
     mean: f64,
@@ -189,7 +188,7 @@ struct Precision {
 }
 
 impl Precision {
-    fn of(score: MeanFigure) -> Option<Precision> {
+    fn from_figure(score: MeanFigure) -> Option<Precision> {
         let (error, cases) = (score.standard_error?, score.cases);
         score.interval?;
         Some(Precision { mean: score.mean, deviation: error * f64::from(cases).sqrt(), cases })
@@ -205,7 +204,7 @@ impl Precision {
 }
 
 fn more(estimates: &Estimates) -> Vec<String> {
-    let named = |it: &NamedFigure| format!("{} {}", plain(&it.name), figure_words(it.figure));
+    let named = |it: &NamedFigure| format!("{} {}", plain(&it.name), figure_text(it.figure));
     let percentile = |it: &Percentile| {
         let time = |ms: f64| duration(ms / 1000.0);
         let interval = it.ms.interval.map(|own| format!(" ({} to {})", time(own.low), time(own.high)));
@@ -220,7 +219,7 @@ fn more(estimates: &Estimates) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What is advised for cases whose means spread so much, of which repetitions make this share.
+    /// The advice for cases with this deviation of their means, of which repetitions make this share.
     fn advised(share: f64, cases: u32, deviation: f64) -> String {
         let error = deviation / f64::from(cases).sqrt();
         let score = serde_json::json!({
@@ -275,8 +274,8 @@ mod tests {
         let figure: ModelFigure = serde_json::from_value(figure).unwrap();
         let score =
             |cases: u32| serde_json::from_value(serde_json::json!({"n": cases, "cases": cases, "mean": 0.8})).unwrap();
-        let words = lacking_words(&figure, score(3)).unwrap();
-        assert_eq!(words, " over the 3 of 4 cases that have one: what the other 1 would have may be anything");
-        assert_eq!(lacking_words(&figure, score(4)), None);
+        let text = lacking_text(&figure, score(3)).unwrap();
+        assert_eq!(text, " over the 3 of 4 cases that have one: what the other 1 would have may be anything");
+        assert_eq!(lacking_text(&figure, score(4)), None);
     }
 }

@@ -106,7 +106,7 @@ impl Format {
         NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 
-    /// The name that a word may be meant to be.
+    /// The nearest name, as a suggestion.
     pub fn nearest(name: &str) -> Option<&'static str> {
         nearest(&name.to_lowercase(), NAMES.iter().map(|(known, _)| *known))
     }

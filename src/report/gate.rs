@@ -1,6 +1,6 @@
 //! The rules of the gate with their figures, in words.
 
-use super::comparison::{interval_words, signed};
+use super::comparison::{interval_text, signed};
 use super::{Ink, Paint, beside_gate, count, duration, plain, two_decimals};
 use crate::record::{BaselineFigure, GateLine, GateRule, GateState, Overview, gate_lines};
 use crate::score::{Decision, GateRules, RepeatsEnded, Score};
@@ -24,12 +24,12 @@ pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
 }
 
 /// A rule with its figure, and the model where there are several.
-pub(super) fn line_words(line: &GateLine<'_>, is_one: bool) -> String {
+pub(super) fn line_text(line: &GateLine<'_>, is_one: bool) -> String {
     let model = line.model.filter(|_| !is_one).map(|model| format!("{}: ", plain(model))).unwrap_or_default();
-    format!("{model}{}", rule_words(line))
+    format!("{model}{}", rule_text(line))
 }
 
-fn rule_words(line: &GateLine<'_>) -> String {
+fn rule_text(line: &GateLine<'_>) -> String {
     match &line.rule {
         GateRule::MinScore(least, score) => {
             let score = score.map_or_else(|| "no score".to_owned(), |score| beside_gate(score, Some(*least)));
@@ -51,16 +51,16 @@ fn rule_words(line: &GateLine<'_>) -> String {
                 GateState::Open => ": so few replies don't show that more than 5 of 100 take longer",
                 _ => "",
             };
-            let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_words(found) + few);
+            let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
             format!("latencyP95 {most}: {found}")
         }
-        GateRule::Until(most, ended) => until_words(*most, *ended),
+        GateRule::Until(most, ended) => until_text(*most, *ended),
         GateRule::Baseline(allowed, name, check, figure) => {
             let run = check.and_then(|check| check.run.as_deref());
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
             let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
-                (Some(figure), _) => format!("{rule}: {}", figure_words(figure, (line.state, *allowed))),
+                (Some(figure), _) => format!("{rule}: {}", figure_text(figure, (line.state, *allowed))),
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
                 (None, None) => format!("{rule}: not compared"),
@@ -69,7 +69,7 @@ fn rule_words(line: &GateLine<'_>) -> String {
     }
 }
 
-fn until_words(most: u32, ended: Option<RepeatsEnded>) -> String {
+fn until_text(most: u32, ended: Option<RepeatsEnded>) -> String {
     let Some(RepeatsEnded { repeats, decision }) = ended else {
         return format!("until decided: no repetition of {most} was held to its end");
     };
@@ -83,16 +83,16 @@ fn until_words(most: u32, ended: Option<RepeatsEnded>) -> String {
     }
 }
 
-fn latency_words(found: Estimate) -> String {
+fn latency_text(found: Estimate) -> String {
     let time = |ms: f64| duration(ms / 1000.0);
     let interval = found.interval.map(|it| format!(" ({} to {})", time(it.low), time(it.high)));
     format!("{}{}", time(found.value), interval.unwrap_or_default())
 }
 
-fn figure_words(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> String {
+fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> String {
     let cases = count(figure.cases as usize, "case");
     let over = format!("over {} of {cases}", count(figure.pairs as usize, "pair"));
-    let interval = figure.interval.map(|it| format!(" ({})", interval_words(it))).unwrap_or_default();
+    let interval = figure.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();
     let difference = match (figure.interval, figure.difference) {
         (None, difference) if difference.abs() < Score::HAIR => format!("no pair differs, {over}"),
         _ => format!("{}{interval} {over}", signed(figure.difference)),

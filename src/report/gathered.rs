@@ -49,7 +49,6 @@ pub struct Gathered {
 /// A dimension that has parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// Its name.
     pub(super) name: String,
     /// Whether its parts are assertions, which hold or fail.
     pub(super) holds: bool,
@@ -231,7 +230,7 @@ impl Gathered {
         let mut sides = self.sides.iter().map(|(side, scores)| (side, scores));
         let Some(first) = sides.next() else { return Vec::new() };
         let pairs: Vec<_> = sides.map(|other| [first, other]).collect();
-        compare(&pairs, Rules::of_run(provenance.until.as_ref(), provenance.rng_seed))
+        compare(&pairs, Rules::for_run(provenance.until.as_ref(), provenance.rng_seed))
     }
 
     /// Takes in a trial; `group` is the place of its group.

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_limits_them_is_said() {
+    fn their_limits_are_stated() {
         let starts = |check: &JudgeCheck, is_random| reserves(check, is_random).concat();
         assert!(starts(&check(), false).starts_with("The verified cases were chosen, not drawn by lot"));
         let mut unlike = check();

@@ -14,7 +14,7 @@ pub fn listing(run: &ListedRun, ink: Ink, width: usize) -> String {
     let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, run.verdict_label(), figures(run));
     let room = width.saturating_sub(fixed.width());
     let job = one_line(&run.provenance.job, room);
-    // What is left is for the models.
+    // The remaining columns are for the models.
     let room = room.saturating_sub(job.width() + 2);
     let models = one_line(&run.provenance.models.join(", "), room);
     match room {

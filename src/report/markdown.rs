@@ -5,16 +5,16 @@
 
 use std::io::Write;
 
-use super::cached::cached_words;
-use super::canaries::{canary_words, steps_words, trivial_words};
+use super::cached::cached_text;
+use super::canaries::{canary_text, steps_text, trivial_text};
 use super::estimates::estimate_lines;
 use super::format::{DocumentResult, WrittenRun};
-use super::gate::{line_words, mark, shown_lines};
+use super::gate::{line_text, mark, shown_lines};
 use super::jobs::verdict_counts;
 use super::judge_check::judge_lines;
 use super::personas::persona_lines;
-use super::terminal::verdict_words;
-use super::validity::{discarded_words, fault_words, remedy_words, validity_words};
+use super::terminal::verdict_text;
+use super::validity::{discarded_texts, fault_text, remedy_text, validity_text};
 use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
@@ -76,7 +76,7 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
         let summary = &run.overview.summary;
         let scores: Vec<String> =
             summary.figures.iter().map(|figure| score(&figure.figure, summary.provenance.min_score)).collect();
-        let name = words(&summary.provenance.job, NAME);
+        let name = inline(&summary.provenance.job, NAME);
         page += &format!("| {} {} | {name} | {} |\n", sign(summary), summary.verdict_label(), scores.join(" "));
     }
     page + "\n"
@@ -84,48 +84,48 @@ fn contents<E>(runs: &[WrittenRun<'_, E>]) -> String {
 
 fn heading(run: &Overview) -> String {
     let (summary, provenance) = (&run.summary, &run.summary.provenance);
-    let (word, rest) = verdict_words(run);
+    let (word, rest) = verdict_text(run);
     let colon = if rest.is_empty() { "" } else { ": " };
     let mut page = format!(
         "## {} {}\n\n**{word}**{colon}{}\n\n",
         sign(summary),
-        words(&provenance.job, NAME),
-        words(&rest, REASON)
+        inline(&provenance.job, NAME),
+        inline(&rest, REASON)
     );
-    for line in validity_words(run).into_iter().chain(discarded_words(run)).chain(remedy_words(run)) {
-        page += &format!("{}\n\n", words(&line, REASON));
+    for line in validity_text(run).into_iter().chain(discarded_texts(run)).chain(remedy_text(run)) {
+        page += &format!("{}\n\n", inline(&line, REASON));
     }
     for line in shown_lines(run) {
-        let text = line_words(&line, summary.figures.len() == 1);
-        page += &format!("- {} {}\n", mark(line.state).0, words(&text, REASON));
+        let text = line_text(&line, summary.figures.len() == 1);
+        page += &format!("- {} {}\n", mark(line.state).0, inline(&text, REASON));
     }
     page += if shown_lines(run).is_empty() { "" } else { "\n" };
     page += &scores(run);
     for lines in estimate_lines(summary) {
-        page += &format!("**{}**\n\n", words(&lines.heading, REASON));
-        lines.lines.iter().for_each(|line| page += &format!("- {}\n", words(line, LINES * LINE)));
+        page += &format!("**{}**\n\n", inline(&lines.heading, REASON));
+        lines.lines.iter().for_each(|line| page += &format!("- {}\n", inline(line, LINES * LINE)));
         page.push('\n');
     }
     for lines in judge_lines(summary) {
-        page += &format!("**{}**\n\n", words(&lines.heading, NAME));
+        page += &format!("**{}**\n\n", inline(&lines.heading, NAME));
         lines
             .facts
             .iter()
             .chain(&lines.reserves)
-            .for_each(|line| page += &format!("- {}\n", words(line, LINES * LINE)));
+            .for_each(|line| page += &format!("- {}\n", inline(line, LINES * LINE)));
         page.push('\n');
     }
-    let mut facts = vec![format!("agent {}", words(&provenance.agent, NAME))];
-    facts.extend(provenance.selection.iter().map(|selection| words(selection, NAME)));
-    facts.push(format!("persona {}", words(&provenance.persona_model, NAME)));
-    facts.extend(provenance.reviewer_model.iter().map(|model| format!("reviewed by {}", words(model, NAME))));
-    facts.extend(fault_words(run));
-    facts.extend(persona_lines(run).iter().map(|line| words(line, REASON)));
-    facts.push(format!("judge {}", words(&provenance.judge_model, NAME)));
-    facts.extend(cached_words(run));
-    facts.extend(provenance.steps.iter().map(|it| words(&format!("which {}", steps_words(it)), REASON)));
-    facts.extend(provenance.canaries.iter().map(|it| words(&format!("which {}", canary_words(it)), REASON)));
-    facts.extend(provenance.trivial_score.map(|score| format!("audit: {}", trivial_words(score))));
+    let mut facts = vec![format!("agent {}", inline(&provenance.agent, NAME))];
+    facts.extend(provenance.selection.iter().map(|selection| inline(selection, NAME)));
+    facts.push(format!("persona {}", inline(&provenance.persona_model, NAME)));
+    facts.extend(provenance.reviewer_model.iter().map(|model| format!("reviewed by {}", inline(model, NAME))));
+    facts.extend(fault_text(run));
+    facts.extend(persona_lines(run).iter().map(|line| inline(line, REASON)));
+    facts.push(format!("judge {}", inline(&provenance.judge_model, NAME)));
+    facts.extend(cached_text(run));
+    facts.extend(provenance.steps.iter().map(|it| inline(&format!("which {}", steps_text(it)), REASON)));
+    facts.extend(provenance.canaries.iter().map(|it| inline(&format!("which {}", canary_text(it)), REASON)));
+    facts.extend(provenance.trivial_score.map(|score| format!("audit: {}", trivial_text(score))));
     facts.push(count(run.begun, "conversation"));
     facts.extend(run.totals.calls());
     let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
@@ -133,7 +133,7 @@ fn heading(run: &Overview) -> String {
     let (usage, cost, _) = total(run.spending.iter());
     facts.extend(usage.total_tokens().map(|tokens| format!("{} tokens", thousands(tokens))));
     let dollars = cost.known();
-    facts.extend((dollars > crate::money::Dollars::ZERO).then(|| words(&dollars.to_string(), NAME)));
+    facts.extend((dollars > crate::money::Dollars::ZERO).then(|| inline(&dollars.to_string(), NAME)));
     page.push_str(&format!("{}\n\n", facts.join(" · ")));
     page
 }
@@ -141,7 +141,7 @@ fn heading(run: &Overview) -> String {
 /// The score of each case in each condition, a column a model.
 fn scores(run: &Overview) -> String {
     let (figures, gate) = (&run.summary.figures, run.summary.provenance.min_score);
-    let names: Vec<String> = figures.iter().map(|figure| words(&figure.model, NAME)).collect();
+    let names: Vec<String> = figures.iter().map(|figure| inline(&figure.model, NAME)).collect();
     let mut page = format!("| case | condition | {} |\n|---|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
     let Some(first) = figures.first() else { return String::new() };
     for case in first.cases.iter().take(CASES) {
@@ -151,7 +151,7 @@ fn scores(run: &Overview) -> String {
                 case.conditions.iter().find(|it| it.condition == condition.condition).map(|it| score(&it.figure, gate))
             };
             let cells: Vec<String> = figures.iter().map(|figure| of_model(figure).unwrap_or_default()).collect();
-            let name = words(&case.case, NAME);
+            let name = inline(&case.case, NAME);
             page += &format!("| {name} | {} | {} |\n", condition.condition.label(), cells.join(" | "));
         }
     }
@@ -172,10 +172,10 @@ fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String
     let id = &trial.trial;
     let why = trial.why_no_score();
     let items = trial.scorecard.iter().flat_map(|card| card.shortfalls());
-    let mut reasons: Vec<String> = why.iter().map(|why| format!("- {}\n", words(why, REASON))).collect();
+    let mut reasons: Vec<String> = why.iter().map(|why| format!("- {}\n", inline(why, REASON))).collect();
     reasons.extend(items.map(|item| {
         let figure = item.component.score().map_or("missing".to_owned(), |it| two_decimals(it.get()));
-        format!("- **{figure}** {}: {}\n", words(&item.label, NAME), block(item.component.why()))
+        format!("- **{figure}** {}: {}\n", inline(&item.label, NAME), block(item.component.why()))
     }));
     if let Some(card) = trial.scorecard.as_ref().filter(|card| card.failure_count > 0) {
         let tries = if card.failure_count == 1 { "try" } else { "tries" };
@@ -186,19 +186,19 @@ fn losses(trial: &TrialRecord, names: TrialNames, gate: Option<Score>) -> String
     }
     let score = trial.score().map_or_else(|| "no score".to_owned(), |it| beside_gate(it.get(), gate.map(Score::get)));
     let last = trial.evidence.as_ref().and_then(|evidence| evidence.transcript.turns.last());
-    let said = last.map(|turn| {
-        let agent = turn.agent.as_deref().map_or("no reply".to_owned(), |text| words(text, REASON));
-        format!("\nThe last turn:\n\n- user: {}\n- agent: {agent}\n", words(&turn.user, REASON))
+    let last_turn = last.map(|turn| {
+        let agent = turn.agent.as_deref().map_or("no reply".to_owned(), |text| inline(text, REASON));
+        format!("\nThe last turn:\n\n- user: {}\n- agent: {agent}\n", inline(&turn.user, REASON))
     });
-    let case = names.tell_cases().then(|| words(&id.case, NAME));
-    let model = names.tell_models().then(|| words(&id.model, NAME));
+    let case = names.tell_cases().then(|| inline(&id.case, NAME));
+    let model = names.tell_models().then(|| inline(&id.model, NAME));
     let repeat = names.tell_repeats().then(|| format!("#{}", id.repeat));
     let name = case.into_iter().chain(model).chain([id.condition.label().to_owned()]).chain(repeat);
     format!(
         "<details><summary><b>{score}</b> {}</summary>\n\n{}{}\n</details>\n\n",
         name.collect::<Vec<_>>().join(" · "),
         reasons.concat(),
-        said.unwrap_or_default()
+        last_turn.unwrap_or_default()
     )
 }
 
@@ -211,7 +211,7 @@ fn sign(run: &RunSummary) -> &'static str {
     }
 }
 
-/// A score, told from the gate.
+/// A score, with enough decimals to differ from the gate.
 fn score(component: &Component, gate: Option<Score>) -> String {
     component.score().map_or_else(|| "–".to_owned(), |score| beside_gate(score.get(), gate.map(Score::get)))
 }
@@ -224,11 +224,11 @@ const LINE: usize = 160;
 /// A reason of several lines, one below the other, each as far in as it was.
 fn block(why: &str) -> String {
     let mut lines = why.lines();
-    let Some(first) = lines.next().filter(|_| why.contains('\n')) else { return words(why, REASON) };
-    let mut block = words(first, REASON);
+    let Some(first) = lines.next().filter(|_| why.contains('\n')) else { return inline(why, REASON) };
+    let mut block = inline(first, REASON);
     for line in lines.by_ref().take(LINES) {
         let inside = line.trim_start_matches(' ');
-        block.push_str(&format!("<br>{}{}", "&nbsp;".repeat((line.len() - inside.len()).min(8)), words(inside, LINE)));
+        block.push_str(&format!("<br>{}{}", "&nbsp;".repeat((line.len() - inside.len()).min(8)), inline(inside, LINE)));
     }
     match lines.count() {
         0 => block,
@@ -237,28 +237,28 @@ fn block(why: &str) -> String {
     }
 }
 
-/// A text of anybody's as words on one line. What Markdown or HTML could read is written as a character reference, which
+/// An untrusted text as plain Markdown on one line. What Markdown or HTML could read is written as a character reference, which
 /// neither reads; an address and a name behind `@` are parted by a character of no width, so that neither becomes a link.
-fn words(text: &str, columns: usize) -> String {
+fn inline(text: &str, columns: usize) -> String {
     let line = one_line(text, columns);
-    let mut words = String::with_capacity(line.len());
+    let mut escaped = String::with_capacity(line.len());
     let mut before = ' ';
     for (at, c) in line.char_indices() {
         match c {
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '(' | ')' | '#' | '!' | '|' | '~' | '&'
-            | '"' | '\'' | '$' | '^' | '=' => words.push_str(&format!("&#{};", u32::from(c))),
+            | '"' | '\'' | '$' | '^' | '=' => escaped.push_str(&format!("&#{};", u32::from(c))),
             // At the beginning of a line they are a list.
             '-' | '+' | '.' if line[..at].chars().all(|c| c.is_ascii_digit()) => {
-                words.push_str(&format!("&#{};", u32::from(c)));
+                escaped.push_str(&format!("&#{};", u32::from(c)));
             }
-            '@' => words.push_str("&#64;&#8203;"),
-            ':' if line[at..].starts_with("://") => words.push_str(":&#8203;"),
-            '.' if before.eq_ignore_ascii_case(&'w') => words.push_str(".&#8203;"),
-            c => words.push(c),
+            '@' => escaped.push_str("&#64;&#8203;"),
+            ':' if line[at..].starts_with("://") => escaped.push_str(":&#8203;"),
+            '.' if before.eq_ignore_ascii_case(&'w') => escaped.push_str(".&#8203;"),
+            c => escaped.push(c),
         }
         before = c;
     }
-    words
+    escaped
 }
 
 #[cfg(test)]
@@ -279,7 +279,7 @@ mod tests {
             ("see https://x.org, www.x.org, @all", "see https:&#8203;//x.org, www.&#8203;x.org, &#64;&#8203;all"),
             ("&lt;b&gt; `c` **d** $e$", "&#38;lt;b&#38;gt; &#96;c&#96; &#42;&#42;d&#42;&#42; &#36;e&#36;"),
         ] {
-            assert_eq!(words(said, 500), written);
+            assert_eq!(inline(said, 500), written);
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_is_markup(said in any::<String>()) {
-            let words = words(&said, 200);
+            let words = inline(&said, 200);
             prop_assert!(!words.contains(['<', '>', '|', '`', '*', '[', ']', '\\', '\n', '\r']), "{}", words);
             let bare = words.replace("&#", "");
             prop_assert!(!bare.contains(['&', '#']), "{}", words);

@@ -1,4 +1,4 @@
-//! Reports on a run. In come its record, summary and trials; out goes text. Pure functions: whoever prints decides
+//! Reports on a run. In come its record, summary and trials; out goes text. Pure functions: the caller decides
 //! where it goes.
 //!
 //! Invariant: whatever an agent or a model said is untrusted and passes through [`plain`] before it reaches a terminal.

@@ -26,12 +26,12 @@ pub fn decimals(value: f64, digits: usize) -> String {
 pub fn telling_decimals(figures: &[f64]) -> usize {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let is_told = |digits: &usize| {
+    let tells_apart = |digits: &usize| {
         sorted
             .windows(2)
             .all(|pair| pair[1] - pair[0] < Score::HAIR || decimals(pair[0], *digits) != decimals(pair[1], *digits))
     };
-    (2..10).find(is_told).unwrap_or(10)
+    (2..10).find(tells_apart).unwrap_or(10)
 }
 
 /// A figure with two decimals, and as many more as tell it apart from a gate.

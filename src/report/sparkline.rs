@@ -14,9 +14,9 @@ const LEAST_RANGE: f64 = 0.1;
 pub(super) enum Bar {
     /// A figure.
     Of(f64),
-    /// Nothing is known.
+    /// No figure.
     Unknown,
-    /// What follows can't be compared with what is before.
+    /// Later figures can't be compared with earlier ones.
     Break,
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::comparison::{interval_words, signed};
+use super::comparison::{interval_text, signed};
 use super::numbers::count;
 use super::sparkline::{Bar, sparkline};
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plain, two_decimals};
@@ -34,7 +34,7 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
     );
     for model in models(trend) {
         page.gap();
-        of_model(&mut page, trend, model, (screen, is_ascii));
+        write_model(&mut page, trend, model, (screen, is_ascii));
     }
     page.gap();
     flakes(&mut page, trend, screen);
@@ -52,7 +52,7 @@ fn models(trend: &Trend) -> Vec<&str> {
     models
 }
 
-fn of_model(page: &mut Page, trend: &Trend, model: &str, (screen, is_ascii): (Screen, bool)) {
+fn write_model(page: &mut Page, trend: &Trend, model: &str, (screen, is_ascii): (Screen, bool)) {
     let series: Vec<&Series> = trend.series.iter().filter(|series| series.model == model).collect();
     let bars = bars(&trend.nights, model, &series);
     let line = sparkline(&bars, screen.width.saturating_sub(2), is_ascii);
@@ -185,7 +185,7 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
 
 fn change(change: &Change) -> Sentence {
     let shift = &change.shift;
-    let interval = shift.interval.map(|it| format!(" ({})", interval_words(it))).unwrap_or_default();
+    let interval = shift.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();
     let paint = if shift.difference < 0.0 { Ink::bad } else { Ink::good };
     let (before, after) = (count(change.nights_before, "night"), change.nights_after);
     (
@@ -205,7 +205,7 @@ fn day(at: DateTime<Utc>) -> String {
 }
 
 fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
-    let lost = lost_words(&trend.lost);
+    let lost = lost_text(&trend.lost);
     if trend.flakes.is_empty() {
         let is_asked = trend.nights.iter().flat_map(|night| &night.models).any(|model| model.passes.is_some());
         let words = match is_asked {
@@ -260,7 +260,7 @@ fn flake(flake: &SuspectedFlake) -> Row {
 }
 
 /// Conversations that are no flips, in words; `None` where there are none.
-fn lost_words(lost: &Lost) -> Option<String> {
+fn lost_text(lost: &Lost) -> Option<String> {
     let kinds = [
         (lost.broken, "broken"),
         (lost.persona_invalid, "spoilt by the persona"),
@@ -336,9 +336,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_said_in_words() {
+    fn findings_are_sentences() {
         let page = page(&nights("m"), 24, 100);
-        for told in [
+        for line in [
             "Order desk: 24 nights\n",
             "\nm ",
             "1970-01-06 03:00 id5",
@@ -348,8 +348,8 @@ mod tests {
             " 13 nights before and 8 since\n",
             "too few nights to say: 2 nights, 2 cases; with 10 a change can show at the earliest\n",
         ] {
-            let told = told.replace("03:00", "00:00");
-            assert!(page.contains(&told), "{told}\n{page}");
+            let line = line.replace("03:00", "00:00");
+            assert!(page.contains(&line), "{line}\n{page}");
         }
         assert!(!page.contains("95 % interval") && page.contains("$0.31"), "{page}");
     }

@@ -5,7 +5,7 @@ use super::{plain, two_decimals};
 use crate::record::{ModelValidity, Overview};
 
 /// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was held.
-pub(super) fn validity_words(run: &Overview) -> Option<String> {
+pub(super) fn validity_text(run: &Overview) -> Option<String> {
     let (validity, provenance) = (&run.validity, &run.summary.provenance);
     let is_asked = provenance.min_validity.is_some();
     let is_model =
@@ -26,8 +26,8 @@ pub(super) fn validity_words(run: &Overview) -> Option<String> {
 }
 
 /// For each model with many conversations that were discarded: what its score would be, had the agent lost them.
-pub(super) fn discarded_words(run: &Overview) -> Vec<String> {
-    let words = |it: &ModelValidity| {
+pub(super) fn discarded_texts(run: &Overview) -> Vec<String> {
+    let text = |it: &ModelValidity| {
         let figure = run.summary.figures.iter().find(|figure| figure.model == it.model)?;
         let score = figure.figure.score()?;
         let worst = it.worst(score)?;
@@ -41,14 +41,14 @@ pub(super) fn discarded_words(run: &Overview) -> Vec<String> {
             two_decimals(score.get())
         ))
     };
-    run.validity.of_models.iter().filter_map(words).collect()
+    run.validity.of_models.iter().filter_map(text).collect()
 }
 
 /// The most faults that are named as ones to allow.
 const NAMED: usize = 3;
 
 /// What to try where conversations have no score because of the persona, or too many were discarded; `None` otherwise.
-pub(super) fn remedy_words(run: &Overview) -> Option<String> {
+pub(super) fn remedy_text(run: &Overview) -> Option<String> {
     let (validity, provenance) = (&run.validity, &run.summary.provenance);
     let is_below = provenance.min_validity.is_some_and(|least| validity.is_below(least));
     if validity.unscored == 0 && !is_below || matches!(provenance.persona_model.as_str(), "script" | "scripted") {
@@ -65,7 +65,7 @@ pub(super) fn remedy_words(run: &Overview) -> Option<String> {
 }
 
 /// `4 messages were faulty and asked for again: 3 repetition, 1 fact leak`; `None` where there was none.
-pub(super) fn fault_words(run: &Overview) -> Option<String> {
+pub(super) fn fault_text(run: &Overview) -> Option<String> {
     let faults = &run.validity.faults;
     let parts: Vec<String> = faults.iter().map(|(guard, many)| format!("{many} {}", guard.label())).collect();
     (!parts.is_empty()).then(|| format!("messages not sent: {}", parts.join(", ")))

@@ -145,10 +145,10 @@ impl Component {
         self
     }
 
-    /// Ends the reason of a good mark for which a judge quoted nothing that the agent said or did.
+    /// The end of the reason of a good score without a quote of the agent's messages or calls.
     pub const UNSUPPORTED: &str = " (rests on no word of the agent)";
 
-    /// Whether it is a good mark for which a judge quoted nothing that the agent said or did.
+    /// Whether it is a good score without a quote of the agent's messages or calls.
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Component::Scored { why, .. } if why.contains(Component::UNSUPPORTED))
     }

@@ -25,7 +25,7 @@ pub struct GateRules {
     #[serde(rename = "latencyP95", skip_serializing_if = "Option::is_none")]
     pub latency_p95_ms: Option<f64>,
     /// The consequence of a rule that is neither shown to be kept nor to be broken.
-    #[serde(skip_serializing_if = "OnInconclusive::is_told")]
+    #[serde(skip_serializing_if = "OnInconclusive::is_inconclusive")]
     pub on_inconclusive: OnInconclusive,
 }
 
@@ -62,7 +62,7 @@ pub enum OnInconclusive {
 
 impl OnInconclusive {
     /// Whether the run is inconclusive then.
-    pub fn is_told(&self) -> bool {
+    pub fn is_inconclusive(&self) -> bool {
         *self == OnInconclusive::Tell
     }
 }

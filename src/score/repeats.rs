@@ -132,7 +132,7 @@ impl PassStatus {
     }
 
     /// Of several together: failed if any is, else passed if any is.
-    pub fn of_all(all: impl IntoIterator<Item = PassStatus>) -> PassStatus {
+    pub fn combine(all: impl IntoIterator<Item = PassStatus>) -> PassStatus {
         all.into_iter().fold(PassStatus::NotEvaluated, |so_far, next| match (so_far, next) {
             (PassStatus::Failed, _) | (_, PassStatus::Failed) => PassStatus::Failed,
             (PassStatus::Passed, _) | (_, PassStatus::Passed) => PassStatus::Passed,
@@ -229,9 +229,9 @@ mod tests {
     #[test]
     fn one_failure_fails_a_case_and_without_a_score_it_is_not_evaluated() {
         use PassStatus::{Failed, NotEvaluated, Passed};
-        assert_eq!(PassStatus::of_all([]), NotEvaluated);
-        assert_eq!(PassStatus::of_all([NotEvaluated, Passed]), Passed);
-        assert_eq!(PassStatus::of_all([Passed, Failed, NotEvaluated]), Failed);
+        assert_eq!(PassStatus::combine([]), NotEvaluated);
+        assert_eq!(PassStatus::combine([NotEvaluated, Passed]), Passed);
+        assert_eq!(PassStatus::combine([Passed, Failed, NotEvaluated]), Failed);
         assert_eq!(PassStatus::new(Some(score(0.5)), score(0.5)), Passed);
         assert_eq!(PassStatus::new(Some(score(0.4)), score(0.5)), Failed);
         assert_eq!(PassStatus::new(None, score(0.0)), NotEvaluated);

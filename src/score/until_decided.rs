@@ -1,4 +1,4 @@
-//! Repetitions that are added until the models of a run are told apart.
+//! Repetitions that are added until the models of a run differ significantly.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ const ALPHA: f64 = 0.05;
 /// Each look comes after about so many times the repetitions of the one before.
 const GROWTH: f64 = 1.4;
 
-/// How a run of several models adds repetitions until each is told apart from the first one, or all are held.
+/// How a run of several models adds repetitions until each differs from the first one, or all are held.
 ///
 /// It is looked at the scores after fixed numbers of repetitions. The chance of a false claim is divided among the looks
 /// (Bonferroni), so that it holds for all of them together, whenever the run ends: an interval of a look covers at 1 less
@@ -45,7 +45,7 @@ impl UntilDecided {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
-    /// Each model is told apart from the first one, or shown to be the same.
+    /// Each model is shown to differ from the first one, or to be the same.
     Decided,
     /// All that may be held are held, and it is open.
     MostHeld,
@@ -54,7 +54,7 @@ pub enum Decision {
     MoreCasesNeeded,
 }
 
-/// How the repetitions of a run ended that were added until its models are told apart.
+/// How the adding of repetitions to a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RepeatsEnded {

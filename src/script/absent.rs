@@ -1,5 +1,5 @@
 //! Absent data: an index out of range, a missing key and JSON's `null` read as `()`, and so does whatever is read from
-//! them. What is asked of them is false; what is computed from them is absent.
+//! them. Comparisons with them are false; computations with them are absent.
 
 use rhai::{Dynamic, Engine};
 

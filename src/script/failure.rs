@@ -23,7 +23,7 @@ pub(crate) enum ScriptFailure {
     Other(String),
 }
 
-/// Why nobody knows whether a script holds, in a sentence.
+/// A script without a result: why, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScriptError(pub(super) String);

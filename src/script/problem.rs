@@ -174,7 +174,7 @@ mod tests {
     use crate::script::EXPRESSION;
 
     #[test]
-    fn words_of_other_languages_and_of_rhai_itself_are_told_how_to_be_written() {
+    fn words_of_other_languages_get_a_hint() {
         for (script, column, help) in [
             ("evaluation.turnCount == 1 and true", 27, "it is written `&&`"),
             ("evaluation.turnCount == 1 or true", 27, "it is written `||`"),

@@ -20,7 +20,7 @@ pub(crate) fn shown(value: &Dynamic) -> String {
     cut(text, SHOWN)
 }
 
-/// That a script's value is neither true nor false.
+/// The message for a value that is neither true nor false.
 pub(crate) fn no_boolean(value: &Dynamic) -> String {
     format!("the expression must be true or false, but it is {}; compare it with something", shown(value))
 }

@@ -16,7 +16,6 @@ pub(crate) enum LexemeKind {
 /// A piece of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lexeme<'a> {
-    /// Its kind.
     pub(crate) kind: LexemeKind,
     /// As it is written.
     pub(crate) text: &'a str,
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_strings_and_signs_are_told_apart() {
+    fn words_strings_and_signs_are_distinguished() {
         let texts = |script| tokens(script).iter().map(|token| token.text).collect::<Vec<_>>();
         assert_eq!(
             texts("a.b(|it| it.c == \"x \\\" }\")"),

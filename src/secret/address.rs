@@ -9,7 +9,7 @@ use super::naming::is_key_name;
 /// An opening of braces that is not closed within so many bytes is none.
 const LONGEST_IN_BRACES: usize = 200;
 
-/// The parts of all addresses in a text that nobody may read: what stands before an `@`, and the values of parameters
+/// The secret parts of all addresses in a text: the part before an `@`, and the values of parameters
 /// that are keys by their names.
 pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
@@ -27,7 +27,7 @@ pub fn secret_parts(text: &str) -> Vec<Range<usize>> {
         }
         let address = &text[start..places.peek().map_or(end, |next| end.min(*next).max(start))];
         let host = address.find(['/', '?', '#']).unwrap_or(address.len());
-        // A password that nobody has encoded can hold these characters too.
+        // A password that is not encoded can hold these characters too.
         let login = address[..host].rfind('@').map(|at| whole_login(address, at)).or_else(|| stray_login(address));
         parts.extend(login.filter(|login| *login > 0).map(|login| start..start + login));
         let rest = login.unwrap_or(0);

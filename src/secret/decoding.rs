@@ -1,4 +1,4 @@
-//! Escapes of JSON, addresses and HTML, read whatever they stand in: what somebody has encoded is compared as it was before.
+//! Decodes escapes of JSON, addresses and HTML in any text, so that encoded secrets are compared in their plain form.
 //!
 //! Invariant: the place of whatever is found in the decoded bytes is known in those before.
 

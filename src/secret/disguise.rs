@@ -1,5 +1,5 @@
 //! Characters that are other than they look: invisible ones, what steers a terminal, and letters and digits that are drawn like
-//! those of ASCII. What is searched is also read without them.
+//! those of ASCII. Texts are also searched without them.
 
 use super::decoding::{Decoded, StandsFor};
 use super::folding::control_sequence;

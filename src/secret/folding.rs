@@ -1,4 +1,4 @@
-//! Secrets that somebody has disguised: in other letter case, with spaces, dashes or invisible characters within, in pieces
+//! Disguised secrets: in other letter case, with spaces, dashes or invisible characters within, in pieces
 //! over the items of a list, with a terminal's colours within, and as Base64 of Base64. What is searched is folded: of it and
 //! of the secrets only ASCII letters and digits are compared, in lower case. So a list of its bytes as numbers is one row of
 //! digits, whatever separates them.
@@ -28,7 +28,7 @@ const FOLDED: [u8; 256] = {
 };
 
 /// Hands over what stands for each byte, with its place: 0 for one that is left out, so that nothing has to branch where
-/// words end. The usual escapes of JSON for white space are left out, and so are those by which a terminal is told of colours.
+/// words end. The usual escapes of JSON for white space are left out, and so are a terminal's colour codes.
 fn fold(bytes: &[u8], mut each: impl FnMut(u8, usize)) {
     let mut at = 0;
     while at < bytes.len() {

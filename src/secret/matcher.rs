@@ -24,7 +24,7 @@ const MOST_CUTS: usize = 5000;
 /// The folded form of a secret that was cut off stands in so many bytes.
 const BEFORE_A_CUT: usize = 4096;
 
-/// That many patterns are looked for at memory speed; several looks are quicker than one for more, up to a point.
+/// So many patterns are searched at memory speed; for more, several searches are quicker than one, up to a point.
 const AT_ONCE: usize = 64;
 const MOST_IN_PARTS: usize = 8 * AT_ONCE;
 

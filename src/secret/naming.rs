@@ -226,7 +226,7 @@ pub fn is_long_and_mixed(text: &str) -> bool {
     is_surely_a_key(text) || is_word && digits >= 3 && looks_like_a_key(text)
 }
 
-/// Whether the key of a mapping, that somebody has chosen, holds what belongs in its value: `TOKEN=…`, `X-Key: …`, or the
+/// Whether the key of a free mapping holds a part that belongs in its value: `TOKEN=…`, `X-Key: …`, or the
 /// secret itself.
 pub fn is_misplaced_in_key(key: &str) -> bool {
     key.contains('=') || key.contains(": ") || key.split_whitespace().any(is_long_and_mixed) || is_surely_a_key(key)

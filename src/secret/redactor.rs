@@ -50,7 +50,7 @@ impl Redactor {
         redactor
     }
 
-    /// Learns a secret. What is short or commonplace is none: see [`is_worth_hiding`].
+    /// Learns a secret. Short and commonplace texts are ignored: see [`is_worth_hiding`].
     pub fn learn(&self, secret: &Secret) {
         self.learn_all([secret.expose()]);
     }
@@ -115,7 +115,7 @@ impl Redactor {
         blotted(text, spans)
     }
 
-    /// The text without secrets that were learnt: for words that are somebody's own and must else stay as they are.
+    /// The text without learnt secrets, and otherwise unchanged: for users' own texts.
     pub fn redact_known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         blotted(text, self.spans(text))
     }
@@ -168,19 +168,19 @@ impl Redactor {
         places.iter().zip(items).map(|(place, item)| is_byte(item) && is_in(place)).collect()
     }
 
-    fn redact_texts(&self, value: &mut Value, is_meant: &dyn Fn(&str) -> bool) {
+    fn redact_texts(&self, value: &mut Value, is_redacted: &dyn Fn(&str) -> bool) {
         match value {
             Value::String(text) => {
-                if let (true, Cow::Owned(redacted)) = (is_meant(text), self.redact(text)) {
+                if let (true, Cow::Owned(redacted)) = (is_redacted(text), self.redact(text)) {
                     *text = redacted;
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_texts(item, is_meant)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_texts(item, is_redacted)),
             Value::Object(entries) => {
                 for (key, mut value) in std::mem::take(entries) {
-                    self.redact_texts(&mut value, is_meant);
+                    self.redact_texts(&mut value, is_redacted);
                     // Two keys may be the same now: both values stay.
-                    let mut key = if is_meant(&key) { self.redact(&key).into_owned() } else { key };
+                    let mut key = if is_redacted(&key) { self.redact(&key).into_owned() } else { key };
                     while entries.contains_key(&key) {
                         key.push('*');
                     }
@@ -276,7 +276,7 @@ impl Redactor {
                 return known.matcher.clone();
             }
         }
-        // Made without holding the lock: whatever fails in here is told through this redactor.
+        // Made without holding the lock: an error in here is reported through this redactor.
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner).secrets.clone();
         let made = Matcher::new(&secrets).map(Arc::new);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);

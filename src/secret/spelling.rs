@@ -20,7 +20,7 @@ pub(super) const LEAST_OF_NUMBERS: usize = 6;
 /// All spellings of a secret.
 #[derive(Debug, Default)]
 pub(super) struct Spellings {
-    /// Those that stand for the secret alone.
+    /// Spellings of the secret alone.
     pub(super) exact: Vec<Vec<u8>>,
     /// Its part of a Base64 text that can hold more; whatever stands beside it in that text is blotted out with it.
     pub(super) within_base64: Vec<Vec<u8>>,

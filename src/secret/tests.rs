@@ -227,7 +227,7 @@ fn pieces_of_a_secret_in_one_place_of_several_documents_are_blotted_out() {
         (vec!["a sk-canary-123456", "b"], vec!["a sk-canary-123456", "b"]),
         (vec!["sk-", "other"], vec!["sk-", "other"]),
         (vec!["736b2d63616e6172", "792d313233343536"], vec!["***", "***"]),
-        // What is found over the border of two, a text in Base64, takes a part of a secret that stands there as a whole.
+        // A Base64 text over the border of two takes a part of a secret that stands there as a whole.
         (vec!["is sk-canary-123456", "c2stY2FuYXJ5LTEyMzQ1Ng=="], vec!["is ***", "***"]),
         (vec!["c2stY2FuYXJ5LTEyMzQ1Ng", "sk-canary-123456 sk-canary-123456"], vec!["***", "*** ***"]),
         (vec!["c2stY2FuYXJ5LTEyMzQ1Ng", "73:6b:2d:63:61:6e:61:72:79:2d:31:32:33:34:35:36"], vec!["***", "***"]),

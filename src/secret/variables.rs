@@ -14,20 +14,20 @@ impl Variables {
         self.0.get(name)
     }
 
-    /// All that are keys or passwords by their names, whoever they are for, and those in addresses.
+    /// All variables that are keys or passwords by their names, and logins in addresses.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
         self.0.iter().flat_map(|(name, value)| secrets_of(name, value.expose()).into_iter().map(Secret::new))
     }
 
-    /// Those with these names, in capitals or not: names as they are here, and values.
-    pub fn of_names(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+    /// The variables whose names this accepts, as names and values.
+    pub fn matching(&self, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter(move |(name, _)| is_wanted(name)).map(|(name, value)| (name.as_str(), value.expose()))
     }
 
-    /// Those with these names, in capitals or not, whose values are no addresses with a login.
+    /// The variables with these names, in any case, without values that hold a login.
     pub fn without_login(&self, names: [&str; 3]) -> impl Iterator<Item = (&str, &str)> {
         let is_one = move |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        self.of_names(is_one).filter(|(_, value)| !value.contains('@'))
+        self.matching(is_one).filter(|(_, value)| !value.contains('@'))
     }
 
     /// The same with others in place of those with these names.

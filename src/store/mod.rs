@@ -2,7 +2,7 @@
 //!
 //! `folder` is the truth, `sqlite` its index, `postgres` where a team shares what is held on its machines.
 //!
-//! A run comes in entry by entry and goes out as a summary, or trial by trial: nobody holds all of its conversations.
+//! A run comes in entry by entry and goes out as a summary, or trial by trial, so that memory never holds all conversations.
 
 pub mod folder;
 pub mod postgres;
@@ -30,7 +30,7 @@ pub trait Store {
     /// The runs, oldest first; an error in place of one that can't be read.
     ///
     /// # Errors
-    /// That there are none, or that the store can't be read.
+    /// There are no runs, or the store can't be read.
     fn runs(&self) -> Result<impl Iterator<Item = Result<ListedRun, StoreError>>, StoreError>;
 
     /// The run with this id; the newest without one.

@@ -1,7 +1,7 @@
 //! A text as its sentences, as the Punkt splitter of NLTK finds them in English. Punkt learnt its abbreviations from a corpus;
 //! here they are a list, so that only what follows an abbreviation, an initial or three dots may be told differently.
 
-/// What may close a sentence after its last sign.
+/// Characters that may follow a sentence's last sign.
 const CLOSING: [char; 11] = ['"', '\'', ')', ']', '}', '”', '’', '」', '』', '*', '_'];
 /// Signs that are never part of a word.
 const SIGNS: [char; 14] = [')', '"', ';', '}', ']', '*', ':', '@', '\'', '(', '{', '[', '!', '?'];

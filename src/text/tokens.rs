@@ -55,7 +55,7 @@ fn unicode(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut token = String::new();
     for c in NFKC.normalize(text).to_lowercase().chars() {
-        let kind = Kind::of(c);
+        let kind = Kind::from_char(c);
         if kind != Kind::InWord && !token.is_empty() {
             tokens.push(std::mem::take(&mut token));
         }
@@ -90,7 +90,7 @@ pub fn is_of_word(c: char) -> bool {
 
 /// Whether a script is written without spaces between words, so that its characters are words of their own.
 pub fn is_unspaced(c: char) -> bool {
-    Kind::of(c) == Kind::Alone || is_of_clusters(c)
+    Kind::from_char(c) == Kind::Alone || is_of_clusters(c)
 }
 
 static NFKC: LazyLock<ComposingNormalizerBorrowed<'static>> =
@@ -112,7 +112,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(c: char) -> Kind {
+    fn from_char(c: char) -> Kind {
         match c {
             // Chinese, Japanese, Korean.
             '\u{4e00}'..='\u{9fff}' | '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}' => Kind::Alone,

@@ -28,7 +28,7 @@ pub enum ToolsError {
     /// Neither JSON nor YAML, nor functions in Python.
     #[error("it is neither JSON nor YAML: {0}")]
     Unreadable(String),
-    /// Nothing in it is a tool.
+    /// It holds no tools.
     #[error(
         "there are no tools in it; looked for MCP's `tools`, OpenAI's `function`, Gemini's `functionDeclarations`, \
          `functions`, an A2A card's `skills`, OpenAPI's `paths`, a tool with `input_schema`, functions in Python (`def`), \

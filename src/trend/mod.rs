@@ -38,12 +38,12 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Whether a model is meant.
+    /// Whether a model is selected.
     pub fn has_model(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|only| only == model)
     }
 
-    /// Whether a case is meant.
+    /// Whether a case is selected.
     pub fn has_case(&self, case: &str) -> bool {
         self.case.as_ref().is_none_or(|part| case.contains(part.as_str()))
     }
@@ -102,7 +102,7 @@ impl Nights {
     /// Takes in the next run. What it was held by is asked for where its figures do not say that it is what another one was.
     ///
     /// # Errors
-    /// Those of `held`.
+    /// The errors of `held`.
     pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<HeldBy, E>) -> Result<(), E> {
         let before = self.all.last().map(|night| night.rules);
         let known = run.rules_digest.as_ref().and_then(|digest| self.digests.get(digest).copied());

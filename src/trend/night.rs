@@ -122,8 +122,8 @@ impl Night {
 
 impl NightModel {
     fn new(figure: &ModelCells, scope: &Scope) -> NightModel {
-        let meant = figure.cases().filter(|(case, ..)| scope.has_case(case));
-        let mut cases: Vec<NightCase> = meant.map(NightCase::new).collect();
+        let selected = figure.cases().filter(|(case, ..)| scope.has_case(case));
+        let mut cases: Vec<NightCase> = selected.map(NightCase::new).collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
         let of_all = figure.score;
         let score = match (scope.case.is_some(), cases.is_empty()) {

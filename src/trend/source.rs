@@ -26,7 +26,7 @@ pub enum Source {
     Judge,
     /// An assertion came out otherwise after the same words and calls.
     Assertion,
-    /// Nothing of this can be told.
+    /// The source is unknown.
     Unknown,
 }
 
@@ -112,8 +112,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Those of these cases.
-    pub fn of<'a>(keys: impl IntoIterator<Item = &'a FlakeKey>) -> Sources {
+    /// An empty collection for these cases.
+    pub fn from_keys<'a>(keys: impl IntoIterator<Item = &'a FlakeKey>) -> Sources {
         let traces = keys.into_iter().map(|key| (key.clone(), Vec::new())).collect();
         Sources { traces, lost: Lost::default() }
     }
@@ -171,7 +171,7 @@ impl Trace {
             trial.questions.iter().any(|question| is_its(&question.metric))
         };
         Trace {
-            turns: turns.map(words).collect(),
+            turns: turns.map(digest_turn).collect(),
             has_passed,
             has_given_up: matches!(trial.outcome, Some(Outcome::AgentFailed { .. })),
             parts: card.dimensions.iter().map(|it| Part::new(it, is_judged(it))).collect(),
@@ -256,9 +256,9 @@ impl Part {
 }
 
 /// Numbers that stand for what the user said, and for what the agent replied and called.
-fn words(turn: &Turn) -> (u64, u64) {
+fn digest_turn(turn: &Turn) -> (u64, u64) {
     let (mut user, mut agent) = (DefaultHasher::new(), DefaultHasher::new());
-    // A greeting is drawn by lot: which one it was is nobody's doing.
+    // Greetings are drawn at random, and do not count.
     if turn.number > 1 || !GREETINGS.contains(&turn.user.as_str()) {
         turn.user.hash(&mut user);
     }

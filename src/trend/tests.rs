@@ -54,7 +54,7 @@ fn level(count: usize, score: f64) -> Vec<f64> {
 }
 
 #[test]
-fn a_fall_is_told_with_its_night_and_by_how_much() {
+fn a_fall_is_reported_with_its_night_and_by_how_much() {
     let series = nights(&[level(14, 0.8), level(8, 0.7)].concat()).series();
     let [series] = &series[..] else { panic!("{series:?}") };
     let [change] = &series.changes[..] else { panic!("{series:?}") };
@@ -140,7 +140,7 @@ fn only_what_is_asked_for_is_looked_at() {
 }
 
 #[test]
-fn a_case_that_flips_is_told_from_one_that_broke() {
+fn a_case_that_flips_differs_from_one_that_broke() {
     let mut nights = Nights::default();
     for number in 0..6 {
         let after = u32::from(number < 3);
@@ -158,14 +158,14 @@ fn a_case_that_flips_is_told_from_one_that_broke() {
             rules(0.0),
         );
     }
-    let told: Vec<(String, usize, String, Pattern)> = nights
+    let patterns: Vec<(String, usize, String, Pattern)> = nights
         .flakes()
         .into_iter()
         .map(|flake| (flake.key.case.clone(), flake.flips(), flake.since.clone(), flake.pattern))
         .collect();
     let line = |case: &str, flips, since: &str, pattern| (case.to_owned(), flips, since.to_owned(), pattern);
     assert_eq!(
-        told,
+        patterns,
         [
             line("flips", 5, "night1", Pattern::Flips),
             line("mixed", 1, "night4", Pattern::Flips),
@@ -216,30 +216,30 @@ fn trial(turns: &[(&str, &str)], metric: &str, score: f64, is_unstable: bool) ->
 
 #[test]
 fn the_source_that_is_suspected_is_the_first_that_differs() {
-    let said = [("Hello", "Hi"), ("A refund", "Done")];
-    let passes = |metric| trial(&said, metric, 1.0, false);
+    let turns = [("Hello", "Hi"), ("A refund", "Done")];
+    let passes = |metric| trial(&turns, metric, 1.0, false);
     let key = FlakeKey { model: "m".to_owned(), case: "c".to_owned(), condition: Condition::WithoutFacts };
     for (metric, failing, source) in [
         ("tasks", trial(&[("Hello", "Hi"), ("A refund", "No")], "tasks", 0.0, false), Source::Agent),
         ("tasks", trial(&[("Hello", "Hi"), ("My money", "No")], "tasks", 0.0, false), Source::Persona),
         ("tasks", trial(&[("Hello", "Hi")], "tasks", 0.0, false), Source::Persona),
-        ("tasks", trial(&said, "tasks", 0.0, false), Source::Judge),
+        ("tasks", trial(&turns, "tasks", 0.0, false), Source::Judge),
         // A greeting is drawn by lot.
         ("tasks", trial(&[("Yo", "Done!"), ("A refund", "No")], "tasks", 0.0, false), Source::Agent),
         ("tasks", trial(&[("Hello", "Hi"), ("A refund", "No")], "tasks", 0.0, true), Source::Judge),
-        ("assertions", trial(&said, "assertions", 0.0, false), Source::Assertion),
-        ("timing", trial(&said, "timing", 0.0, false), Source::Agent),
-        ("state", trial(&said, "state", 0.0, false), Source::Unknown),
+        ("assertions", trial(&turns, "assertions", 0.0, false), Source::Assertion),
+        ("timing", trial(&turns, "timing", 0.0, false), Source::Agent),
+        ("state", trial(&turns, "state", 0.0, false), Source::Unknown),
     ] {
-        let mut sources = Sources::of([&key]);
+        let mut sources = Sources::from_keys([&key]);
         sources.add(&passes(metric), None);
         sources.add(&failing, None);
         assert_eq!(sources.suspected(&key), [SourceCount { source, count: 1 }], "{metric}: {failing:?}");
         assert_eq!(sources.lost.count(), 0);
     }
-    let mut gave_up = trial(&said, "tasks", 0.0, true);
+    let mut gave_up = trial(&turns, "tasks", 0.0, true);
     gave_up.outcome = Some(Outcome::AgentFailed { error: "silence".to_owned() });
-    let mut sources = Sources::of([&key]);
+    let mut sources = Sources::from_keys([&key]);
     [&gave_up, &passes("tasks")].into_iter().for_each(|trial| sources.add(trial, None));
     assert_eq!(sources.suspected(&key), [SourceCount { source: Source::Agent, count: 1 }]);
 }
@@ -247,7 +247,7 @@ fn the_source_that_is_suspected_is_the_first_that_differs() {
 #[test]
 fn conversations_that_say_nothing_of_the_agent_are_counted_apart() {
     let key = FlakeKey { model: "m".to_owned(), case: "c".to_owned(), condition: Condition::WithoutFacts };
-    let mut sources = Sources::of([&key]);
+    let mut sources = Sources::from_keys([&key]);
     let error = || "e".to_owned();
     for outcome in [
         Outcome::Broken { error: error() },

@@ -118,7 +118,7 @@ fn case_status(vector: &Vector) -> Result<Value, String> {
         _ => Err(format!("{status} is no status")),
     };
     let all = vector.list("metric_statuses").iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let status = PassStatus::of_all(all);
+    let status = PassStatus::combine(all);
     Ok(json!({"score": u8::from(status == PassStatus::Passed), "status": trpc_status(status)}))
 }
 

@@ -25,7 +25,7 @@ const EXIT_LIMIT: Duration = Duration::from_secs(1);
 /// The message after a `reset`, so that the agent opens the conversation again.
 const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.";
 
-/// A conversation with a process. What is left of its process group is killed when this is dropped.
+/// A conversation with a process. Dropping it kills the rest of its process group.
 pub(super) struct CommandSession {
     settings: Arc<CommandSettings>,
     id: String,

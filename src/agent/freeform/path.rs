@@ -21,7 +21,7 @@ pub(in crate::agent) fn path(key: &str, text: &str) -> Result<JsonPath, SettingE
     Ok(path)
 }
 
-/// The path that was probably meant, or an example.
+/// The path to suggest, or an example.
 fn how_to_write(text: &str) -> String {
     let text = text.trim().trim_start_matches('.');
     let corrected = if text.starts_with('[') { format!("${text}") } else { format!("$.{text}") };

@@ -120,7 +120,7 @@ pub(in crate::agent) fn depends_on_message<T: PartialEq>(filled: impl Fn(&Value)
     [1, 2].into_iter().any(|turn| sent(turn, "A train to Rome") != sent(turn, "Tell me a story"))
 }
 
-/// That nothing in a request tells the agent what the user says.
+/// The problem with a request without the user's message.
 pub(in crate::agent) fn never_hears(request: &str) -> &'static str {
     if ["{message}", "$message", "${message", "<message>", "%message%"].iter().any(|other| request.contains(other)) {
         "nothing in it says {{ message }}, so the agent never hears the user; it is written with two braces on each side"

@@ -165,7 +165,7 @@ mod tests {
                 assert_eq!(missing(&["resources"]).is_none(), is_found, "{text} in {body}");
                 assert_eq!(missing(&["context"]), None, "nobody looks at it");
             }
-            // What was found once is gone by the agent's doing.
+            // A state that was there before was removed by the agent.
             let mut found = BTreeSet::from(["entities"]);
             assert_eq!(picks.missing(&json!({}), &["entities"], &mut found), None);
         }

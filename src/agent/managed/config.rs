@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_a_regular_expression_or_told() {
+    fn a_pattern_that_is_no_regular_expression_is_reported() {
         assert_eq!(pattern_problem("listening on [0-9]+"), None);
         let problem = pattern_problem("listening (").unwrap();
         assert_eq!(problem, "this is no regular expression: unclosed group");

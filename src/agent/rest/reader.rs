@@ -70,7 +70,7 @@ impl Received {
     /// is complete.
     ///
     /// # Errors
-    /// Those of the wire.
+    /// The errors of the wire.
     pub(super) async fn read<W: Wire>(
         stream: HttpStream,
         form: ReplyForm,

@@ -104,7 +104,6 @@ pub(in crate::agent) enum NextStep {
 }
 
 impl NextStep {
-    /// The reply.
     pub(in crate::agent) fn reply(reply: Reply) -> Result<NextStep, AttemptFailure> {
         Ok(NextStep::Reply(Box::new(reply)))
     }

@@ -56,7 +56,7 @@ pub struct ToolMockConfig {
     pub result: Value,
 }
 
-/// The functions with those that are mocked and not among them: a model can only call what it is told of.
+/// The functions, and the mocked ones that are not among them: a model can only call declared functions.
 pub(in crate::agent) fn with_mocked(tools: &[ToolConfig], mocks: &[Vec<ToolMockConfig>]) -> Vec<ToolConfig> {
     let mut all = tools.to_vec();
     for mock in mocks.iter().flatten() {

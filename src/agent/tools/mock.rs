@@ -73,9 +73,9 @@ impl ToolMockConfig {
         let is_within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let is_meant = |only: &String| is_within(path, only) || is_within(only, path);
+        let is_related = |only: &String| is_within(path, only) || is_within(only, path);
         let is_ignored = self.ignore_paths.iter().any(|ignored| is_within(path, ignored));
-        !is_ignored && (self.only_paths.is_empty() || self.only_paths.iter().any(is_meant))
+        !is_ignored && (self.only_paths.is_empty() || self.only_paths.iter().any(is_related))
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_function_is_told_to_the_model() {
+    fn the_model_learns_of_an_unknown_function() {
         assert_eq!(returned(&tool(json!(1)), &[], "cost", &json!({})), json!({"error": "there is no function cost"}));
     }
 }

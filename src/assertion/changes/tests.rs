@@ -98,7 +98,7 @@ fn what_is_asked_for_and_nothing_else() {
 }
 
 #[test]
-fn nothing_said_means_nothing_may_happen() {
+fn without_expectations_nothing_may_happen() {
     holds(json!({}), vec![]);
     holds(json!({"created": "none", "deleted": [], "changed": "none"}), vec![]);
     fails(json!({}), vec![deleted(2, "A")], "also deleted (:A) in turn 2");

@@ -50,11 +50,11 @@ fn names_of_other_columns(expected: &Json, table: &Table) -> Option<String> {
     let is_map = |value: &Value| matches!(value, Value::Map(_) | Value::Node(_) | Value::Relationship(_));
     let is_null = |value: &Value| matches!(value, Value::Null);
     let cells = || table.rows.iter().flatten();
-    let maps_may_be_meant = cells().any(is_map)
+    let maps_are_possible = cells().any(is_map)
         || (table.columns.len() == 1 && cells().all(is_null))
         || (table.rows.is_empty() && expected.as_array().is_some_and(|items| items.len() == table.columns.len()));
     // Not every backend knows the columns of a result without rows.
-    if table.columns.is_empty() || maps_may_be_meant {
+    if table.columns.is_empty() || maps_are_possible {
         return None;
     }
     let rows: Vec<&Map<String, Json>> = match expected {

@@ -36,7 +36,7 @@ pub(super) fn difference(table: &Table, expected: &Json) -> String {
     format!("expected {wanted}, got {got}")
 }
 
-/// That a value is expected as another type than it has, where both are spelled alike: `"1"` and 1.
+/// The note that a value has another type than the expected one with the same spelling: `"1"` and 1.
 pub(super) fn other_type(table: &Table, expected: &Json) -> Option<String> {
     fn leaves<'j>(json: &'j Json, found: &mut Vec<&'j Json>) {
         match json {

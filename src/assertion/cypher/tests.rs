@@ -67,10 +67,13 @@ fn rows_of_another_width_are_the_jobs_error_and_never_false() {
     {
         for rows in [json!([["Lyon", 1]]), json!([])] {
             let component = check("RETURN x, y", expected.clone(), table(&["x", "y"], rows));
-            let is_told =
+            let is_reported =
                 component.is_missing() && component.why().ends_with("2 columns (x, y): no agent can make that true");
             // Two rows for two columns may be one row of two lists.
-            assert!(is_told || expected.as_array().is_some_and(|rows| rows.len() == 2), "{expected}: {component:?}");
+            assert!(
+                is_reported || expected.as_array().is_some_and(|rows| rows.len() == 2),
+                "{expected}: {component:?}"
+            );
         }
     }
     for expected in [json!(["Lyon", 2]), json!([["Oslo", 1]]), json!([]), json!([["a", 1], ["b", 2], ["c", 3]])] {
@@ -254,7 +257,7 @@ fn what_no_graph_can_return_is_known_from_the_text() {
 }
 
 #[test]
-fn a_value_of_another_type_is_told() {
+fn a_value_of_another_type_is_reported() {
     let why = |expected: Json, rows: Json| {
         let columns = vec!["x"; rows[0].as_array().unwrap().len()];
         let check = CypherCheck { cypher: "RETURN x".to_owned(), expected };

@@ -52,13 +52,13 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
         let Some(values) = mapped(path) else { continue };
         let values: Array =
             values.into_iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(value, _)| value).collect();
-        sentence.push_str(&format!("; {}", of_path(path, &values)));
+        sentence.push_str(&format!("; {}", describe_path(path, &values)));
     }
     Some(sentence)
 }
 
 /// The values at a path.
-fn of_path(path: &str, values: &[Dynamic]) -> String {
+fn describe_path(path: &str, values: &[Dynamic]) -> String {
     let absent = values.iter().filter(|value| value.is_unit()).count();
     if absent == values.len() {
         return format!("`{path}` was absent in {absent} of {absent}");

@@ -3,7 +3,7 @@
 //!
 //! Invariants: a name that our API does not have is found when the job is loaded; absent data makes an assertion false,
 //! never an error; a script reads and computes, it has no files, no modules, no clock and no end of its own: limits stop
-//! it, the deadline also within closures. What a limit or a type error stops is missing, never false.
+//! it, the deadline also within closures. An expression that is stopped by a limit or a type error is missing, never false.
 
 mod config;
 mod inspected;
@@ -34,7 +34,7 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadlin
     evaluate_with(check, (job, evidence), deadline, Some(sides::explain))
 }
 
-/// The same for whoever asks only whether it holds: what made it false takes longer to find than that it is.
+/// The same without the reasons for a failure, which take longer to find.
 pub fn evaluate_briefly(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
     evaluate_with(check, (job, evidence), deadline, None)
 }

@@ -102,7 +102,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
     )
 }
 
-/// A fact by its place, and the turns in which the agent asked for it and the user told it.
+/// A fact by its place, and the turns in which the agent asked for it and the user said it.
 fn fact_use(fact: &FactUse) -> Dynamic {
     let turn = |turn: Option<u32>| turn.map_or(Dynamic::UNIT, |turn| Dynamic::from(i64::from(turn)));
     let parts = [

@@ -18,7 +18,7 @@ pub(in crate::cli) struct CompareArgs {
     pub(in crate::cli) runs_dir: RunsArgs,
 
     /// The least difference that matters: sides that are shown to differ by less are the same
-    #[arg(long, env = "EVAL_JOB_MIN_EFFECT", value_name = "SCORE", default_value_t = MIN_EFFECT, value_parser = effect)]
+    #[arg(long, env = "EVAL_JOB_MIN_EFFECT", value_name = "SCORE", default_value_t = MIN_EFFECT, value_parser = parse_effect)]
     pub(in crate::cli) min_effect: f64,
 
     /// Also show each condition and metric of sides that are alike
@@ -50,7 +50,7 @@ pub(in crate::cli) struct CompareArgs {
     pub(in crate::cli) json: bool,
 }
 
-pub(super) fn effect(text: &str) -> Result<f64, String> {
+pub(super) fn parse_effect(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok();
     number
         .filter(|it| *it > 0.0 && *it <= 1.0)

@@ -25,7 +25,7 @@ pub(in crate::cli) struct CoverageArgs {
     pub(in crate::cli) against: Vec<String>,
 
     /// Status 100 if less than so many per cent of all things are touched
-    #[arg(long, env = "EVAL_JOB_FAIL_UNDER", value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, env = "EVAL_JOB_FAIL_UNDER", value_name = "PERCENT", value_parser = parse_percent)]
     pub(in crate::cli) fail_under: Option<f64>,
 
     /// Also show what is touched, item by item
@@ -37,7 +37,7 @@ pub(in crate::cli) struct CoverageArgs {
     pub(in crate::cli) json: bool,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
     number.filter(|it| (0.0..=100.0).contains(it)).ok_or_else(|| "write a number from 0 to 100".to_owned())
 }

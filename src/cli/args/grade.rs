@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::values::parse_score;
+use super::values::{parse_score, parse_weight};
 use super::{CacheArgs, FileArgs, JudgingArgs, ReadingArgs, RunsArgs, SelectionArgs};
 use crate::job::Panel;
 use crate::score::{Score, Weight};
@@ -25,7 +25,7 @@ pub(in crate::cli) struct GradeArgs {
     pub(in crate::cli) job: Option<PathBuf>,
 
     /// How much the dimensions count, such as tasks=2,assertions=4 [default: as before]
-    #[arg(long, env = "EVAL_JOB_WEIGHTS", value_name = "NAME=WEIGHT", value_delimiter = ',', value_parser = crate::cli::grade::weight)]
+    #[arg(long, env = "EVAL_JOB_WEIGHTS", value_name = "NAME=WEIGHT", value_delimiter = ',', value_parser = parse_weight)]
     pub(in crate::cli) weights: Vec<(String, Weight)>,
 
     /// Ask this judge all questions about the stored conversations, which costs tokens: openai/MODEL, anthropic/MODEL,

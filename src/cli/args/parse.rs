@@ -32,7 +32,7 @@ impl Args {
 
     /// The command line, with what a file of variables says.
     pub(super) fn command_of(file: &EnvFile) -> clap::Command {
-        let twin = |arg: Arg| of_file(unset_where_empty(negative_as_value(arg)), file);
+        let twin = |arg: Arg| with_file_value(unset_where_empty(negative_as_value(arg)), file);
         Args::command().mut_subcommands(|command| command.mut_args(twin).mut_subcommands(|inner| inner.mut_args(twin)))
     }
 
@@ -97,7 +97,7 @@ fn negative_as_value(arg: Arg) -> Arg {
 
 /// The argument with the file's value of its variable as the default. A variable that is set, though it be empty,
 /// is the environment's word.
-fn of_file(arg: Arg, file: &EnvFile) -> Arg {
+fn with_file_value(arg: Arg, file: &EnvFile) -> Arg {
     let value = arg.get_env().and_then(|name| Some((name, file.get(name.to_str()?)?)));
     match value {
         Some((name, value)) if !value.is_empty() && !context::is_set(name) => {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_looks_like_ours_and_is_none_is_told() {
+    fn a_variable_that_looks_like_ours_and_is_none_is_reported() {
         let names = ["EVAL_JOB_REPAET", "EVAL_JOB_REPEAT", "EVAL_JOB_AGENT_API_KEY", "EVAL_JOB_TEST_X", "REPAET"];
         let found = Args::unknown_variables(names.into_iter());
         assert_eq!(found, ["EVAL_JOB_REPAET is no variable of eval-job; did you mean EVAL_JOB_REPEAT?"]);

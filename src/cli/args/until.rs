@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::compare::effect;
+use super::compare::parse_effect;
 use super::values::whole_number;
 use crate::compare::MIN_EFFECT;
 use crate::plan::Until;
@@ -26,7 +26,7 @@ pub(in crate::cli) struct UntilArgs {
     pub(in crate::cli) max_repeats: u32,
 
     /// The least difference of scores that matters to --until
-    #[arg(long, env = "EVAL_JOB_MIN_EFFECT", value_name = "SCORE", default_value_t = MIN_EFFECT, value_parser = effect)]
+    #[arg(long, env = "EVAL_JOB_MIN_EFFECT", value_name = "SCORE", default_value_t = MIN_EFFECT, value_parser = parse_effect)]
     pub(in crate::cli) min_effect: f64,
 }
 

@@ -1,10 +1,12 @@
 //! Values of the command line, and the sentences about wrong ones.
+//!
+//! The errors are plain texts: `value_parser` takes any error, and clap puts its text behind the name of the flag.
 
 use clap::ValueEnum;
 
 use crate::evidence::Condition;
 use crate::money::Dollars;
-use crate::score::Score;
+use crate::score::{Score, Weight};
 
 /// A condition, as it is typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -105,6 +107,13 @@ pub(super) fn parse_agent_model(text: &str) -> Result<String, String> {
 
 pub(super) fn parse_score(text: &str) -> Result<Score, String> {
     text.parse::<f64>().ok().and_then(Score::new).ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}
+
+/// `tasks=2`: a dimension's name and its weight.
+pub(super) fn parse_weight(text: &str) -> Result<(String, Weight), String> {
+    let (name, weight) = text.split_once('=').ok_or("write NAME=WEIGHT, such as tasks=2")?;
+    let weight: f64 = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
+    Ok((name.to_owned(), Weight::try_from(weight).map_err(|error| error.to_string())?))
 }
 
 #[cfg(test)]

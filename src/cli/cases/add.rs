@@ -68,8 +68,8 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
     let (mut edited, kind, mut ids) = opened(&args.file)?;
     let shown = args.file.display().to_string();
     let mut added = match (&args.from, &args.from_trace) {
-        (Some(from), _) => of_file(from, context)?,
-        (None, Some(trace)) => of_trace(trace, args, context)?,
+        (Some(from), _) => read_file(from, context)?,
+        (None, Some(trace)) => read_trace(trace, args, context)?,
         (None, None) => Vec::new(),
     };
     if let Some(id) = &args.id {
@@ -106,7 +106,7 @@ fn refused(what: String, help: &str) -> CliError {
 }
 
 /// The cases of `FILE`, or of `FILE:case1,case2`.
-fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
+fn read_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
     let (path, wanted) = match from.rsplit_once(':') {
         Some((path, ids)) if !Path::new(from).exists() && Path::new(path).is_file() => {
             (path, ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect())
@@ -116,7 +116,7 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
     if Path::new(path).is_file() {
         let source = Edited::open(Path::new(path), "eval-job cases add FILE --from")?;
         if !is_data(path, &source.text) {
-            // Whatever is wrong with it is told first.
+            // Its problems are reported first.
             let read = Cases::read(path, "eval-job cases add FILE --from", context)?;
             let ids = read.ids();
             let cases = source.cases()?;
@@ -157,7 +157,7 @@ fn of_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliErr
 }
 
 /// The cases that recorded conversations make.
-fn of_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
+fn read_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
     let recorded = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?.with_users()?;
     let case = |recorded: dataset::Recorded| {
         let case = recorded.into_case();

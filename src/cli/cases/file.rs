@@ -43,7 +43,7 @@ impl Cases {
         let argument = FileArgument { before, kind: "file with cases" };
         let is_folder = path.is_dir();
         if path.is_file() && !is_data(typed, &fs::read_to_string(path).unwrap_or_default()) || is_missing(typed) {
-            return Ok(Cases { list: of_jobs(&[path.to_path_buf()], argument, context)?, is_folder });
+            return Ok(Cases { list: find_in_jobs(&[path.to_path_buf()], argument, context)?, is_folder });
         }
         let reading = ReadingArgs::default();
         let sets = datasets::open(typed, &reading);
@@ -55,7 +55,7 @@ impl Cases {
             }
             (jobs, sets) => (jobs?.files, sets?),
         };
-        let mut list = of_jobs(&jobs, argument, context)?;
+        let mut list = find_in_jobs(&jobs, argument, context)?;
         for case in sets.into_iter().flat_map(|set| set.cases) {
             let file = case.file.clone().unwrap_or_else(|| path.to_path_buf());
             list.push(Found { file, case: FoundCase::OfData(Box::new(case)) });
@@ -75,7 +75,7 @@ impl Cases {
     /// The case of this id.
     ///
     /// # Errors
-    /// There is none of this id: which one may be meant. Or several files of a folder have one.
+    /// The error for an id that no case has, with a suggestion, or that cases of several files have.
     pub(super) fn case(&self, file: &str, id: &str) -> Result<(usize, &Found), CliError> {
         let mut of_id = self.list.iter().enumerate().filter(|(_, found)| found.case.id() == id);
         match (of_id.next(), of_id.next()) {
@@ -91,7 +91,7 @@ impl Cases {
     }
 }
 
-fn of_jobs(files: &[PathBuf], argument: FileArgument, context: &Context) -> Result<Vec<Found>, CliError> {
+fn find_in_jobs(files: &[PathBuf], argument: FileArgument, context: &Context) -> Result<Vec<Found>, CliError> {
     let loaded = jobs::load(files, argument, None, context.redactor())?;
     let cases = files.iter().zip(loaded).flat_map(|(file, loaded)| {
         let found = |case| Found { file: file.clone(), case: FoundCase::OfJob(case) };
@@ -109,7 +109,7 @@ impl FoundCase {
     }
 }
 
-/// There is no case of this id: which one may be meant.
+/// The error for an id that no case has, with a suggestion.
 pub(super) fn no_case(file: &str, id: &str, ids: &[String]) -> CliError {
     let help = match nearest(id, ids.iter().map(String::as_str)) {
         Some(near) => plain(near),
@@ -136,7 +136,6 @@ pub(super) struct Edited {
     name: String,
     /// Its text as it was read.
     read: String,
-    /// Its text.
     pub(super) text: String,
     /// Whether it is another system's.
     pub(super) is_data: bool,

@@ -14,9 +14,8 @@ use crate::report::{count, one_line, plain};
 pub(super) struct Row {
     /// The file that it is in.
     pub(super) file: String,
-    /// Its id.
     pub(super) id: String,
-    /// Who speaks: `script`, fixed lines; or `persona`, a simulated user.
+    /// The kind of user: `script`, fixed lines; or `persona`, a simulated user.
     kind: &'static str,
     /// How many lines the script has.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +51,7 @@ impl Expected {
         self.states += usize::from(expectation.state.is_some());
     }
 
-    fn words(self) -> String {
+    fn description(self) -> String {
         let parts = [
             (self.calls, "call"),
             (self.replies, "reply"),
@@ -65,23 +64,22 @@ impl Expected {
             "reply" if number > 1 => format!("{number} replies"),
             noun => count(number, noun),
         });
-        let words: Vec<String> = parts.collect();
-        if words.is_empty() { "expects nothing".to_owned() } else { words.join(", ") }
+        let parts: Vec<String> = parts.collect();
+        if parts.is_empty() { "expects nothing".to_owned() } else { parts.join(", ") }
     }
 }
 
 impl Row {
-    /// Of a case.
+    /// The row of a case.
     pub(super) fn new(found: &Found) -> Row {
         let row = match &found.case {
-            FoundCase::OfJob(case) => Row::of_job(case),
-            FoundCase::OfData(case) => Row::of_data(case),
+            FoundCase::OfJob(case) => Row::from_job(case),
+            FoundCase::OfData(case) => Row::from_data(case),
         };
         Row { file: found.file.display().to_string(), ..row }
     }
 
-    /// Of another system's case.
-    fn of_data(case: &DatasetCase) -> Row {
+    fn from_data(case: &DatasetCase) -> Row {
         let mut expected = Expected::default();
         expected.add(&case.expected.to_expectation());
         let (kind, turns) = match &case.user {
@@ -95,8 +93,7 @@ impl Row {
         Row { id: case.id.clone(), kind, turns, expected, tags, description, ..Row::default() }
     }
 
-    /// Of a job's case.
-    fn of_job(case: &Case) -> Row {
+    fn from_job(case: &Case) -> Row {
         let mut expected = Expected { assertions: case.assertions.len(), ..Expected::default() };
         case.expectations().for_each(|expectation| expected.add(expectation));
         let (kind, turns) = match &case.user {
@@ -111,7 +108,7 @@ impl Row {
     pub(super) fn line(&self, width: usize) -> String {
         let who = self.turns.map_or_else(|| self.kind.to_owned(), |turns| count(turns, "turn"));
         let tags = if self.tags.is_empty() { String::new() } else { format!("  [{}]", plain(&self.tags.join(", "))) };
-        format!("{:<width$}  {who:<9}  {}{tags}", self.shown_id(), self.expected.words())
+        format!("{:<width$}  {who:<9}  {}{tags}", self.shown_id(), self.expected.description())
     }
 
     /// The id, as it is shown.

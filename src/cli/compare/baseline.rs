@@ -81,7 +81,7 @@ fn held_apart(differences: &[HeldDifference]) -> String {
     format!("it was not held alike: {}{more}", named.join(", "))
 }
 
-/// That there is no run of this name to compare with; `None` where there is one.
+/// The warning that a baseline has no run; `None` where it has one.
 pub(in crate::cli) fn missing_baseline(name: &str, runs_dir: &Path) -> Option<String> {
     let try_words = format!("so that nothing will show a drop: eval-job baseline set {name} RUN names a run");
     match RunsFolder::at(runs_dir).find(Some(name)) {

@@ -16,7 +16,7 @@ use crate::store::folder::RunsFolder;
 
 /// The result of bridging.
 pub(super) enum Bridged {
-    /// Nothing differs by which the runs were judged.
+    /// Both runs were judged alike.
     Alike,
     /// The older run was judged again.
     Again(Bridge),

@@ -110,11 +110,11 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
     }
 }
 
-/// The rules: those of the run where its own models are compared, and repetitions were added until they are told apart.
+/// The rules: those of the run where its own models are compared and repetitions were added until they differ.
 fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> Rules {
     let until = runs.first().filter(|_| runs.len() == 1).and_then(|run| run.until.as_ref());
     let usual = Rules::default();
-    let rules = Rules::of_run(until, usual.rng_seed);
+    let rules = Rules::for_run(until, usual.rng_seed);
     if args.min_effect == usual.min_effect { rules } else { Rules { min_effect: args.min_effect, ..rules } }
 }
 
@@ -131,17 +131,17 @@ fn status(comparisons: &[Comparison]) -> u8 {
 fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let mut file = store.open(id)?.with_redactor(context.redactor().clone());
-    // What was said is read only where it is shown.
+    // Messages are read only where they are shown.
     let run = match args.verbose || args.json {
-        true => ComparedRun::read_with_words(&mut file)?,
+        true => ComparedRun::read_with_transcripts(&mut file)?,
         false => ComparedRun::read(&mut file)?,
     };
     if let Some(note) = &file.note {
         printer.note(&format!("note: {note}"));
     }
     if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
-        let words = "conversations without a score are left out";
-        printer.note(&format!("note: run {} is {}: {words}", run.id, run.verdict.label()));
+        let text = "conversations without a score are left out";
+        printer.note(&format!("note: run {} is {}: {text}", run.id, run.verdict.label()));
     }
     Ok(run)
 }
@@ -184,7 +184,7 @@ fn beside<'a>(first: &'a ComparedRun, other: &'a ComparedRun) -> Result<Vec<[Sco
     if let ([(one, scores)], [(another, others)]) = (first.models.as_slice(), other.models.as_slice()) {
         return Ok(vec![[(one, scores), (another, others)]]);
     }
-    let shared = |(side, scores): &'a (Side, Scores)| Some([(side, scores), other.of(&side.model)?]);
+    let shared = |(side, scores): &'a (Side, Scores)| Some([(side, scores), other.side(&side.model)?]);
     let pairs: Vec<[ScoredSide<'a>; 2]> = first.models.iter().filter_map(shared).collect();
     if pairs.is_empty() {
         let models = Box::new([first.names(), other.names()]);

@@ -20,7 +20,7 @@ pub(in crate::cli) struct ComparedRun {
     pub(super) held: HeldBy,
     /// Its models in the order of the run, each with its scores.
     pub(in crate::cli) models: Vec<(Side, Scores)>,
-    /// How repetitions were added until they are told apart, where they were.
+    /// How repetitions were added until the models differ; `None` where their number was fixed.
     pub(super) until: Option<UntilDecided>,
 }
 
@@ -31,7 +31,7 @@ impl ComparedRun {
     }
 
     /// The same, with what was said in its conversations.
-    pub(super) fn read_with_words(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
+    pub(super) fn read_with_transcripts(file: &mut JournalFile) -> Result<ComparedRun, StoreError> {
         ComparedRun::read_as(file, true)
     }
 
@@ -85,13 +85,13 @@ impl ComparedRun {
     pub(super) fn add(&mut self, trial: &TrialRecord, has_words: bool) {
         let of_model = self.models.iter_mut().find(|(side, _)| side.model == trial.trial.model);
         match of_model {
-            Some((_, scores)) if has_words => scores.add_with_words(trial),
+            Some((_, scores)) if has_words => scores.add_with_transcript(trial),
             Some((_, scores)) => scores.add(trial),
             None => {}
         }
     }
 
-    pub(super) fn of(&self, model: &str) -> Option<ScoredSide<'_>> {
+    pub(super) fn side(&self, model: &str) -> Option<ScoredSide<'_>> {
         self.models.iter().find(|(side, _)| side.model == model).map(|(side, scores)| (side, scores))
     }
 
@@ -100,7 +100,7 @@ impl ComparedRun {
     pub(super) fn counterpart(&self, side: &Side, run: &ComparedRun) -> Option<&Scores> {
         match (self.models.as_slice(), run.models.len()) {
             ([(_, only)], 1) => Some(only),
-            _ => self.of(&side.model).map(|(_, scores)| scores),
+            _ => self.side(&side.model).map(|(_, scores)| scores),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Arguments that name files, and what may be meant where there is no such file.
+//! Arguments that name files, and suggestions where there is no such file.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};

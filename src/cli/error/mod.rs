@@ -1,13 +1,14 @@
 //! The errors before and around a run, and their exit statuses.
 
 mod argument;
-mod words;
+mod message;
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::compare::CompareError;
+use super::env_file::EnvFileError;
 use super::trend::TrendError;
 use crate::cassette::CassetteError;
 use crate::graph::GraphError;
@@ -33,12 +34,12 @@ pub(super) struct RefusedJob {
 }
 
 impl RefusedJob {
-    /// What can't work of a job, whose text is given where places in it can be told.
+    /// The refusals of a job; with its text they are shown with their lines.
     pub(super) fn new(file: String, text: Option<String>, refusals: Vec<Refusal>) -> RefusedJob {
         RefusedJob { file, refusals, text }
     }
 
-    fn words(&self, error: &str) -> String {
+    fn message(&self, error: &str) -> String {
         let line = |refusal: &Refusal| {
             let place = refusal.place.as_ref();
             let found = place.zip(self.text.as_deref()).and_then(|(place, text)| place.find(text));
@@ -75,7 +76,7 @@ pub(super) enum CliError {
     /// The file of variables can't be read.
     UnreadableEnvFile { path: PathBuf, source: io::Error },
     /// The file of variables has a mistake. Nothing of the line is repeated: it can hold a key.
-    InvalidEnvFile { path: PathBuf, line: usize, what: &'static str },
+    InvalidEnvFile { path: PathBuf, line: usize, error: EnvFileError },
     /// A file of prices can't be understood.
     InvalidPrices { path: PathBuf, what: String },
     /// A list of tools holds none.
@@ -83,7 +84,7 @@ pub(super) enum CliError {
     /// A folder has no job in it, or a pattern means no file.
     NoJobs { path: PathBuf, is_folder: bool, argument: FileArgument },
     /// No case is what `--tag`, `--filter` and `--limit` say.
-    NothingSelected { words: String, help: String },
+    NothingSelected { flags: String, help: String },
     /// The run has no such case.
     NoSuchCase { case: String, near: Option<String>, known: Vec<String> },
     /// The judge of a job does not tell the known conversations of its gate apart.
@@ -92,7 +93,7 @@ pub(super) enum CliError {
     CanariesUnpaid { file: String, why: String },
     /// An agent that does nothing gets more than the gate of a job allows.
     TrivialScore { file: String, score: f64, most: f64 },
-    /// What an agent that does nothing gets with a job could not be determined, and its gate wants to know.
+    /// The score of an agent that does nothing is unknown, and the job's gate needs it.
     TrivialUnknown { file: String, why: String },
     /// It was interrupted before anything was run.
     Interrupted,
@@ -193,7 +194,7 @@ impl CliError {
             | CliError::TrivialUnknown { .. } => CliError::BROKEN,
             CliError::TrivialScore { .. } => crate::record::Verdict::GateFailed.exit_status(),
             CliError::Interrupted => crate::record::Verdict::Interrupted.exit_status(),
-            // A full disk is nobody's mistake.
+            // A full disk is no mistake of the user's.
             CliError::NoRunsFolder(StoreError::Io { source, .. }) | CliError::Unwritable { source, .. }
                 if is_mistake(source) =>
             {

@@ -8,15 +8,32 @@ use serde::Deserialize;
 use super::super::context::Context;
 use super::super::jobs::Loaded;
 use crate::evidence::{AskedQuestion, Ending, Evidence, Judgement, Observed, Question, Usage};
-use crate::grade::{self, GradeInput};
+use crate::grade::{self, GradeInput, ReproduceError};
 use crate::job::{Case, Job, Panel};
-use crate::prompt::Templates;
+use crate::prompt::{PromptError, Templates};
 use crate::record::{Overview, TrialRecord};
 use crate::report;
 use crate::run::{AskingStopped, StoredConversation};
 use crate::score::{Component, Outcome, Scorecard, Weight, composite};
 use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
+
+/// A question's id, the judge of a panel, and the sample.
+type QuestionKey = (String, Option<String>, u32);
+
+/// A question by its key, or why it can't be rendered as it was asked.
+type ReproducedQuestion = (QuestionKey, Result<Question, ReproduceError>);
+
+/// The questions about a trial are not known.
+#[derive(Debug, thiserror::Error)]
+enum QuestionsError {
+    /// The run was kept without the judge's template.
+    #[error("an earlier version kept it without the judge's template, and that of today is another; say --job FILE")]
+    NoTemplate,
+    /// They can't be rendered.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+}
 
 /// Grades trials again, and collects the differences.
 pub(super) struct Again<'a> {
@@ -133,7 +150,8 @@ impl<'a> Again<'a> {
         }
         let questions = match self.questions(&trial.questions, case, evidence) {
             Ok(questions) => questions,
-            Err(why) => {
+            Err(error) => {
+                let why = error.to_string();
                 return Ok(trial.judgements.iter().map(|judgement| without_reply(&judgement.question, &why)).collect());
             }
         };
@@ -157,7 +175,7 @@ impl<'a> Again<'a> {
                     asked.push(AskedQuestion { prompt: Some(question.prompt.clone()), ..known.clone() });
                     all.push(judgement.clone());
                 }
-                (_, Err(why)) => all.push(without_reply(&id, why)),
+                (_, Err(error)) => all.push(without_reply(&id, &error.to_string())),
                 (None, Ok(_)) => all.push(without_reply(&id, &self.why_none(!given.is_empty()))),
             }
         }
@@ -187,22 +205,19 @@ impl<'a> Again<'a> {
     }
 
     /// The questions of the job's metrics about a trial, by id, judge of a panel, and sample: as they were asked, where that was stored.
-    #[expect(clippy::type_complexity, reason = "each question, or why it is unknown")]
     fn questions(
         &self,
         asked: &[AskedQuestion],
         case: &Case,
         evidence: &Evidence,
-    ) -> Result<Vec<((String, Option<String>, u32), Result<Question, String>)>, String> {
-        let unknown =
-            "an earlier version kept it without the judge's template, and that of today is another; say --job FILE";
-        let templates = self.templates.as_ref().ok_or(unknown)?;
+    ) -> Result<Vec<ReproducedQuestion>, QuestionsError> {
+        let templates = self.templates.as_ref().ok_or(QuestionsError::NoTemplate)?;
         let trial = GradeInput { job: &self.job, case, evidence, clock: self.context.clock };
         let rendered = render(trial, templates)?;
         let as_asked = |question: &Question| {
             let is_it = |asked: &&AskedQuestion| asked.key() == question.key();
             match asked.iter().find(is_it).filter(|_| !self.is_corrected) {
-                Some(asked) => grade::reproduce(asked, &rendered).map_err(|error| error.to_string()),
+                Some(asked) => grade::reproduce(asked, &rendered),
                 None => Ok(question.clone()),
             }
         };
@@ -304,10 +319,9 @@ fn case(job: &Job, id: &str, run_has_one: bool) -> Option<Arc<Case>> {
     found.or_else(only).cloned()
 }
 
-pub(super) fn render(trial: GradeInput<'_>, templates: &Templates) -> Result<Vec<Question>, String> {
+pub(super) fn render(trial: GradeInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
     let GradeInput { job, case, evidence, clock } = trial;
     grade::questions(job, &grade::metric_input(job, case, evidence, clock), templates)
-        .map_err(|error| error.to_string())
 }
 
 pub(super) fn without_reply(question: &str, why: &str) -> Judgement {

@@ -21,7 +21,7 @@ use super::super::signals::{Kept, Signals};
 use super::super::steps;
 use super::again::Again;
 use super::earlier::{Earlier, GoesOn, Left, Rest};
-use super::words;
+use super::text;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::evidence::{Observed, Usage};
@@ -118,15 +118,15 @@ impl Asking<'_> {
             names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect();
         let earlier = match elsewhere {
             Some(earlier) => earlier,
-            None => Earlier::of(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
+            None => Earlier::read(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
         };
-        let left = Left::of(run, again, &earlier)?;
-        self.printer.note(&words::announcement(&judge, left, before, prices.get(&judge).copied()));
+        let left = Left::new(run, again, &earlier)?;
+        self.printer.note(&text::announcement(&judge, left, before, prices.get(&judge).copied()));
         let NewGrading { number, path, journal } = run.new_grading()?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
         self.signals.kept_at(Kept {
-            words: format!("ended at once: what {judge} answered is kept in {shown}"),
+            text: format!("ended at once: what {judge} answered is kept in {shown}"),
             write: Arc::new(|| None),
             written: Default::default(),
         });
@@ -159,7 +159,7 @@ impl Asking<'_> {
             Entry::Judged { judgement, .. } => answered += usize::from(matches!(judgement.reply, Observed::Seen(_))),
             _ => {}
         })?;
-        self.printer.note(&format!("{judge} took {}", words::spent(&usage, cost)));
+        self.printer.note(&format!("{judge} took {}", text::spent(&usage, cost)));
         if stopped == Some(AskingStopped::Interrupted) {
             let answers = count(answered, "answer");
             self.printer.note(&format!("interrupted: {answers} of {judge} kept in {shown}\nask for the rest: {rest}"));

@@ -125,7 +125,7 @@ fn ask(
         runtime: runtime()?,
         signals: listen(printer)?,
         cassette: (Cassette::Off, Context::random()),
-        cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
+        cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
     };
     let rest = retyped(&context.typed, Instead::default());
     let answers = asking.ask(run, again, (before, Some(known)), &rest)?;
@@ -153,7 +153,7 @@ enum Answered {
 }
 
 fn answered(run: &JournalFile, again: &Again<'_>, (judge, of_run): (&str, bool)) -> Result<Answered, CliError> {
-    let is_whole = |earlier: &Earlier| Left::of(run, again, earlier).map(|left| left.to_ask == 0);
+    let is_whole = |earlier: &Earlier| Left::new(run, again, earlier).map(|left| left.to_ask == 0);
     // Where nothing is asked at all no answer is needed.
     let by_run = if of_run { Earlier::one(None) } else { Earlier::default() };
     if is_whole(&by_run)? {
@@ -166,6 +166,6 @@ fn answered(run: &JournalFile, again: &Again<'_>, (judge, of_run): (&str, bool))
         }
     }
     let earlier = Earlier::all(run, judge, of_run);
-    let left = Left::of(run, again, &earlier)?;
+    let left = Left::new(run, again, &earlier)?;
     Ok(Answered::InPart(earlier, left))
 }

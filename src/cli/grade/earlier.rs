@@ -13,9 +13,9 @@ const CHECKS: usize = 20;
 /// Which answers of the same judge are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GoesOn {
-    /// Those from before it was stopped. A judge that is itself in question is not asked again where it failed.
+    /// Answers from before it was stopped. Failures of a judge that is itself checked are kept.
     WhereStopped,
-    /// Those from before it was stopped, also in the run itself, or beside which it failed.
+    /// Answers from before it was stopped, also in the run itself; failures are asked again.
     WhereMissing,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Left {
 
 impl Left {
     /// The questions left about a run.
-    pub(super) fn of(run: &JournalFile, again: &Again<'_>, earlier: &Earlier) -> Result<Left, StoreError> {
+    pub(super) fn new(run: &JournalFile, again: &Again<'_>, earlier: &Earlier) -> Result<Left, StoreError> {
         let mut left = Left::default();
         for trial in run.trials() {
             let Some(Rest { conversation, answered }) = earlier.rest(again, trial?)? else { continue };
@@ -63,7 +63,12 @@ impl Left {
 
 impl Earlier {
     /// The answers of this judge since it last answered everything; `run_judge` is that of the run itself.
-    pub(super) fn of(run: &JournalFile, judge: &str, goes_on: GoesOn, run_judge: &str) -> Result<Earlier, StoreError> {
+    pub(super) fn read(
+        run: &JournalFile,
+        judge: &str,
+        goes_on: GoesOn,
+        run_judge: &str,
+    ) -> Result<Earlier, StoreError> {
         let is_missing = |grading: &Grading| match goes_on {
             GoesOn::WhereStopped => !grading.is_whole,
             GoesOn::WhereMissing => !grading.is_whole || grading.has_failures,
@@ -102,7 +107,7 @@ impl Earlier {
     }
 
     /// The answers of this judge in the newest checks of the same job and conversations, where they were stopped.
-    pub(super) fn of_checks(checks: &RunsFolder, run: &JournalFile, judge: &str) -> Result<Earlier, StoreError> {
+    pub(super) fn from_checks(checks: &RunsFolder, run: &JournalFile, judge: &str) -> Result<Earlier, StoreError> {
         let mut earlier = Earlier::default();
         for name in checks.names()?.iter().rev().take(CHECKS) {
             let Ok(mut other) = checks.open(Some(name)) else { continue };

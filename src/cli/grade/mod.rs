@@ -7,7 +7,7 @@ mod check;
 mod earlier;
 mod recorded;
 mod rejudge;
-mod words;
+mod text;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::prompt::Templates;
 use crate::record::{BaselineCheck, Overview, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::AskingStopped;
-use crate::score::{GateRules, Weight};
+use crate::score::GateRules;
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 pub(super) use again::can_be_judged;
@@ -110,7 +110,7 @@ fn asking<'a>(
             runtime: runtime()?,
             signals: listen(printer)?,
             cassette: (Cassette::Off, Context::random()),
-            cache: cache::of(args.cache, &args.runs_dir.runs_dir, context),
+            cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
         }),
         None => None,
     })
@@ -201,7 +201,7 @@ fn grade_run<'a>(
     }
     printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
     let kept = run.write_grading(number, &overview.summary)?;
-    // What was recorded has no verdict from before.
+    // Recordings have no earlier verdict.
     if args.recorded.dataset.is_none() {
         printer.data(&again.difference(&before, &overview))?;
         printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
@@ -262,11 +262,4 @@ impl StoredRun for RegradedRun<'_> {
     fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
         self.run.trials().map(|trial| self.again.borrow_mut().grade(trial?))
     }
-}
-
-/// `timing=1,tasks=2`: a dimension's name and its weight.
-pub(super) fn weight(text: &str) -> Result<(String, Weight), String> {
-    let (name, weight) = text.split_once('=').ok_or("write NAME=WEIGHT, such as tasks=2")?;
-    let weight: f64 = weight.parse().map_err(|_| format!("`{weight}` is not a number"))?;
-    Ok((name.to_owned(), Weight::try_from(weight).map_err(|error| error.to_string())?))
 }

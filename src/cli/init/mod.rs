@@ -63,7 +63,7 @@ impl InitTarget {
 const JOB: &str = super::args::DEFAULT_JOB;
 
 /// Writes a first job, its schema, the variables that it needs and a CI workflow. A file that is there stays as it is,
-/// and then nothing is written, unless it is told to.
+/// and then nothing is written, unless it is forced.
 pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let job = include_str!("job.yml").replace("TARGET\n", args.target.section());
     let is_here = args.folder == Path::new(".");

@@ -98,7 +98,7 @@ fn merged(parts: &[PartRun]) -> Result<Merge, CliError> {
 /// knows.
 ///
 /// # Errors
-/// That the jobs are of several suites.
+/// The parts belong to several suites.
 fn lacking(groups: &[Vec<PartRun>]) -> Result<Option<String>, CliError> {
     let parts = || groups.iter().flatten().filter_map(|run| Some((run, run.beginning.provenance.part.as_ref()?)));
     let Some((first, suite)) = parts().next() else { return Ok(None) };
@@ -111,11 +111,11 @@ fn lacking(groups: &[Vec<PartRun>]) -> Result<Option<String>, CliError> {
         sum.iter().zip(&part.cases).map(|(sum, cases)| sum + cases).collect::<Vec<u32>>()
     });
     let lacks = (1..).zip(&suite.suite).zip(known).filter(|((_, all), known)| *all > known);
-    let words = lacks.map(|((part, all), known)| {
+    let text = lacks.map(|((part, all), known)| {
         format!("{} of part {part} of {} in jobs that no run is of", count((all - known) as usize, "case"), suite.of)
     });
-    let words: Vec<String> = words.collect();
-    Ok((!words.is_empty()).then(|| words.join("; ")))
+    let text: Vec<String> = text.collect();
+    Ok((!text.is_empty()).then(|| text.join("; ")))
 }
 
 /// Tells what is missing, and what was not held with one seed.
@@ -123,7 +123,7 @@ fn notes(merge: &Merge, printer: &Printer) {
     let Some(merged) = &merge.provenance().merged else { return };
     let job = report::plain(&merge.provenance().job);
     if !merged.missing.is_empty() {
-        printer.note(&format!("note: {job}: {}", merged.missing_words()));
+        printer.note(&format!("note: {job}: {}", merged.missing_text()));
     }
     if merged.parts.iter().any(|part| part.rng_seed != merged.parts[0].rng_seed) {
         printer.note(&format!("note: {job}: each part drew a seed of its own; --rng-seed gives all of them one"));

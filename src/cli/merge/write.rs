@@ -76,10 +76,10 @@ fn append_all(journal: &Journal, (parts, merge): (&[PartRun], Merge), id: String
     for at in &order {
         let mut queued = 0;
         parts[*at].run.each_entry(|entry| {
-            // What is about the whole run is told once, at the end.
+            // Entries about the whole run are written once, at the end.
             let number = entry.trial().and_then(|trial| numbers[*at].get(&trial).copied());
             let Some(number) = number else { return Ok(()) };
-            journal.append(&entry.of_trial(number))?;
+            journal.append(&entry.with_trial(number))?;
             queued += 1;
             if queued % AT_ONCE == 0 {
                 runtime.block_on(journal.written())?;

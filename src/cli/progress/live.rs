@@ -44,9 +44,9 @@ impl Live {
     pub(in super::super) fn on_wait(&self) -> Arc<OnWait> {
         let live = self.clone();
         Arc::new(move |reason, wait| {
-            let words = live.progress().waiting(reason, wait);
-            if let Some(words) = words {
-                live.printer.lines(&words, 2);
+            let text = live.progress().waiting(reason, wait);
+            if let Some(text) = text {
+                live.printer.lines(&text, 2);
             }
         })
     }
@@ -101,16 +101,16 @@ pub(in super::super) struct WaitLines {
 impl WaitLines {
     /// The line about a wait, if it is worth one.
     pub(in super::super) fn line(&mut self, reason: WaitReason<'_>, wait: Duration) -> Option<String> {
-        let words = wait_words(reason, wait);
+        let text = wait_text(reason, wait);
         // Waits that differ in their length alone are the same.
-        let same = limit_words(reason).unwrap_or(&words);
+        let same = limit_text(reason).unwrap_or(&text);
         let count = occurred(&mut self.occurrences, same);
-        is_printed(count, 1).then(|| format!("{words}{}", times(count)))
+        is_printed(count, 1).then(|| format!("{text}{}", times(count)))
     }
 }
 
 /// The wait for a limit, without its length; `None` for any other wait.
-pub(super) fn limit_words(reason: WaitReason<'_>) -> Option<&'static str> {
+pub(super) fn limit_text(reason: WaitReason<'_>) -> Option<&'static str> {
     match reason {
         WaitReason::Model => Some("waiting for the rate limit"),
         WaitReason::Agent => Some("waiting for the agent, which refuses requests (429)"),
@@ -119,11 +119,11 @@ pub(super) fn limit_words(reason: WaitReason<'_>) -> Option<&'static str> {
 }
 
 /// A wait and its reason, in a sentence.
-fn wait_words(reason: WaitReason<'_>, wait: Duration) -> String {
+fn wait_text(reason: WaitReason<'_>, wait: Duration) -> String {
     let seconds = wait.as_secs_f64();
     match reason {
         WaitReason::Model | WaitReason::Agent => {
-            format!("{}, {:.0} s", limit_words(reason).unwrap_or_default(), seconds.ceil())
+            format!("{}, {:.0} s", limit_text(reason).unwrap_or_default(), seconds.ceil())
         }
         WaitReason::Greeting => format!(
             "waiting for the agent to speak first, {seconds:.0} s at the most; if it waits for the user to begin, the job \

@@ -17,14 +17,14 @@ use crate::record::Entry;
 use crate::report::{self, Ink, TrialNames, count, failed_parts, one_line, plain, short_name, two_decimals};
 use crate::score::{Outcome, Scorecard};
 
-use live::limit_words;
+use live::limit_text;
 pub(super) use live::{Live, WaitLines};
 use status::Status;
 
 /// So much is shown of why a judge was asked again.
 const WHY: usize = 160;
 
-/// Errors are shown whole, unless somebody else made them endless.
+/// Errors are shown up to this length.
 const UNCUT: usize = 1000;
 
 /// The longest name of a trial before its lines.
@@ -135,7 +135,7 @@ impl Progress {
         if self.level == Level::Nothing {
             return None;
         }
-        if let Some(words) = limit_words(reason) {
+        if let Some(words) = limit_text(reason) {
             self.status.limited(words, self.since.elapsed_ms() + wait.as_secs_f64() * 1000.0);
             // The bar counts it down.
             if self.has_bar {
@@ -156,14 +156,14 @@ impl Progress {
         if self.level == Level::Nothing {
             return None;
         }
-        let lines = self.words(entry);
+        let lines = self.text(entry);
         if lines.is_some() {
             self.last_line_ms = now_ms;
         }
         lines
     }
 
-    fn words(&mut self, entry: &Entry) -> Option<String> {
+    fn text(&mut self, entry: &Entry) -> Option<String> {
         if let Entry::RunStarted { trials, provenance, .. } = entry {
             self.persona = provenance.persona.clone();
             let names = TrialNames::new(trials);
@@ -206,7 +206,7 @@ impl Progress {
             Entry::ConversationEnded { ending: Ending::CutOff, .. } => None,
             Entry::ConversationEnded { trial, ending, .. } => {
                 let turns = self.turns.get(trial).copied().unwrap_or_default();
-                Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_words(ending))))
+                Some(self.line(*trial, &format!("{}, {}; judging", count(turns, "turn"), ending_text(ending))))
             }
             Entry::Judged { trial, judgement, question } => match (&judgement.reply, judgement.rejected.last()) {
                 (Observed::Seen(_), None) => None,
@@ -329,7 +329,7 @@ fn times(count: usize) -> String {
     if count > 1 { format!(" ({count} times by now)") } else { String::new() }
 }
 
-fn ending_words(ending: &Ending) -> &'static str {
+fn ending_text(ending: &Ending) -> &'static str {
     match ending {
         Ending::SignedOff { .. } => "signed off",
         Ending::ScriptEnded => "every line was said",

@@ -30,7 +30,7 @@ enum Awaited {
 }
 
 impl Awaited {
-    fn words(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Awaited::Agent => "agent",
             Awaited::Persona => "persona",
@@ -107,9 +107,9 @@ impl Status {
     }
 
     /// A rate limit is waited for until then.
-    pub(super) fn limited(&mut self, words: &'static str, until_ms: f64) {
+    pub(super) fn limited(&mut self, text: &'static str, until_ms: f64) {
         if self.limit.is_none_or(|(_, known_ms)| known_ms < until_ms) {
-            self.limit = Some((words, until_ms));
+            self.limit = Some((text, until_ms));
         }
     }
 
@@ -150,7 +150,7 @@ impl Status {
     fn awaited(&self, now_ms: f64, label: impl Fn(u32) -> String) -> String {
         let whom = self.awaited_by_trials(now_ms, label);
         match self.limit.filter(|(_, until_ms)| *until_ms > now_ms) {
-            Some((words, until_ms)) => format!("{words}, {:.0} s · {whom}", ((until_ms - now_ms) / 1000.0).ceil()),
+            Some((text, until_ms)) => format!("{text}, {:.0} s · {whom}", ((until_ms - now_ms) / 1000.0).ceil()),
             None => whom,
         }
     }
@@ -166,11 +166,11 @@ impl Status {
         let mut counts: BTreeMap<Awaited, usize> = BTreeMap::new();
         self.under_way.values().for_each(|it| *counts.entry(it.awaited).or_default() += 1);
         let counts: Vec<String> =
-            counts.iter().map(|(awaited, count)| format!("{} {count}", awaited.words())).collect();
+            counts.iter().map(|(awaited, count)| format!("{} {count}", awaited.label())).collect();
         let longest = self.under_way.iter().min_by(|(_, a), (_, b)| a.since_ms.total_cmp(&b.since_ms));
         let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= LONG_MS);
         let longest = longest.map_or_else(String::new, |(trial, it)| {
-            format!(" · {}: {}, {}", time(now_ms - it.since_ms), it.awaited.words(), label(*trial))
+            format!(" · {}: {}, {}", time(now_ms - it.since_ms), it.awaited.label(), label(*trial))
         });
         format!("waiting for {}{longest}", counts.join(", "))
     }
@@ -184,15 +184,15 @@ impl Status {
         if !self.is_begun {
             return vec![one_line(&facts, width), awaited];
         }
-        let words = format!("{}/{} · {facts}", self.done, self.all);
-        let room = width.saturating_sub(words.chars().count() + 2).min(WIDEST);
-        let words = one_line(&words, width);
+        let text = format!("{}/{} · {facts}", self.done, self.all);
+        let room = width.saturating_sub(text.chars().count() + 2).min(WIDEST);
+        let text = one_line(&text, width);
         if room < NARROWEST {
-            return vec![words, awaited];
+            return vec![text, awaited];
         }
         let full = room * self.done / self.all.max(1);
         let drawing = format!("{}{}", ink.good(&"━".repeat(full)), ink.dim(&"─".repeat(room - full)));
-        vec![format!("{drawing}  {words}"), awaited]
+        vec![format!("{drawing}  {text}"), awaited]
     }
 
     /// The same in one line, for a log.

@@ -34,7 +34,7 @@ fn started(trial: u32) -> Entry {
     Entry::TrialStarted { trial, at: "2026-01-01T00:00:00Z".parse().unwrap(), case: None }
 }
 
-fn said(trial: u32) -> Entry {
+fn user_message(trial: u32) -> Entry {
     Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned() }
 }
 
@@ -79,7 +79,7 @@ fn the_bar_says_how_far_the_run_is_what_it_took_and_what_it_waits_for() {
     for (entry, now_ms) in [
         (started(1), 2000.0),
         (started(2), 2000.0),
-        (said(1), 3000.0),
+        (user_message(1), 3000.0),
         (asked(2), 4000.0),
         (finished(2, Outcome::Graded), 9000.0),
         (started(3), 9000.0),
@@ -112,7 +112,7 @@ fn the_bar_says_how_far_the_run_is_what_it_took_and_what_it_waits_for() {
 #[test]
 fn on_a_terminal_only_what_fails_has_a_line() {
     let mut progress = progress(Level::Failures);
-    for entry in [begun(2), started(1), said(1), finished(1, Outcome::Graded)] {
+    for entry in [begun(2), started(1), user_message(1), finished(1, Outcome::Graded)] {
         assert_eq!(progress.lines(&entry).filter(|_| entry != finished(1, Outcome::Graded)), None);
     }
     assert_eq!(progress.lines(&finished(2, broken())).as_deref(), Some("case 2 with facts  broken: the graph is down"));
@@ -122,7 +122,7 @@ fn on_a_terminal_only_what_fails_has_a_line() {
 }
 
 #[test]
-fn what_fails_again_and_again_is_told_once_and_counted() {
+fn what_fails_again_and_again_is_reported_once_and_counted() {
     let mut progress = progress(Level::Failures);
     progress.lines(&begun(200));
     let told: Vec<String> = (1..=120).filter_map(|trial| progress.lines(&finished(trial, broken()))).collect();
@@ -150,7 +150,7 @@ fn waits_for_a_limit_have_one_line_in_a_log_and_are_counted_down_by_the_bar() {
     let mut terminal = progress(Level::Failures);
     terminal.lines(&begun(1));
     terminal.lines(&started(1));
-    terminal.lines(&said(1));
+    terminal.lines(&user_message(1));
     assert_eq!(wait(&mut terminal, WaitReason::Agent, 30), None);
     assert_eq!(wait(&mut terminal, WaitReason::Model, 2), None, "the longest one is shown");
     assert_eq!(terminal.bar(100)[1], format!("{agents}, 30 s · waiting for agent 1"));
@@ -187,7 +187,7 @@ fn a_log_has_a_line_a_phase() {
     let words: Vec<String> = [
         begun(1),
         started(1),
-        said(1),
+        user_message(1),
         Entry::TurnFinished { trial: 1, turn: failed },
         finished(1, Outcome::AgentFailed { error: "HTTP 500".to_owned() }),
     ]

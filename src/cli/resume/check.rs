@@ -17,10 +17,10 @@ use crate::record::{Beginning, Entry, Overview, Provenance, SettingDifference};
 use crate::report::{one_line, plain};
 use crate::run::{Engine, RunDeps, WrittenSteps};
 
-/// So many differences are told.
-const TOLD: usize = 8;
+/// The most differences that are shown.
+const MOST_SHOWN: usize = 8;
 
-/// How much of a value is told.
+/// The most characters of a value that are shown.
 const VALUE: usize = 80;
 
 /// Checks that a run may be gone on with by this plan, which gets the steps that the judge wrote for the run.
@@ -58,9 +58,9 @@ pub(super) fn check(
     if differences.is_empty() {
         return Ok(());
     }
-    let mut lines: Vec<String> = differences.iter().take(TOLD).map(words).collect();
-    if differences.len() > TOLD {
-        lines.push(format!("and {} more", differences.len() - TOLD));
+    let mut lines: Vec<String> = differences.iter().take(MOST_SHOWN).map(difference_text).collect();
+    if differences.len() > MOST_SHOWN {
+        lines.push(format!("and {} more", differences.len() - MOST_SHOWN));
     }
     let what = format!("run {id} can't be gone on with, since this has changed:\n  {}", lines.join("\n  "));
     Err(match flags(&differences) {
@@ -100,7 +100,7 @@ fn flags_command(id: &str, flags: &[(&str, &str, String)], context: &Context) ->
     retyped(&context.typed, Instead { without: &without, with: &with, ..Instead::default() })
 }
 
-fn words(difference: &SettingDifference) -> String {
+fn difference_text(difference: &SettingDifference) -> String {
     let what = plain(&difference.what);
     match &difference.values {
         Some((then, now)) => {

@@ -16,7 +16,7 @@ use crate::store::{Store, StoredRun};
 /// The run that a command asks to go on with.
 pub(in crate::cli) struct Asked {
     pub(super) mode: ResumeMode,
-    /// The run that was named, with its beginning; none where the newest of the job file is meant.
+    /// The named run with its beginning; none where the newest run of the job file is resumed.
     named: Option<(ReopenedRun, Beginning)>,
     /// The job files.
     pub(super) files: Vec<PathBuf>,
@@ -68,7 +68,7 @@ fn named(id: &str, args: &RunArgs) -> Result<(ReopenedRun, Beginning), CliError>
     match first {
         Some(first) => Ok((reopened, first)),
         None => {
-            // Why there is no beginning is told by whoever reads all of it.
+            // Reading the whole run reports why there is no beginning.
             run.read(|_, _| ())?;
             Err(refused(format!("run {} has no beginning", plain(id)), "another run, which `eval-job list` names"))
         }
@@ -102,7 +102,7 @@ impl Asked {
 /// The place of a run's job.
 fn job_of(run: &Beginning, jobs: &[Planned]) -> Result<usize, CliError> {
     let is_its = |job: &Planned| is_of(job, &run.provenance.job, &run.provenance.job_file);
-    // The one job that is named can have got another name, or another place: what differs is told.
+    // The named job may have another name or place now: the differences are reported.
     let at = jobs.iter().position(is_its).or((jobs.len() == 1).then_some(0));
     at.ok_or_else(|| {
         let (job, file) = (plain(&run.provenance.job), plain(&run.provenance.job_file));

@@ -86,7 +86,7 @@ impl Resumed {
     }
 
     /// The trials that are left, in a sentence.
-    pub(super) fn words(&self, context: &Context) -> String {
+    pub(super) fn description(&self, context: &Context) -> String {
         let (id, all) = (self.id(), self.overview.planned());
         let conversations = count(all, "conversation");
         let kept = all - self.left;

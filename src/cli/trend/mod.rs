@@ -93,7 +93,7 @@ fn sources(
 ) -> Result<Sources, StoreError> {
     let flakes = nights.flakes();
     let keys: BTreeSet<&FlakeKey> = flakes.iter().take(READ).map(|flake| &flake.key).collect();
-    let mut sources = Sources::of(keys.iter().copied());
+    let mut sources = Sources::from_keys(keys.iter().copied());
     let newest = nights.all().last().map(|night| night.rules);
     for (run, night) in shown.iter().rev().zip(nights.all().iter().rev()).collect::<Vec<_>>().into_iter().rev() {
         if Some(night.rules) != newest || !night.tells_of(&keys) {

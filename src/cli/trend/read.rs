@@ -78,7 +78,7 @@ pub(super) fn wanted(args: &TrendArgs, runs: &RunsFolder) -> Result<Wanted, CliE
     Ok(Wanted { job, file, since: args.since })
 }
 
-/// Those runs, oldest first; an error in place of one that can't be read.
+/// The selected runs, oldest first; an error in place of one that can't be read.
 pub(super) fn runs<'a>(
     runs: &'a IndexedRuns,
     wanted: &'a Wanted,
@@ -106,7 +106,7 @@ impl Jobs {
     }
 }
 
-/// That there is something to show.
+/// Fails where there is nothing to show.
 pub(super) fn check(nights: &Nights, (args, wanted, known): (&TrendArgs, &Wanted, &Known)) -> Result<(), CliError> {
     let job = plain(&wanted.job);
     let Some(name) = &known.job else {

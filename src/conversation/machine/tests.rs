@@ -191,7 +191,7 @@ fn apply(talk: &mut Conversation, input: Input) {
 
 proptest! {
     #[test]
-    fn the_invariants_hold_whatever_is_told(
+    fn the_invariants_hold_for_any_messages(
         max in 0u32..12,
         lines in proptest::option::of(proptest::collection::vec("[a-z]{1,4}", 0..6)),
         events in proptest::collection::vec(input(), 0..60),

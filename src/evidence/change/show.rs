@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_relationship_are_told_apart_by_one_property() {
+    fn the_ends_of_a_relationship_are_distinguished_by_one_property() {
         let relationship = Relationship {
             id: "7".to_owned(),
             kind: "R".to_owned(),

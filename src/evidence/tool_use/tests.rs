@@ -135,7 +135,7 @@ fn a_tool_that_runs_long_reports_again_and_later_turns_answer_earlier_calls() {
     let call = [use_of(Some("1"), "f", json!({}), Some(json!("done")))];
     assert_eq!(transcript.tool_uses(), call);
     let by_turn = CallsByTurn::new(&transcript);
-    assert_eq!((by_turn.of(1), by_turn.of(2), by_turn.of(3)), (&call[..], &[][..], &[][..]));
+    assert_eq!((by_turn.of_turn(1), by_turn.of_turn(2), by_turn.of_turn(3)), (&call[..], &[][..], &[][..]));
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn quoted(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
             '\n' => f.write_str("\\n")?,
             '\r' => f.write_str("\\r")?,
             '\t' => f.write_str("\\t")?,
-            // What agents wrote may hold terminal escapes: a report shows them, it never obeys them.
+            // Agents' texts may hold terminal escapes: a report shows them and never emits them.
             c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
             c => f.write_char(c)?,
         }

@@ -26,7 +26,7 @@ fn findings(review: &Review) -> Vec<&CallFinding> {
 }
 
 #[test]
-fn each_call_is_told_what_it_is_beside_the_expected_ones() {
+fn each_call_is_classified_beside_the_expected_ones() {
     let calls = "{calls: [{tool: find, args: {city: Rome}}, {tool: book, args: {n: 2}}, {tool: pay}]}";
     let made = [("find", json!({"city": "Paris"})), ("book", json!({"n": 2})), ("noise", json!({}))];
     let review = reviewed("trajectory", calls, &made);

@@ -210,7 +210,7 @@ fn what_reads_no_graph_is_never_shown_by_a_change_of_it() {
 }
 
 #[test]
-fn true_and_false_are_told_apart_by_what_is_compared() {
+fn true_and_false_differ_by_the_comparison() {
     let query = "MATCH (b:Booking) RETURN count(b) = 1";
     let check = CypherCheck { cypher: query.to_owned(), expected: true.into() };
     let booked = assertion(AssertionCheck::Cypher(check));

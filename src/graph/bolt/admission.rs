@@ -41,7 +41,7 @@ impl PendingClients {
         Arc::new(PendingClients { most: most.max(1), waiting: Mutex::default() })
     }
 
-    /// Takes a newcomer in; somebody else may have to leave for it.
+    /// Admits a new connection; another one may be closed for it.
     pub(super) fn enter(self: &Arc<PendingClients>) -> PendingClient {
         let mut waiting = self.waiting();
         if waiting.clients.len() >= self.most {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_guess_at_the_same_time_are_told_one_after_the_other() {
+    async fn simultaneous_guesses_are_answered_one_after_the_other() {
         let (throttle, stopwatch) = (LoginThrottle::new(Clock::system()), Clock::system().start());
         throttle.failed().await;
         assert!(stopwatch.elapsed_ms() < 200.0, "the first one is answered at once");

@@ -7,8 +7,8 @@
 //! - One transaction writes at a time, from its first write to its end; another waits and then fails, and may try again.
 //! - Results are held in memory and bounded; counters in summaries only show whether something was written.
 //!
-//! Invariants: nothing that a client sends makes the server panic, wait or grow without bounds; nobody works on the graph
-//! without the password, and who doesn't know it keeps nobody out who does; a transaction whose client is gone is undone.
+//! Invariants: nothing that a client sends makes the server panic, wait or grow without bounds; no client works on the graph
+//! without the password, and clients without it never keep out others that have it; a transaction whose client is gone is undone.
 
 mod server;
 mod failure;

@@ -50,7 +50,7 @@ pub(super) enum Agreement {
     Speak(BoltVersion),
     /// The client shall choose from our list.
     Choose,
-    /// Nothing in common.
+    /// There is no common version.
     Nothing,
 }
 

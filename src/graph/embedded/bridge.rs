@@ -21,7 +21,6 @@ const ENDLESS: &str = "4294967295";
 /// A statement for the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bridged {
-    /// Its text.
     pub(super) text: String,
     /// Its names that the engine would take for null, in a sentence.
     pub(super) name_problem: Option<String>,

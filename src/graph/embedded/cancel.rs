@@ -46,7 +46,7 @@ impl CommitOrCancel {
         }
     }
 
-    /// Whether nobody waits any longer.
+    /// Whether the caller has stopped waiting.
     pub(super) fn is_cancelled(&self) -> bool {
         self.state.load(Ordering::Acquire) == CANCELLED
     }

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_not_run_is_told_without_running_it() {
+    fn what_can_not_run_is_reported_without_running_it() {
         let problem = |text: &str| compile_problem(text, &["user"]).map(|problem| problem.to_string());
         for text in [
             "RETURN 1",

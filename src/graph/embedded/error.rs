@@ -158,7 +158,7 @@ fn in_query(query: &QueryError) -> StatementErrorKind {
         ErrorCode::InvalidArgumentValue | ErrorCode::NegativeIntegerArgument | ErrorCode::NumberOutOfRange => {
             StatementErrorKind::Argument
         }
-        // What the compiler finds is a syntax error in Neo4j's book, whatever it is about.
+        // Neo4j calls every compile-time error a syntax error.
         _ if query.phase() != QueryPhase::Runtime => StatementErrorKind::Syntax,
         ErrorCode::InvalidArgumentType => StatementErrorKind::Type,
         _ if query.message().starts_with("InvalidArgumentType") => StatementErrorKind::Type,

@@ -22,7 +22,7 @@ static ALLOCATOR: Counting = Counting(System);
 const LARGE: usize = 8 << 20;
 
 impl Worker {
-    /// Works on the engine within its memory and for as long as somebody waits. A statement that is cut off has been
+    /// Works on the engine within its memory limit until the caller stops waiting. A statement that is cut off has been
     /// undone.
     pub(super) fn bounded<T>(
         &mut self,

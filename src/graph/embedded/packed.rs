@@ -1,4 +1,4 @@
-//! The rows of a result as they wait to be fetched: packed, in the form of whoever fetches them.
+//! The rows of a result as they wait to be fetched: packed, in the format of the client.
 //!
 //! Each row is packed as soon as the engine gives it. A number takes a few bytes then and not a hundred, and no
 //! transaction stays open for a client that is slow.
@@ -15,7 +15,7 @@ const CHUNK: usize = 256 << 10;
 /// The size of a row, before its bytes.
 const SIZE: usize = size_of::<usize>();
 
-/// Appends a row in the form of whoever fetches it.
+/// Appends a row in the format of the client.
 #[derive(Clone)]
 pub struct Form(Arc<Append>);
 

@@ -1,7 +1,7 @@
 //! The threads on which a graph's engines live, and the way to ask them.
 //!
 //! The engine is not asynchronous. Threads of its own keep a long query from stalling the runtime and, unlike blocking
-//! tasks of the runtime, never hold up the end of the program. What nobody waits for any longer stops.
+//! tasks of the runtime, never hold up the end of the program. Work stops when its caller no longer waits.
 //!
 //! A private graph is in memory, and one thread does everything in the order of asking. A shared one is a file in
 //! write-ahead mode that several engines have open: readers see what is committed, and only that, while one writer works.
@@ -36,7 +36,7 @@ const READERS: usize = 4;
 /// A piece of work for a thread.
 type WorkItem = Box<dyn FnOnce(&mut Worker) + Send>;
 
-/// An open graph: whoever has a clone may open sessions.
+/// An open graph. Each clone can open sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions(Arc<Pool>);
 
@@ -118,7 +118,7 @@ impl Sessions {
         }
     }
 
-    /// Has a thread do some work, whether or not somebody waits for what comes of it.
+    /// Runs work on a thread, to its end even when the caller has stopped waiting.
     pub(super) fn send<T: Send + 'static>(
         &self,
         to: To,
@@ -145,7 +145,7 @@ impl Sessions {
         answer
     }
 
-    /// Has a thread do some work for as long as somebody waits, and at most this time.
+    /// Runs work on a thread until the caller stops waiting or the time is up.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         to: To,
@@ -213,7 +213,7 @@ impl Worker {
         committed
     }
 
-    /// Ends a transaction: it is kept if all went well and somebody still waits, else undone.
+    /// Ends a transaction: commits it after success if the caller still waits, else rolls it back.
     pub(super) fn end<T>(
         &mut self,
         request: &CommitOrCancel,

@@ -159,7 +159,7 @@ impl OpenDatabase {
         let mut reader = RowReader::new(declared);
         let mut read = |record| reader.row(&record).into_iter().for_each(&mut *rows);
         self.database.execute_each(&theirs.text, Some(&given), &mut read).map_err(refused)?;
-        // What the statement did goes with its transaction.
+        // The statement's changes end with its transaction.
         theirs.name_problem.map_or(Ok(()), |message| Err(StatementError::statement(message)))?;
         self.enforce()?;
         Ok(Done { columns: reader.columns(), effect, counts: WriteCounts::take() })

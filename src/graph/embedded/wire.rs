@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_can_not_be_opened_for_want_of_a_descriptor_is_told_so() {
+    fn a_file_that_can_not_be_opened_for_want_of_a_descriptor_is_reported_so() {
         let message = || "storage error: unable to open database file".to_owned();
         assert!(explained(message(), || true).contains("no file descriptor left; try fewer conversations"));
         assert_eq!(explained(message(), || false), message());

@@ -49,7 +49,7 @@ pub struct Neo4jGraph {
 impl Neo4jGraph {
     /// Prepares the way to a database, without a request. Fails when the address is none.
     pub fn connect(connection: Neo4jConnection, limits: Neo4jLimits) -> Result<Neo4jGraph, GraphError> {
-        // Any provider that somebody has chosen before is as good.
+        // A provider that was installed before is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut config = ConfigBuilder::default()
             .uri(&connection.uri)
@@ -174,7 +174,7 @@ impl Neo4jGraph {
     where
         F: Future<Output = Result<Table, Neo4jFailure>>,
     {
-        // It is closed by nobody.
+        // It has no owner that closes it.
         let _connection = self.free.acquire().await;
         self.reach().await?;
         let answered = timeout(limit, self.again_if_transient(work)).await;

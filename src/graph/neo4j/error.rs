@@ -68,7 +68,7 @@ pub(super) fn from_driver(uri: &str, theirs: &Theirs) -> GraphError {
     GraphError::new(kind, message)
 }
 
-/// Nobody answers, for this reason.
+/// The error for a server that can't be reached.
 pub(super) fn unreachable(uri: &str, reason: &str) -> GraphError {
     GraphError::new(
         GraphErrorKind::Unreachable,
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_say_whose_matter_it_is() {
+    fn codes_say_which_side_is_at_fault() {
         for (code, expected) in [
             ("Neo.ClientError.Statement.SyntaxError", GraphErrorKind::Statement),
             ("Neo.ClientError.Statement.ParameterMissing", GraphErrorKind::Statement),

@@ -17,7 +17,7 @@ const PLANNING_TIMEOUT: Duration = Duration::from_secs(30);
 /// How far the server's clock may be from ours: some run a few hundredths faster.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// How much of somebody's query is shown.
+/// The most characters of a query that are shown.
 const QUERY: usize = 120;
 
 const UPTIME: &str =
@@ -82,8 +82,8 @@ struct ListedTransaction<'t> {
     locks: i64,
 }
 
-/// Who holds a lock that somebody waits for; or whoever held some before this time began, where the failure speaks of a
-/// lock or of time that ran out: who waited has given up by now.
+/// The holder of a lock that another transaction waits for; or a holder from before this time, where the failure speaks of a
+/// lock or of a timeout: the waiting transaction has given up by now.
 fn locked(table: &Table, within: Duration, failure: &str) -> Option<String> {
     let transactions: Vec<ListedTransaction<'_>> = table.rows.iter().filter_map(|row| transaction(row)).collect();
     let blocked = transactions.iter().find_map(|waiting| Some((waiting, waiting.status.strip_prefix("Blocked by: ")?)));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_told_with_who_holds_it_and_who_waits() {
+    fn a_lock_is_reported_with_its_holder_and_the_waiting_transaction() {
         let rows = vec![
             row("neo4j-transaction-5", "Running", "", 34_000, 2),
             row("neo4j-transaction-9", "Blocked by: [neo4j-transaction-5]", "MATCH (n)\nSET n.x = 1", 4_000, 1),

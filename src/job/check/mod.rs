@@ -84,7 +84,7 @@ impl<'r> Check<'r, '_> {
         let fits = fits.map(|(branch, _)| branch);
         match fits {
             Some(branch) => self.resolved(branch, node),
-            // A branch or nothing: whoever writes something else means the branch.
+            // A branch or null: any other value is checked against the branch.
             None if branches.iter().filter(|branch| branch["type"] != "null").count() == 1 => {
                 branches.first().map_or(schema, |branch| self.resolved(branch, node))
             }

@@ -102,7 +102,7 @@ fn is_of(schema: &Value, kind: &str) -> bool {
     schema["type"] == kind || schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(|own| own == kind))
 }
 
-/// The number that was meant by a text with a unit, in the unit of the schema's description: `80%`, `5s`, `10m`.
+/// The number of a text with a unit, in the unit of the schema's description: `80%`, `5s`, `10m`.
 fn help_for_unit(schema: &Value, text: &str) -> Option<String> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = (text[..at].parse::<f64>().ok()?, text[at..].trim());

@@ -122,9 +122,9 @@ fn without_quotes(message: &str) -> String {
         let quote = &rest[start..=start];
         let Some(length) = rest[start + 1..].find(quote) else { break };
         let inner = &rest[start + 1..start + 1 + length];
-        let is_told = inner.chars().count() <= 2 || inner.starts_with("\\u{") || is_known_key(inner);
+        let is_shown = inner.chars().count() <= 2 || inner.starts_with("\\u{") || is_known_key(inner);
         cleared.push_str(&rest[..=start]);
-        cleared.push_str(if is_told { inner } else { "***" });
+        cleared.push_str(if is_shown { inner } else { "***" });
         cleared.push_str(quote);
         rest = &rest[start + 1 + length + 1..];
     }

@@ -201,7 +201,7 @@ fn a_file_that_is_far_too_deep_or_too_large_ends_fast() {
 }
 
 #[test]
-fn only_a_hundred_problems_are_told() {
+fn only_a_hundred_problems_are_reported() {
     let rendered = rendered(&least_and(&format!("tags: [{}]\n", "1, ".repeat(204))));
     assert_eq!(rendered.matches("expected a string").count(), 100);
     assert!(rendered.ends_with("\n\nand 104 more\n"), "{rendered}");

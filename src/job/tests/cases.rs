@@ -91,7 +91,7 @@ fn an_id_is_one_short_line() {
 }
 
 #[test]
-fn what_is_wrong_in_a_case_is_told_with_its_place() {
+fn problems_of_a_case_come_with_their_place() {
     let text = least_and("cases:\n  - id: a\n    assertions:\n      - expression: objectContext.x(\n");
     assert!(rendered(&text).starts_with("job.yml:9:"), "{}", rendered(&text));
     let text = least_and("cases:\n  - {id: a, task: []}\n");

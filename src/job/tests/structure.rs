@@ -39,7 +39,7 @@ job.yml:1:31: unknown key `colour`
 }
 
 #[test]
-fn of_two_keys_that_are_as_near_the_one_that_is_missing_is_meant() {
+fn of_two_keys_that_are_as_near_the_missing_one_is_suggested() {
     let text = rendered(&LEAST.replace("tasks:", "taks:"));
     assert!(text.contains("did you mean `tasks`?") && !text.contains("missing key"), "{text}");
 }

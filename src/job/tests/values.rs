@@ -333,7 +333,7 @@ job.yml:8:11: `when`: expected one of its values, found the integer 3
 }
 
 #[test]
-fn what_stands_behind_an_alias_is_told_once_where_it_is_written() {
+fn what_stands_behind_an_alias_is_reported_once_where_it_is_written() {
     problems(
         &least_and("evaluator: {temperature: &t 7}\nscorer: {temperature: *t}\n"),
         r#"

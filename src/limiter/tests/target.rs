@@ -145,7 +145,7 @@ async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
                 assert_eq!(conversation.refused(permit, None), Some(AfterRefusal::Retry));
                 continue;
             }
-            // Longer than anybody waits for an agent that serves nobody.
+            // Longer than a conversation waits for an agent that serves none.
             tokio::time::sleep(PATIENCE / 2).await;
             conversation.answered(permit);
             left -= 1;

@@ -8,7 +8,6 @@ pub(super) struct Fact {
     text: String,
     /// The content words of its subject; empty if it is about the user as such (`The user prefers tea`).
     pub(super) subject: Vec<String>,
-    /// The value.
     pub(super) value: String,
 }
 

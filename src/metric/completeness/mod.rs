@@ -28,7 +28,7 @@ impl JudgeMeasure for CompletenessConfig {
         &self.judging
     }
 
-    fn of_nothing(&self) -> Component {
+    fn score_of_nothing(&self) -> Component {
         match self.judging.strict {
             true => Component::scored(Score::ONE, "nothing was found that the user wanted"),
             false => Component::not_applicable("the judge found nothing that the user wanted"),

@@ -59,7 +59,7 @@ impl<'a> JsonMeasure<'a> {
         }
     }
 
-    /// Measures a JSON value. What the options expect goes before what is expected here.
+    /// Measures a JSON value. The options' expectations take precedence over those given here.
     ///
     /// # Errors
     /// There is nothing to compare with, or whether two numbers are the same is not known.
@@ -82,7 +82,7 @@ impl<'a> JsonMeasure<'a> {
         if self.config.json_match == JsonMatch::Exact {
             match self.config.expected.as_ref().or(expected) {
                 Some(it) => wrong.extend(differences(actual, it).iter().map(ToString::to_string)),
-                // What the schema or paths ask for is enough.
+                // The schema or paths are enough.
                 None if self.schema.is_some() || !self.paths.is_empty() => {}
                 None => {
                     return problem(

@@ -37,7 +37,7 @@ fn a_reply_is_one_document_and_the_expected_one() {
 }
 
 #[test]
-fn schemas_are_of_2020_12_and_violations_are_told_with_their_places() {
+fn schemas_are_of_2020_12_and_violations_are_reported_with_their_places() {
     let schema = json!({"match": "skip", "schema": {"type": "object", "required": ["answer"], "properties": {
         "answer": {"type": "string"}, "id": {"const": 9007199254740993_u64}, "rows": {"prefixItems": [{"type": "string"}]}}}});
     assert!(passes(schema.clone(), r#"{"answer": "Paris", "id": 9007199254740993, "rows": ["a", 1]}"#, ""));
@@ -58,7 +58,7 @@ fn a_schema_reaches_for_nothing_outside_itself() {
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_without_end_is_told_and_does_not_go_on_for_ever() {
+fn a_schema_that_refers_to_itself_without_end_is_reported_and_does_not_go_on_for_ever() {
     let endless = json!({"match": "skip", "schema": {"$ref": "#"}});
     match json_of(endless, "1", "") {
         Ok(measured) => assert!(!measured.is_full(), "{}", measured.why),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{JsonConfig, JsonMatch, JsonMeasure};
-use crate::metric::criterion::{flag, object, refuse_registered, word};
+use crate::metric::criterion::{flag, keyword, object, refuse_registered};
 use crate::metric::json::JsonRules;
 use crate::metric::measured::{MeasureProblem, problem};
 use crate::metric::selection::Selection;
@@ -26,7 +26,7 @@ pub fn json_criterion(criterion: &Value, strict: bool) -> Result<Option<JsonConf
         return problem("`onlyTree` and `ignoreTree` exclude each other: give one of them");
     }
     let config = JsonConfig {
-        json_match: word(criterion, "matchStrategy")?,
+        json_match: keyword(criterion, "matchStrategy")?,
         schema: criterion.get("schema").filter(|it| !it.is_null()).cloned(),
         number_tolerance: object(criterion, "numberTolerance")?.unwrap_or(JsonRules::TOLERANCE),
         only_paths: only,

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_share_of_the_facts_that_were_asked_for_of_those_that_were_not_told_unasked() {
+    fn it_is_the_share_of_the_facts_that_were_asked_for_of_those_that_were_not_volunteered() {
         let facts = ["a", "b", "c", "d"].map(str::to_owned);
         let use_of = |fact, asked, told| FactUse { fact, asked, told };
         let uses =

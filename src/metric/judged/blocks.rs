@@ -146,7 +146,7 @@ impl Block {
         }
     }
 
-    /// Its label; `None` where it has none, or one that nobody knows.
+    /// Its label; `None` where it has none, or an unknown one.
     pub fn support(&self) -> Option<Support> {
         self.label.as_deref().and_then(Support::parse)
     }

@@ -12,8 +12,8 @@ pub struct Citations {
 }
 
 impl Citations {
-    /// That of an entry of a judge's reply; nothing where it names none.
-    pub(in crate::metric) fn of_entry(entry: &Value) -> Citations {
+    /// Reads the citations of an entry of a judge's reply; empty where it has none.
+    pub(in crate::metric) fn from_entry(entry: &Value) -> Citations {
         let list = |key: &str| entry.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let number_of = |value: &Value| {
             let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());

@@ -68,8 +68,9 @@ impl JudgeOptions {
         let is_end =
             |turn: &Turn| self.until.as_ref().is_some_and(|marker| !turn.is_greeting() && turn.user.contains(marker));
         let end = transcript.turns.iter().position(is_end);
-        let says_more =
-            self.intermediate && !by_message && transcript.turns.iter().any(|turn| said_before(turn).next().is_some());
+        let says_more = self.intermediate
+            && !by_message
+            && transcript.turns.iter().any(|turn| earlier_messages(turn).next().is_some());
         if end.is_none() && !says_more {
             return None;
         }
@@ -86,15 +87,15 @@ impl JudgeOptions {
 }
 
 /// The agent's messages in a turn before its final reply.
-fn said_before(turn: &Turn) -> impl Iterator<Item = &str> {
+fn earlier_messages(turn: &Turn) -> impl Iterator<Item = &str> {
     turn.events.iter().filter_map(Event::intermediate_text)
 }
 
 /// Puts what the agent said in a turn before its final reply before it.
 fn join_replies(turn: &mut Turn) {
-    let said: Vec<&str> =
-        said_before(turn).chain(turn.agent.as_deref()).filter(|text| !text.trim().is_empty()).collect();
-    if !said.is_empty() {
-        turn.agent = Some(said.join("\n"));
+    let replies: Vec<&str> =
+        earlier_messages(turn).chain(turn.agent.as_deref()).filter(|text| !text.trim().is_empty()).collect();
+    if !replies.is_empty() {
+        turn.agent = Some(replies.join("\n"));
     }
 }

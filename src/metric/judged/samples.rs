@@ -1,6 +1,6 @@
 //! Several judgements of one question, as one.
 
-use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict};
+use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict, VerdictError};
 use crate::evidence::{Judgement, Observed, ScoreAlternative};
 use crate::metric::ReplyError;
 use crate::score::{Component, Item, Score, is_settled, majority};
@@ -11,7 +11,7 @@ pub(in crate::metric) const SPREAD: f64 = 0.2;
 /// The samples of one question, read.
 pub(super) struct Samples {
     read: Vec<Vec<Verdict>>,
-    /// Why others can't be used, or that nobody was asked.
+    /// Why others can't be used, or that the judge was not asked.
     why: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Samples {
         self.read.iter().map(|verdicts| Samples { read: vec![verdicts.clone()], why: Vec::new() })
     }
 
-    /// Why others can't be read, or that nobody was asked.
+    /// Why others can't be read, or that the judge was not asked.
     pub(super) fn unusable(&self) -> &[String] {
         &self.why
     }
@@ -55,10 +55,11 @@ impl Samples {
 
     /// Why some of the verdicts on an item can't be used.
     fn problems(&self, verdicts: &[&Verdict]) -> Vec<String> {
-        verdicts.iter().filter_map(|verdict| verdict.decision.clone().err()).chain(self.why.iter().cloned()).collect()
+        let unusable = verdicts.iter().filter_map(|verdict| verdict.decision.as_ref().err());
+        unusable.map(ToString::to_string).chain(self.why.iter().cloned()).collect()
     }
 
-    /// What all samples together come to for an item.
+    /// The item with its score by all samples.
     pub(super) fn item(
         &self,
         item: &JudgeItem,
@@ -78,7 +79,7 @@ impl Samples {
         let component = match combined(&verdicts, scale) {
             Ok((component, usable)) if options.strict || is_enough(&verdicts, scale, (usable, asked)) => component,
             Ok((_, usable)) => Component::missing(few(usable, asked, &self.problems(&verdicts))),
-            Err(Some(why)) => Component::missing(why),
+            Err(Some(error)) => Component::missing(error.to_string()),
             Err(None) if !self.why.is_empty() => Component::missing(reasons(&self.why)),
             Err(None) if options.unknown() == UnknownVerdict::LeftOut && !options.strict => {
                 Component::not_applicable("the judge's verdict on it can't be used, and is left out")
@@ -96,7 +97,7 @@ fn is_enough(verdicts: &[&Verdict], scale: Scale, (usable, asked): (usize, usize
     usable * 2 > asked && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), asked - usable))
 }
 
-/// That too few verdicts can be used, and why the others can't.
+/// The message that too few verdicts can be used, with the problems of the others.
 pub(in crate::metric) fn few(usable: usize, asked: usize, problems: &[String]) -> String {
     let what = match usable * 2 > asked {
         true => format!("{usable} of {asked} verdicts can be used, and the others could have turned the result"),
@@ -186,7 +187,7 @@ fn second_try<'v>((first, second): (&'v Verdict, &'v Verdict), line: Score) -> &
 }
 
 /// The verdicts of several samples on one item as one, and how many of them can be used; else why none can.
-fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), Option<String>> {
+fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), Option<VerdictError>> {
     let usable: Vec<(Option<Score>, &Verdict)> =
         verdicts.iter().filter_map(|verdict| Some((verdict.decision.clone().ok()?, *verdict))).collect();
     let Some((_, first)) = usable.first() else {
@@ -229,11 +230,16 @@ mod tests {
             reason: reason.to_owned(),
             citations: Citations::default(),
             label: None,
-            decision: decision.map(|score| score.map(Score::clamped)).map_err(str::to_owned),
+            decision: decision
+                .map(|score| score.map(Score::clamped))
+                .map_err(|why| VerdictError::Evidence(why.to_owned())),
         }
     }
 
-    fn combine(decisions: &[Result<Option<f64>, &str>], scale: Scale) -> Result<(Component, usize), Option<String>> {
+    fn combine(
+        decisions: &[Result<Option<f64>, &str>],
+        scale: Scale,
+    ) -> Result<(Component, usize), Option<VerdictError>> {
         let verdicts: Vec<Verdict> =
             decisions.iter().zip(["a", "b", "c", "d"]).map(|(it, reason)| verdict(*it, reason)).collect();
         combined(&verdicts.iter().collect::<Vec<_>>(), scale)
@@ -253,7 +259,7 @@ mod tests {
         );
         assert_eq!(yes_no(&[Ok(Some(1.0)), Ok(Some(1.0))]), Component::scored(Score::ONE, "a (all 2 verdicts)"));
         assert_eq!(yes_no(&[Ok(None), Ok(None), Ok(Some(0.0))]), Component::not_applicable("a"));
-        assert_eq!(combine(&[Err("no quote")], Scale::YesNo), Err(Some("no quote".to_owned())));
+        assert_eq!(combine(&[Err("no quote")], Scale::YesNo), Err(Some(VerdictError::Evidence("no quote".to_owned()))));
         assert_eq!(combine(&[], Scale::YesNo), Err(None));
     }
 
@@ -288,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_averaged_and_a_wide_spread_is_said() {
+    fn scores_are_averaged_and_a_wide_spread_is_reported() {
         let ten =
             |scores: &[f64]| combine(&scores.iter().map(|it| Ok(Some(*it))).collect::<Vec<_>>(), Scale::Ten).unwrap().0;
         assert_eq!(ten(&[0.7]), Component::scored(Score::clamped(0.7), "a"));

@@ -1,11 +1,11 @@
-//! How a judge decides, and what it decided.
+//! The scales by which a judge decides, and its verdicts.
 
 use serde_json::{Value, json};
 
 use super::{Citations, JudgeOptions, UnknownVerdict};
 use crate::score::{Component, Score};
 
-/// How a judge decides.
+/// The scale by which a judge decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Whether it holds.
@@ -50,7 +50,7 @@ impl Support {
     }
 }
 
-/// What a judge decided of one item.
+/// A judge's verdict on one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The item's id.
@@ -63,8 +63,42 @@ pub struct Verdict {
     pub citations: Citations,
     /// The label, where it is one of support.
     pub label: Option<Support>,
-    /// The score, `None` where the item does not apply; or why the verdict can't be used.
-    pub decision: Result<Option<Score>, String>,
+    /// The score, `None` where the item does not apply; an error where the verdict can't be used.
+    pub decision: Result<Option<Score>, VerdictError>,
+}
+
+/// A verdict that can't be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum VerdictError {
+    /// The decision can't be read.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    /// The evidence does not support it: a sentence for the judge.
+    #[error("{0}")]
+    Evidence(String),
+}
+
+/// A decision that can't be read. The message completes "The verdict on A …".
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DecisionError {
+    /// There is no label.
+    #[error("has no label")]
+    NoLabel,
+    /// There is no verdict.
+    #[error("has no verdict")]
+    NoVerdict,
+    /// The verdict is neither yes nor no, and does not say that the item does not apply.
+    #[error("has the verdict {0}, which is none of yes, no and notApplicable")]
+    NotYesNo(Value),
+    /// The verdict is no label of support.
+    #[error("has the verdict {0}, which is none of supported, unsupported, contradictory, disputed and notApplicable")]
+    NotSupport(Value),
+    /// The score is no number.
+    #[error("has the score {0}, which is not a number")]
+    NotANumber(Value),
+    /// The score is below 0 or above 10.
+    #[error("has the score {0}, which is not from 0 to 10")]
+    OutOfRange(f64),
 }
 
 impl Scale {
@@ -98,40 +132,34 @@ impl Scale {
     /// nothing counts as supported.
     ///
     /// # Errors
-    /// The problem with it: the end of a sentence.
-    pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, String> {
+    /// The value is none of this scale.
+    pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, DecisionError> {
         match self.known(value, options.strict) {
             Err(_) if options.unknown() == UnknownVerdict::Holds && self != Scale::Ten => Ok(Some(Score::ONE)),
             read => read,
         }
     }
 
-    fn known(self, value: &Value, strict: bool) -> Result<Option<Score>, String> {
+    fn known(self, value: &Value, strict: bool) -> Result<Option<Score>, DecisionError> {
         let word = value.as_str().unwrap_or_default().trim().to_lowercase();
         match self {
             Scale::YesNo => match word.as_str() {
                 "yes" => Ok(Some(Score::ONE)),
                 "no" => Ok(Some(Score::ZERO)),
                 "notapplicable" | "not_applicable" | "n/a" => Ok(None),
-                _ => Err(format!("has the verdict {value}, which is none of yes, no and notApplicable")),
+                _ => Err(DecisionError::NotYesNo(value.clone())),
             },
             Scale::Support => match Support::parse(&word) {
                 Some(Support::NotApplicable) if !strict => Ok(None),
                 Some(label) => Ok(Some(label.score())),
-                None => Err(format!(
-                    "has the verdict {value}, which is none of supported, unsupported, contradictory, disputed and \
-                     notApplicable"
-                )),
+                None => Err(DecisionError::NotSupport(value.clone())),
             },
             Scale::Ten => {
                 let written = value.as_str().and_then(|text| text.trim().parse::<f64>().ok());
-                let number = value
-                    .as_f64()
-                    .or(written)
-                    .ok_or_else(|| format!("has the score {value}, which is not a number"))?;
+                let number = value.as_f64().or(written).ok_or_else(|| DecisionError::NotANumber(value.clone()))?;
                 let in_range = (0.0..=10.0).contains(&number);
                 let score = Score::new(number / 10.0).filter(|_| in_range);
-                score.map(Some).ok_or_else(|| format!("has the score {number}, which is not from 0 to 10"))
+                score.map(Some).ok_or(DecisionError::OutOfRange(number))
             }
         }
     }

@@ -1,10 +1,9 @@
-//! Whole metrics of judges: what is asked, and what the replies come to.
+//! Whole metrics of judges: their questions, and the scores by the replies.
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evidence::{Observed, Usage};
-use crate::metric::Rubric;
+use crate::evidence::{Judgement, Observed, Question, ScoreAlternative, Usage};
 use crate::metric::completeness::CompletenessConfig;
 use crate::metric::final_response::FinalResponseConfig;
 use crate::metric::geval::GevalConfig;
@@ -15,6 +14,9 @@ use crate::metric::rubric::RubricConfig;
 use crate::metric::simulated_user::SimulatedUserConfig;
 use crate::metric::template::TemplateConfig;
 use crate::metric::turn_relevancy::TurnRelevancyConfig;
+use crate::metric::{Metric, ReplyError, Rubric};
+use crate::prompt::Templates;
+use crate::score::{Dimension, Weight};
 
 fn input(example: &Example) -> MetricInput<'_> {
     let mut input = example.input();
@@ -146,7 +148,7 @@ fn one_verdict_that_cannot_be_used_is_missing_and_the_others_count() {
 }
 
 #[test]
-fn what_the_agent_said_before_its_reply_is_judged_where_the_metric_says_so() {
+fn messages_before_the_reply_are_judged_where_the_metric_says_so() {
     let mut example = Example::new(0);
     let event = crate::evidence::Event::other(json!({"intermediate": "I look it up first."}));
     example.transcript.turns[0].events.push(event);

@@ -16,7 +16,7 @@ const LETTERS: usize = 20;
 /// The keys of the letters of the first and the second reply.
 const KEYS: [&str; 2] = ["score_A", "score_B"];
 
-/// What alternatives are scaled to, as those of scores from 0 to 10 are.
+/// The highest score of an alternative.
 const TOP: f64 = 10.0;
 
 #[derive(Deserialize)]
@@ -78,8 +78,8 @@ fn letter(text: &str) -> Option<usize> {
     (letters.next().is_none() && place < LETTERS).then_some(place)
 }
 
-/// What the pair of letters in a reply could have come to instead, by its tokens: 10 where the first reply is the best and the second
-/// the worst, each with its probability. None where the model tells no alternatives.
+/// The scores that other letters would have given, with their probabilities: 10 where the first reply is the best and the second
+/// the worst. None where the model returns no log probabilities.
 pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
     let (Some(first), Some(second)) = (probabilities(tokens, KEYS[0]), probabilities(tokens, KEYS[1])) else {
         return Vec::new();
@@ -98,7 +98,7 @@ pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
     by_difference.iter().enumerate().filter_map(alternative).collect()
 }
 
-/// The probability of each letter in the place of the last value of this key; `None` where it is not one token, or nothing is told.
+/// The probability of each letter as the last value of this key; `None` where it is not one token, or has no alternatives.
 fn probabilities(tokens: &[Token], key: &str) -> Option<[f64; LETTERS]> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let after_key = text.rfind(key)? + key.len();
@@ -121,28 +121,43 @@ fn probabilities(tokens: &[Token], key: &str) -> Option<[f64; LETTERS]> {
     (sum > 0.0).then(|| all.map(|probability| probability / sum))
 }
 
+/// A turn without a score by letters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LettersError {
+    /// The judge was not asked.
+    #[error("the judge was not asked")]
+    NotAsked,
+    /// The judge could not be asked.
+    #[error("{0}")]
+    Failed(String),
+    /// The model gives no log probabilities.
+    #[error("the judge's model does not tell the probabilities of letters, which this scale rests on")]
+    NoProbabilities,
+}
+
 /// The score of one turn by its samples, and whether they differ much.
 ///
 /// # Errors
-/// Why there is none, in a sentence.
-pub(super) fn of_samples(judgements: &[&Judgement], sample_from: Option<Score>) -> Result<(f64, bool), String> {
+/// A sample has no score, or there are no samples.
+pub(super) fn score_samples(
+    judgements: &[&Judgement],
+    sample_from: Option<Score>,
+) -> Result<(f64, bool), LettersError> {
     let mut scores = Vec::new();
     for judgement in judgements {
         if let Observed::Failed(error) = &judgement.reply {
-            return Err(error.clone());
+            return Err(LettersError::Failed(error.clone()));
         }
         let all: f64 = judgement.alternatives.iter().map(|it| it.probability).sum();
         if all <= 0.0 {
-            return Err(
-                "the judge's model does not tell the probabilities of letters, which this scale rests on".to_owned()
-            );
+            return Err(LettersError::NoProbabilities);
         }
         let sum: f64 = judgement.alternatives.iter().map(|it| it.score * it.probability).sum();
         scores.push(sum / all / TOP);
     }
     let (Some(low), Some(high)) = (scores.iter().copied().reduce(f64::min), scores.iter().copied().reduce(f64::max))
     else {
-        return Err("the judge was not asked".to_owned());
+        return Err(LettersError::NotAsked);
     };
     let is_unstable = high - low > SPREAD;
     let Some(least) = sample_from else { return Ok((scores.iter().sum::<f64>() / scores.len() as f64, is_unstable)) };

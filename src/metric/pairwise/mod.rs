@@ -55,7 +55,7 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 #[error("{}", reasons(.0))]
 struct NoMajority(Vec<String>);
 
-/// What stands before the turn in the id of a question for letters.
+/// The part before the turn in the id of a question for letters.
 const LETTERS_OF: &str = "letters@";
 
 /// One turn beside another reply to the same message.
@@ -151,7 +151,7 @@ impl PairwiseMetric {
             let of_turn: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
             let score = match own {
                 None => Ok((0.0, false)),
-                Some(_) => letters::of_samples(&of_turn, self.config.judging.sample_from),
+                Some(_) => letters::score_samples(&of_turn, self.config.judging.sample_from),
             };
             match score {
                 Ok((score, differs)) => {
@@ -159,7 +159,7 @@ impl PairwiseMetric {
                     shown.push(format!("{score:.2} for turn {turn}"));
                     scores.push(score);
                 }
-                Err(why) => return Component::missing(format!("turn {turn}: {why}")),
+                Err(error) => return Component::missing(format!("turn {turn}: {error}")),
             }
         }
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
@@ -168,7 +168,7 @@ impl PairwiseMetric {
     }
 
     /// How often the agent's conversation is better by the usable replies of one order, 0 to 1, with the last reason.
-    fn of_order(
+    fn score_order(
         &self,
         order: Order,
         judgements: &[Judgement],
@@ -285,8 +285,8 @@ impl Metric for PairwiseMetric {
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
-            let (forth, reason) = self.of_order(Order::AgentFirst, judgements, (&own, &other))?;
-            let (back, _) = self.of_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let (forth, reason) = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
+            let (back, _) = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
             let is_unstable = (forth - back).abs() > SPREAD;
             let note = match is_unstable {
                 true => format!(" (unstable: {forth:.2} where it is read first, {back:.2} where it is read second)"),

@@ -83,7 +83,7 @@ fn what_holds_in_both_orders_counts_and_what_depends_on_them_is_no_win() {
 }
 
 #[test]
-fn a_verdict_rests_on_what_an_assistant_said() {
+fn a_verdict_rests_on_the_words_of_an_assistant() {
     let (example, expected) = (example(), expected());
     let input = input(&example, &expected, 1);
     let question = &metric().questions(&input, &Templates::embedded()).unwrap()[0];
@@ -198,14 +198,14 @@ fn letters_without_probabilities_are_no_score() {
     let metric =
         PairwiseMetric { weight: Weight::ONE, config: PairwiseConfig { judging, ..PairwiseConfig::default() } };
     let question = metric.questions(&input, &Templates::embedded()).unwrap().remove(0);
-    let told = |reply| {
+    let scored = |reply| {
         let judgement =
             Judgement { question: question.id.clone(), reply, ..judgement(Order::AgentFirst, 1, &json!({})) };
         metric.score(&input, &[judgement]).component
     };
-    let letters = told(Observed::Seen(r#"{"reason": "", "score_A": "A", "score_B": "B"}"#.to_owned()));
+    let letters = scored(Observed::Seen(r#"{"reason": "", "score_A": "A", "score_B": "B"}"#.to_owned()));
     assert!(letters.score().is_none() && letters.why().contains("does not tell the probabilities"), "{letters:?}");
-    let failed = told(Observed::Failed("out of order".to_owned()));
+    let failed = scored(Observed::Failed("out of order".to_owned()));
     assert!(failed.score().is_none() && failed.why().contains("turn 1: out of order"), "{failed:?}");
     assert!(metric.score(&input, &[]).component.why().contains("was not asked"));
     let silent = Transcript { turns: vec![Turn::begun(1, "A table".to_owned())] };

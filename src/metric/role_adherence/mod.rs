@@ -37,7 +37,7 @@ impl JudgeMeasure for RoleAdherenceConfig {
         &self.judging
     }
 
-    fn of_nothing(&self) -> Component {
+    fn score_of_nothing(&self) -> Component {
         match self.judging.strict {
             true => Component::scored(Score::ONE, "no verdict speaks against it"),
             false => Component::missing("no verdict can be used"),

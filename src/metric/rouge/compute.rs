@@ -37,7 +37,7 @@ pub fn rouge(config: &RougeConfig, reply: &str, reference: &str) -> Result<Rouge
     let mut words = Words::default();
     let mut read = |text: &str| words.numbers(tokens(text, config.tokenizer, config.use_stemmer));
     match config.rouge_type {
-        RougeType::N(n) => Ok(of_ngrams(&read(reply), &read(reference), n)),
+        RougeType::N(n) => Ok(score_ngrams(&read(reply), &read(reference), n)),
         RougeType::L => {
             let (reply, reference) = (read(reply), read(reference));
             check_length(reply.len(), reference.len())?;
@@ -48,7 +48,7 @@ pub fn rouge(config: &RougeConfig, reply: &str, reference: &str) -> Result<Rouge
             let mut read_all = |text| split(text).into_iter().map(&mut read).collect::<Vec<_>>();
             let (reply, reference) = (read_all(reply), read_all(reference));
             check_length(reply.iter().map(Vec::len).sum(), reference.iter().map(Vec::len).sum())?;
-            Ok(of_sentences(&reply, &reference))
+            Ok(score_sentences(&reply, &reference))
         }
     }
 }
@@ -98,7 +98,7 @@ impl Words {
     }
 }
 
-fn of_ngrams(reply: &[u32], reference: &[u32], n: usize) -> RougeScore {
+fn score_ngrams(reply: &[u32], reference: &[u32], n: usize) -> RougeScore {
     let n = n.max(1);
     let mut counts: HashMap<&[u32], usize> = HashMap::new();
     for ngram in reference.windows(n) {
@@ -166,7 +166,7 @@ fn in_common(reference: &[u32], reply: &[u32]) -> Vec<bool> {
 
 /// ROUGE-Lsum: of each sentence of the reference, the words that are in a common sequence with any sentence of the reply; a word
 /// counts only as often as both texts have it.
-fn of_sentences(reply: &[Vec<u32>], reference: &[Vec<u32>]) -> RougeScore {
+fn score_sentences(reply: &[Vec<u32>], reference: &[Vec<u32>]) -> RougeScore {
     let counts = |sentences: &[Vec<u32>]| {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for word in sentences.iter().flatten() {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{RougeConfig, RougeMinimum, RougeType};
-use crate::metric::criterion::{flag, object, refuse_registered, word};
+use crate::metric::criterion::{flag, keyword, object, refuse_registered};
 use crate::metric::measured::{MeasureProblem, problem};
 use crate::score::Score;
 use crate::text::Tokenizer;
@@ -26,7 +26,7 @@ pub fn rouge_criterion(criterion: &Value, strict: bool) -> Result<Option<RougeCo
     let minimum = object(criterion, "threshold")?.filter(|it| *it != RougeMinimum::default()).unwrap_or(any);
     Ok(Some(RougeConfig {
         rouge_type,
-        measure: word(criterion, "measure")?,
+        measure: keyword(criterion, "measure")?,
         minimum: Some(minimum),
         tokenizer: if strict { Tokenizer::Classic } else { Tokenizer::Unicode },
         use_stemmer: flag(criterion, "useStemmer"),

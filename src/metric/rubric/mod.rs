@@ -103,7 +103,7 @@ impl RubricConfig {
         found
     }
 
-    /// Those of these rubrics of which the id is known; the others' becomes so.
+    /// The ids of rubrics that are known already; those of the others are added.
     fn known_ids<'r>(
         &'r self,
         label: &str,
@@ -117,7 +117,7 @@ impl RubricConfig {
     }
 
     /// The rubrics of this scope as items, each with the turn that it is about.
-    fn of_scope(&self, rubrics: &[&Rubric], turns: &[&Turn]) -> Vec<JudgeItem> {
+    fn items_in_scope(&self, rubrics: &[&Rubric], turns: &[&Turn]) -> Vec<JudgeItem> {
         let about = |turn: Option<&Turn>| {
             let number = turn.map(|turn| turn.number);
             rubrics.iter().map(move |rubric| item(rubric, number)).collect::<Vec<_>>()
@@ -148,7 +148,7 @@ impl JudgeMeasure for RubricConfig {
         let general: Vec<&Rubric> =
             self.rubrics.iter().chain(of_case.iter().filter(|rubric| self.takes(rubric))).collect();
         let turns = judged::exchanges(input.transcript, self.judging.strict);
-        let mut items = self.of_scope(&general, &turns);
+        let mut items = self.items_in_scope(&general, &turns);
         for line in &input.lines {
             let own: Vec<&Rubric> = line.expected.rubrics.iter().filter(|rubric| self.takes(rubric)).collect();
             match turns.iter().find(|turn| turn.number == line.turn) {

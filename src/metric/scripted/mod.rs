@@ -1,4 +1,4 @@
-//! A metric of a job's own: a Rhai script over what was said and called, which gives the score.
+//! A metric of a job's own: a Rhai script over messages and tool calls, which gives the score.
 
 use rhai::Dynamic;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ enum NoScore {
     /// The agent's state could not be read: its error.
     #[error("the agent's state could not be read: {0}")]
     UnreadableState(String),
-    /// Nobody asked for the agent's state.
+    /// The agent's state was not read.
     #[error("the agent's state was never read")]
     StateNotRead,
     /// The script failed, in a sentence.

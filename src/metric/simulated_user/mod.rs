@@ -9,7 +9,7 @@ use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
 use crate::evidence::Turn;
 use crate::score::{Component, Item, Score};
 
-/// The name of ADK's metric, which the signs of a behaviour in its files are meant for.
+/// The name of ADK's metric that reads the signs of a behaviour in its files.
 const OF_ADK: &str = "per_turn_user_simulator_quality_v1";
 
 /// The id of the item that is about the end.
@@ -63,7 +63,7 @@ impl JudgeMeasure for SimulatedUserConfig {
         })
     }
 
-    fn of_silence(&self) -> Component {
+    fn score_of_silence(&self) -> Component {
         Component::not_applicable("the agent never replied")
     }
 

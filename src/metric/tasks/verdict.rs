@@ -169,7 +169,7 @@ fn rating(entry: &Value) -> Result<Rating, EntryError> {
     let score = Score::new(number).ok_or(EntryError::OutOfRange(number))?;
     match entry.get("reason") {
         Some(Value::String(reason)) if !reason.trim().is_empty() => {
-            Ok(Rating { reason: reason.trim().to_owned(), score, citations: Citations::of_entry(entry) })
+            Ok(Rating { reason: reason.trim().to_owned(), score, citations: Citations::from_entry(entry) })
         }
         _ => Err(EntryError::NoReason),
     }

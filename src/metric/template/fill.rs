@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::TemplateMetric;
-use super::part::part_of;
+use super::part::{PartError, part_of};
 use super::trace::{TraceError, TraceStep};
 use crate::evidence::{CallsByTurn, Turn};
 use crate::metric::{MetricInput, Rubric};
@@ -69,7 +69,7 @@ pub(super) enum FillError {
         /// The turn.
         turn: u32,
         /// Why not.
-        why: String,
+        why: PartError,
     },
     /// Neither the metric nor the case nor the turn has a rubric.
     #[error("no rubrics are given, which the prompt asks for")]
@@ -137,7 +137,7 @@ fn value(
             Value::from(rubrics).to_string()
         }
         TemplateField::ToolCalls => {
-            serde_json::to_string(CallsByTurn::new(input.transcript).of(turn.number)).unwrap_or_default()
+            serde_json::to_string(CallsByTurn::new(input.transcript).of_turn(turn.number)).unwrap_or_default()
         }
         TemplateField::Conversation => {
             let before = input.transcript.turns.iter().take_while(|other| other.number <= turn.number);

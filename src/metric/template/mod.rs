@@ -88,7 +88,7 @@ impl TemplateMetric {
         self.config.rubrics.iter().chain(of_case.chain(of_turn).filter(is_own)).collect()
     }
 
-    /// What a judge's reply about a turn says.
+    /// Reads a judge's reply about a turn.
     fn reading(&self, input: &MetricInput<'_>, turn: u32, raw: &str) -> Result<ScorerReading, ScorerReplyError> {
         let rubrics = self.rubrics(input, turn).into_iter().map(|rubric| rubric.id.as_str()).collect();
         self.config.scorer.read(raw, self.config.judging.strict, &rubrics)
@@ -153,7 +153,7 @@ impl Metric for TemplateMetric {
             return Ok(all);
         }
         for turn in exchanges(input.transcript, true) {
-            // A value that is not there is an error of the turn, told by its score.
+            // A missing value is an error of the turn, which its score reports.
             let Ok((prompt, cuts)) = fill::fill(self, input, turn) else { continue };
             let samples = self.config.judging.samples(input);
             let rubrics = self.rubrics(input, turn.number).len();
@@ -208,7 +208,7 @@ impl Metric for TemplateMetric {
                 Item { turn: Some(turn.number), ..Item::new(label, component) }
             })
             .collect();
-        let component = self.of_items(&items);
+        let component = self.score_items(&items);
         Dimension { items, ..Dimension::new(self.name(), self.weight, component) }
     }
 
@@ -216,7 +216,7 @@ impl Metric for TemplateMetric {
         Vote::Majority(self.positive_from())
     }
 
-    fn of_items(&self, items: &[Item]) -> Component {
+    fn score_items(&self, items: &[Item]) -> Component {
         match items {
             [only] => only.component.clone(),
             items => weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component))),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_none_or_of_no_variable_is_told() {
+    fn a_path_that_is_none_or_of_no_variable_is_reported() {
         assert_eq!(metric("$.a").config.problem(), None);
         let (key, why) = metric("$..a").config.problem().unwrap();
         assert!(key == "paths" && why.starts_with("`$..a` is no path"), "{why}");

@@ -44,19 +44,33 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     Some(steps)
 }
 
+/// A value without the part that a path names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PartError {
+    /// The path can't be read.
+    #[error("`{0}` is no path")]
+    NoPath(String),
+    /// The text is no JSON.
+    #[error("it is not one JSON value")]
+    NotJson,
+    /// The path leads nowhere.
+    #[error("it has nothing at `{0}`")]
+    Absent(String),
+}
+
 /// The part of a text that is one JSON value: a text as it is, everything else as JSON.
 ///
 /// # Errors
 /// The text is no JSON, or has nothing there.
-pub(super) fn part_of(text: &str, path: &str) -> Result<String, String> {
-    let steps = steps(path).ok_or_else(|| format!("`{path}` is no path"))?;
-    let whole: Value = serde_json::from_str(text).map_err(|_| "it is not one JSON value".to_owned())?;
+pub(super) fn part_of(text: &str, path: &str) -> Result<String, PartError> {
+    let steps = steps(path).ok_or_else(|| PartError::NoPath(path.to_owned()))?;
+    let whole: Value = serde_json::from_str(text).map_err(|_| PartError::NotJson)?;
     let part = steps.iter().try_fold(&whole, |value, step| match step {
         Step::Key(key) => value.get(*key),
         Step::Index(index) => value.get(*index),
     });
     match part {
-        None => Err(format!("it has nothing at `{path}`")),
+        None => Err(PartError::Absent(path.to_owned())),
         Some(Value::String(text)) => Ok(text.clone()),
         Some(other) => Ok(other.to_string()),
     }
@@ -81,9 +95,10 @@ mod tests {
         }
         assert_eq!(part_of("[[1, 2]]", "$[0][1]").as_deref(), Ok("2"));
         assert_eq!(part_of("\"x\"", "$").as_deref(), Ok("x"));
-        assert_eq!(part_of(text, "$.items[2]"), Err("it has nothing at `$.items[2]`".to_owned()));
-        assert_eq!(part_of(text, "$.ok.more"), Err("it has nothing at `$.ok.more`".to_owned()));
-        assert_eq!(part_of("Hello", "$.a"), Err("it is not one JSON value".to_owned()));
+        assert_eq!(part_of(text, "$.items[2]"), Err(PartError::Absent("$.items[2]".to_owned())));
+        assert_eq!(part_of(text, "$.ok.more"), Err(PartError::Absent("$.ok.more".to_owned())));
+        assert_eq!(part_of("Hello", "$.a"), Err(PartError::NotJson));
+        assert_eq!(part_of(text, "$.ok.more").unwrap_err().to_string(), "it has nothing at `$.ok.more`");
     }
 
     #[test]

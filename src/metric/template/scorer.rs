@@ -213,9 +213,8 @@ fn unfenced(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, String> {
-        let reading = scorer.read(&reply.to_string(), true, &BTreeSet::new());
-        reading.map(|reading| reading.score.get()).map_err(|error| error.to_string())
+    fn read(scorer: &TemplateScorer, reply: &Value) -> Result<f64, ScorerReplyError> {
+        scorer.read(&reply.to_string(), true, &BTreeSet::new()).map(|reading| reading.score.get())
     }
 
     #[test]
@@ -254,7 +253,7 @@ mod tests {
         ] {
             match (read(scorer, &reply), score) {
                 (Ok(given), Ok(score)) => assert_eq!(given, score, "{reply}"),
-                (Err(given), Err(part)) => assert!(given.contains(part), "{reply}: {given}"),
+                (Err(given), Err(part)) => assert!(given.to_string().contains(part), "{reply}: {given}"),
                 (given, _) => panic!("{reply}: {given:?}"),
             }
         }

@@ -21,7 +21,7 @@ use crate::metric::measured::Unusable;
 pub(super) enum CallVerdict {
     Same,
     Differs,
-    /// It depends on a text of which nobody could say whether it means the same.
+    /// It depends on texts of which it is unknown whether they mean the same.
     Unknown,
 }
 
@@ -120,7 +120,7 @@ impl CallComparer<'_> {
         comparison.unknown.into_iter().filter_map(unusable).collect()
     }
 
-    /// Who decided about texts that were taken for the same.
+    /// The decisions about texts that count as the same, a sentence each.
     pub(super) fn decisions(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<String> {
         let (_, comparison) = self.compare(wanted, made, false);
         let sentence = |(path, pair): &(String, FuzzyPair)| {

@@ -45,7 +45,7 @@ pub struct MessageGoal {
 /// It is not known whether a goal was reached, or an assertion holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownGoal {
-    /// Nobody has read the messages.
+    /// No judge has read the messages.
     #[error("whether a message reaches the goal {name} is not known")]
     Unread {
         /// The goal's name.
@@ -101,16 +101,16 @@ pub struct Trajectory {
     pub figures: TrajectoryFigures,
     /// One readable block of what differed; `None` where everything is as expected.
     pub explanation: Option<String>,
-    /// Who took which texts for the same, a sentence each.
+    /// The decisions about texts that count as the same, a sentence each.
     pub decisions: Vec<String>,
 }
 
-/// The pairs of texts that somebody must be asked about.
+/// The pairs of texts to ask a judge or embeddings about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FuzzyQuestions {
     /// The pairs, each once.
     pub pairs: Vec<FuzzyPair>,
-    /// How many more there are, which nobody is asked about.
+    /// How many more pairs there are, beyond the limit.
     pub left_out: usize,
 }
 
@@ -152,7 +152,7 @@ impl TrajectoryMatcher {
         Ok(pairs)
     }
 
-    /// The pairs of texts that somebody is asked about: no more than [`MOST_PAIRS`].
+    /// The pairs of texts to ask about: no more than [`MOST_PAIRS`].
     ///
     /// # Errors
     /// A rule of an expected call contradicts itself.

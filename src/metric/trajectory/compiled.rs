@@ -28,7 +28,7 @@ impl std::fmt::Debug for SharedSchema {
 }
 
 /// A rule of one word.
-const fn of_kind_alone(kind: RuleKind) -> CompiledRule {
+const fn from_kind_alone(kind: RuleKind) -> CompiledRule {
     CompiledRule { kind, ..PLAIN }
 }
 
@@ -71,12 +71,12 @@ pub(super) static STRICT: CompiledRule = PLAIN;
 /// Rules of one word, in the order of their kinds.
 static WORDS: [CompiledRule; 7] = [
     PLAIN,
-    of_kind_alone(RuleKind::Fuzzy),
-    of_kind_alone(RuleKind::Ignore),
-    of_kind_alone(RuleKind::Optional),
-    of_kind_alone(RuleKind::Contains),
-    of_kind_alone(RuleKind::Regex),
-    of_kind_alone(RuleKind::Date),
+    from_kind_alone(RuleKind::Fuzzy),
+    from_kind_alone(RuleKind::Ignore),
+    from_kind_alone(RuleKind::Optional),
+    from_kind_alone(RuleKind::Contains),
+    from_kind_alone(RuleKind::Regex),
+    from_kind_alone(RuleKind::Date),
 ];
 
 const PLAIN: CompiledRule = CompiledRule {
@@ -111,7 +111,7 @@ impl CompiledRule {
         let only = (!options.only_paths.is_empty()).then(|| tree("onlyPaths", &options.only_paths)).transpose()?;
         let ignore = (!options.ignore_paths.is_empty()).then(|| tree("ignorePaths", &options.ignore_paths));
         let ignore = match ignore.transpose() {
-            Err(_) if lenient => Some(PathTree::of_valid_leaves(&options.ignore_paths)),
+            Err(_) if lenient => Some(PathTree::from_valid_leaves(&options.ignore_paths)),
             other => other?,
         };
         if let Some(LengthRule { min, max }) = options.length {
@@ -176,7 +176,7 @@ impl CompiledRule {
 
 impl PathTree {
     /// The tree without the leaves that say nothing.
-    fn of_valid_leaves(paths: &super::rule::Paths) -> PathTree {
+    fn from_valid_leaves(paths: &super::rule::Paths) -> PathTree {
         fn clean(value: &Value) -> Option<Value> {
             match value {
                 Value::Bool(_) => Some(value.clone()),
@@ -232,14 +232,14 @@ impl<'a> Layers<'a> {
     }
 
     /// The kind of rule that this path has from its longest parent.
-    pub(super) fn of_parent(&self, path: &str) -> Option<RuleKind> {
+    pub(super) fn parent_kind(&self, path: &str) -> Option<RuleKind> {
         let parents = path.rmatch_indices('.').map(|(end, _)| &path[..end]);
         parents.filter_map(|parent| self.exact(parent)).map(|rule| rule.kind).next()
     }
 
     /// Whether this path may be absent, or more than is expected.
     pub(super) fn may_differ(&self, path: &str) -> bool {
-        let kind = self.exact(path).map(|rule| rule.kind).or_else(|| self.of_parent(path));
+        let kind = self.exact(path).map(|rule| rule.kind).or_else(|| self.parent_kind(path));
         matches!(kind, Some(RuleKind::Ignore | RuleKind::Optional))
     }
 

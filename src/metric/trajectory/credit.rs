@@ -13,9 +13,9 @@ use crate::evidence::ToolUse;
 pub(super) struct Credit {
     /// Expected arguments that are compared.
     pub(super) checked: usize,
-    /// Those that the call has as expected.
+    /// Expected arguments with the expected value.
     pub(super) matched: usize,
-    /// Arguments that nobody expects.
+    /// Unexpected arguments.
     pub(super) extra: usize,
     /// Whether the arguments are compared at all.
     pub(super) applies: bool,

@@ -1,4 +1,4 @@
-//! What a case expects of the agent: the calls of its tools, the goals they serve, and its words.
+//! The expectations of a case: tool calls, the goals that they serve, and replies.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl ExpectedCall {
         ExpectedCall { tool: tool.into(), args: Some(args), ..ExpectedCall::default() }
     }
 
-    /// What messages call it: its name, or else its tool.
+    /// Its label in messages: its name, or else its tool.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.tool)
     }

@@ -7,7 +7,7 @@ use super::wratio::wratio;
 /// The most pairs that a judge is asked about in one trial.
 pub const MOST_PAIRS: usize = 50;
 
-/// Two texts of which somebody must say whether they mean the same.
+/// Two texts that may mean the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FuzzyPair {
@@ -24,7 +24,7 @@ pub enum FuzzyAnswer {
     Judged(bool),
     /// The cosine of their embeddings.
     Cosine(f64),
-    /// Nobody was there to ask: their letters decide.
+    /// Neither judge nor embeddings are available: the edit distance decides.
     Local,
     /// It should have been asked and is not known, for this reason.
     Missing(String),
@@ -42,7 +42,7 @@ impl<F: Fn(&FuzzyPair) -> FuzzyAnswer> FuzzyAnswers for F {
     }
 }
 
-/// Nobody to ask: letters decide everything.
+/// Answers without judge or embeddings: the edit distance decides.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LettersOnly;
 
@@ -57,7 +57,7 @@ impl FuzzyAnswers for LettersOnly {
 pub(super) struct FuzzyDecision {
     /// Whether they are the same; `None` where it is not known.
     pub(super) same: Option<bool>,
-    /// Who decided, and by which number.
+    /// The decider and its number, for the explanation.
     pub(super) who: String,
 }
 

@@ -64,7 +64,7 @@ impl TrajectoryConfig {
             Rubric { id: message.name.clone(), text, ..Rubric::default() }
         };
         let rubrics: Vec<Rubric> = expected.messages.iter().filter(|it| self.is_judged(it)).map(rubric).collect();
-        // What it said before its final reply was sent too.
+        // Messages before the final reply count too.
         let judging = JudgeOptions { intermediate: true, ..JudgeOptions::default() };
         let measure = RubricConfig { rubrics, scope, judging, ..RubricConfig::default() };
         (!measure.rubrics.is_empty()).then_some(Judged { weight: Weight::ONE, measure })
@@ -119,7 +119,7 @@ impl TrajectoryConfig {
         messages.reads(question).then(|| messages.read(input, question, raw))
     }
 
-    /// When each message that is a goal was sent. What nobody decided is not known.
+    /// When each message that is a goal was sent. Undecided ones are unknown.
     pub(super) fn message_goals(
         &self,
         expected: &Expectation,

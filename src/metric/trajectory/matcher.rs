@@ -79,7 +79,7 @@ impl TrajectoryMatcher {
     /// Reads options.
     ///
     /// # Errors
-    /// They contradict each other, or one is not what it must be.
+    /// Options contradict each other, or one is invalid.
     pub fn new(config: &TrajectoryConfig) -> Result<TrajectoryMatcher, TrajectoryConfigError> {
         use TrajectoryDialect::{Adk, Native, Trpc, TrpcSeed, Watsonx};
         let (dialect, strict) = (config.dialect, config.strict);

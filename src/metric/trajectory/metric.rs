@@ -144,7 +144,7 @@ impl Metric for TrajectoryMetric {
         let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, calls.of(turn.number), (&[], &[]), answers, deadline))
+            Some(self.compare(expected, calls.of_turn(turn.number), (&[], &[]), answers, deadline))
         };
         let in_all = |expected: &Expectation| {
             let config = self.check.config();
@@ -161,7 +161,7 @@ impl Metric for TrajectoryMetric {
 }
 
 impl TrajectoryMetric {
-    /// Who is asked which texts mean the same, where somebody can be and a rule wants to know: the judge, else embeddings.
+    /// The judge, or else embeddings, where a rule needs to know which texts mean the same; `None` where neither is needed or there.
     fn asked(&self, input: &MetricInput<'_>) -> Option<QuestionTo> {
         let to = match (input.judge.is_there && !self.check.config().is_strict_watsonx(), input.judge.has_embeddings) {
             (true, _) => QuestionTo::Judge,
@@ -196,7 +196,7 @@ impl TrajectoryMetric {
         let made = CallsByTurn::new(input.transcript);
         for line in &input.lines {
             if input.transcript.turns.iter().any(|turn| turn.number == line.turn) {
-                add(&line.expected, made.of(line.turn));
+                add(&line.expected, made.of_turn(line.turn));
             }
         }
         if let Some(expected) = input.expected {

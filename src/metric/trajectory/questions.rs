@@ -78,7 +78,7 @@ pub(super) struct PairAnswers<'a> {
     judgements: &'a [Judgement],
     /// The pairs that decide, each with its place among them.
     wanted: BTreeMap<FuzzyPair, usize>,
-    /// Whether anybody was asked about any pair: nobody was in runs of earlier versions.
+    /// Whether there are answers about any pair: runs of earlier versions have none.
     was_asked: bool,
 }
 

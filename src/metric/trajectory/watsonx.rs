@@ -42,7 +42,7 @@ pub(super) fn parameter_f1(session: &MatchSession<'_>) -> Option<f64> {
         let empty = Map::new();
         let actual = made.args.as_object().unwrap_or(&empty);
         let kind = |key: &str| kind(wanted.rules.get(key));
-        // Arguments that nobody expects are not compared.
+        // Unexpected arguments are not compared.
         let expected = wanted.args.as_ref().map(|args| args.as_object().unwrap_or(&empty));
         found.push(expected.and_then(|expected| f1(expected, actual, kind, session)));
     }

@@ -1,4 +1,4 @@
-//! Whether each reply is relevant to what the user had said by then.
+//! Whether each reply is relevant to the user's messages before it.
 
 use std::ops::RangeInclusive;
 
@@ -64,14 +64,14 @@ impl JudgeMeasure for TurnRelevancyConfig {
             item(turn_of(unit, true), turn_of(&units[*window.start()], false))
         };
         let items: Vec<JudgeItem> = units.iter().zip(windows).map(item).collect();
-        if items.is_empty() { JudgeItems::Nothing(self.of_nothing()) } else { JudgeItems::Given(items) }
+        if items.is_empty() { JudgeItems::Nothing(self.score_of_nothing()) } else { JudgeItems::Given(items) }
     }
 
     fn judging(&self) -> &JudgeOptions {
         &self.judging
     }
 
-    fn of_nothing(&self) -> Component {
+    fn score_of_nothing(&self) -> Component {
         match self.judging.strict {
             true => Component::scored(Score::ONE, "no verdict speaks against it"),
             false => Component::missing("no verdict can be used"),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{LengthConfig, TextConfig, TextMatch, TextMeasure};
-use crate::metric::criterion::{flag, object, refuse_registered, word};
+use crate::metric::criterion::{flag, keyword, object, refuse_registered};
 use crate::metric::measured::MeasureProblem;
 
 /// The options of a text criterion; `None` where it compares nothing.
@@ -17,7 +17,7 @@ pub fn text_criterion(criterion: &Value, strict: bool) -> Result<Option<TextConf
     refuse_registered(criterion, "compareName")?;
     let length = criterion.get("length").filter(|it| !it.is_null()).map(length_criterion).transpose()?.flatten();
     let config = TextConfig {
-        text_match: word(criterion, "matchStrategy")?,
+        text_match: keyword(criterion, "matchStrategy")?,
         expected: None,
         case_insensitive: flag(criterion, "caseInsensitive"),
         length,

@@ -99,7 +99,7 @@ fn a_wide_format_is_refused() {
 }
 
 #[test]
-fn a_template_without_an_end_is_told() {
+fn a_template_without_an_end_is_reported() {
     let loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{{ transcript }}";
     let recursion = "{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}{{ transcript }}";
     let problem = problem(loops, TemplateKind::Judge).unwrap();
@@ -110,7 +110,7 @@ fn a_template_without_an_end_is_told() {
 }
 
 #[test]
-fn a_template_that_eats_memory_is_told() {
+fn a_template_that_eats_memory_is_reported() {
     let unrolled = format!("{{% set x = 'aaaaaaaa' %}}{}{{{{ x }}}}", "{% set x = x ~ x %}".repeat(40));
     let list = format!("{{% set x = ['a'] %}}{}{{{{ x }}}}", "{% set x = [x, x] %}".repeat(40));
     let in_loop = |step: &str| {
@@ -142,8 +142,8 @@ fn a_template_that_eats_memory_is_told() {
         "{% for i in range(90000) %}{% for j in range(5) %}{{ 'x' * 10000 }}{% endfor %}{% endfor %}".to_owned(),
     ] {
         let problem = problem(&text, TemplateKind::Judge);
-        let is_told = |problem: &String| problem.contains("makes too much") || problem.contains("too large") || problem.contains("recursion");
-        assert!(problem.as_ref().is_some_and(is_told), "{text}: {problem:?}");
+        let is_reported = |problem: &String| problem.contains("makes too much") || problem.contains("too large") || problem.contains("recursion");
+        assert!(problem.as_ref().is_some_and(is_reported), "{text}: {problem:?}");
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod chart;
 mod run;
+mod settings;
+mod tokens;
 mod style;
 mod trial;
 
@@ -87,7 +89,7 @@ fn write_run<E>(
         let words = count(room.not_listed, "conversation");
         put(format!("<p class=\"card\">{words} more have no room in this page: they are in the record.</p>\n"))?;
     }
-    put(page.render("run-end.html", &run::MadeOf::new(run.overview, is_one_of_several))?)
+    put(page.render("run-end.html", &settings::MadeOf::new(run.overview, is_one_of_several))?)
 }
 
 /// The room that is left for conversations.

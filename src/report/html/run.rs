@@ -2,18 +2,15 @@
 
 use serde::Serialize;
 
-use super::super::cached::cached_words;
-use super::super::canaries::{canary_words, steps_words, trivial_words};
+use super::super::cached::cached_text;
 use super::super::estimates::{EstimateLines, estimate_lines};
-use super::super::gate::{line_words, mark, shown_lines};
+use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
-use super::super::personas::persona_lines;
-use super::super::terminal::{gate_words, verdict_words};
-use super::super::validity::{discarded_words, fault_words, remedy_words, validity_words};
-use super::super::{TrialNames, beside_gate, count, duration, plain, thousands, two_decimals};
+use super::super::terminal::{gate_text, verdict_text};
+use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals};
 use super::chart::{self, Chart, Series};
+use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
-use crate::money::{Cost, Dollars};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
@@ -118,11 +115,11 @@ pub(super) struct RunView {
     verdict: &'static str,
     /// The rules of the gate, each with its mark.
     gate_lines: Vec<[String; 2]>,
-    words: String,
+    text: String,
     facts: Vec<String>,
     /// Where the gate is, in hundredths.
     gate: Option<f64>,
-    gate_words: String,
+    gate_text: String,
     columns: Vec<String>,
     models: Vec<ModelView>,
     lost: Vec<Lost>,
@@ -145,20 +142,10 @@ struct ModelView {
     width: f64,
 }
 
-#[derive(Serialize)]
-struct TokensView {
-    who: String,
-    model: String,
-    calls: String,
-    input: String,
-    output: String,
-    cost: String,
-}
-
 impl RunView {
     pub(super) fn new(run: &Overview, gathering: Gathering, (number, is_one_of_several): (usize, bool)) -> RunView {
         let (summary, provenance) = (&run.summary, &run.summary.provenance);
-        let (word, rest) = verdict_words(run);
+        let (word, rest) = verdict_text(run);
         let mut remarks = gathering.remarks;
         remarks.extend(summary.limit_reached.as_ref().map(|why| format!("Stopped: {}", plain(why))));
         remarks.extend(doubts(run));
@@ -186,11 +173,11 @@ impl RunView {
                 Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => "!",
             },
             verdict: word,
-            words: plain(&rest),
+            text: plain(&rest),
             gate_lines: gate_view(run),
             facts: facts(run),
             gate: provenance.min_score.map(hundredths),
-            gate_words: provenance.min_score.map(gate_words).unwrap_or_default(),
+            gate_text: provenance.min_score.map(gate_text).unwrap_or_default(),
             columns: columns(run),
             models: provenance.models.iter().map(|model| ModelView::new(run, model)).collect(),
             lost: gathering.lost,
@@ -232,7 +219,7 @@ fn facts(run: &Overview) -> Vec<String> {
     facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
     facts.push(format!("{}, {}", count(run.begun, "conversation"), count(run.turns, "turn")));
     facts.extend(run.totals.calls());
-    facts.extend(cached_words(run));
+    facts.extend(cached_text(run));
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
     facts
 }
@@ -285,76 +272,16 @@ impl ModelView {
             _ => "good",
         };
         let cells = dimensions(run).map(cell).collect();
-        let words = score.map(|score| beside_gate(score.get(), gate.map(Score::get)));
-        let words = words.unwrap_or_else(|| "no score".to_owned());
-        ModelView { name: plain(model), cells, tone, score: words, width: score.map_or(0.0, hundredths) }
-    }
-}
-
-impl TokensView {
-    fn new(row: &Spending) -> TokensView {
-        let usage = row.usage.unwrap_or_default();
-        let at_least = if usage.unreported_calls > 0 { "≥ " } else { "" };
-        let number =
-            |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |it| format!("{at_least}{}", thousands(it)));
-        let cost = match row.cost {
-            Cost::Exactly(dollars) => dollars.to_string(),
-            Cost::AtLeast(dollars) if dollars > Dollars::ZERO => format!("≥ {dollars}"),
-            Cost::AtLeast(_) | Cost::Unknown => "unknown".to_owned(),
-        };
-        TokensView {
-            who: row.to_string(),
-            model: plain(&row.model),
-            calls: thousands(row.calls),
-            input: number(usage.input_tokens),
-            output: number(usage.output_tokens),
-            cost,
-        }
-    }
-}
-
-/// The settings of the run, as pairs of name and value.
-#[derive(Serialize)]
-pub(super) struct MadeOf {
-    level: u8,
-    made: Vec<(&'static str, String)>,
-}
-
-impl MadeOf {
-    pub(super) fn new(run: &Overview, is_one_of_several: bool) -> MadeOf {
-        let provenance = &run.summary.provenance;
-        let mut made = vec![
-            ("agent", plain(&provenance.agent)),
-            ("models", plain(&provenance.models.join(", "))),
-            ("persona", format!("{} · {}", plain(&provenance.persona), plain(&provenance.persona_model))),
-            ("judge", plain(&provenance.judge_model)),
-        ];
-        made.extend(provenance.reviewer_model.iter().map(|model| ("reviewer", plain(model))));
-        let validity = validity_words(run).into_iter().chain(discarded_words(run)).chain(remedy_words(run));
-        let validity = validity.chain(fault_words(run));
-        let validity = validity.collect::<Vec<_>>().join("; ");
-        if !validity.is_empty() {
-            made.push(("validity", validity));
-        }
-        made.extend(persona_lines(run).into_iter().map(|line| ("users", line)));
-        made.extend(provenance.steps.iter().map(|it| ("steps", format!("the judge {}", steps_words(it)))));
-        made.extend(provenance.canaries.iter().map(|it| ("canaries", format!("the judge {}", canary_words(it)))));
-        made.extend(provenance.trivial_score.map(|score| ("audit", trivial_words(score))));
-        made.extend(provenance.graph.iter().map(|graph| ("graph", plain(graph))));
-        if !provenance.isolation.is_empty() {
-            made.push(("isolation", plain(&provenance.isolation)));
-        }
-        made.push(("seed of random choices", provenance.rng_seed.to_string()));
-        made.push(("job, SHA-256", provenance.job_digest.clone()));
-        made.push(("eval-job", provenance.tool_version.clone()));
-        MadeOf { level: if is_one_of_several { 3 } else { 2 }, made }
+        let text = score.map(|score| beside_gate(score.get(), gate.map(Score::get)));
+        let text = text.unwrap_or_else(|| "no score".to_owned());
+        ModelView { name: plain(model), cells, tone, score: text, width: score.map_or(0.0, hundredths) }
     }
 }
 
 /// The rules of the gate, each with its mark.
 fn gate_view(run: &Overview) -> Vec<[String; 2]> {
     let is_one = run.summary.figures.len() == 1;
-    shown_lines(run).iter().map(|line| [mark(line.state).0.to_owned(), line_words(line, is_one)]).collect()
+    shown_lines(run).iter().map(|line| [mark(line.state).0.to_owned(), line_text(line, is_one)]).collect()
 }
 
 fn tone_of(verdict: Verdict) -> &'static str {

@@ -5,7 +5,7 @@ fn the_policy_allows_the_pages_own_style_and_nothing_else() {
     assert!(style::digest().starts_with("sha256-") && style::digest().len() == 51);
     let head = include_str!("head.html");
     assert!(head.contains("default-src 'none'; style-src '{{ digest|safe }}'; base-uri 'none'; form-action 'none'"));
-    // What a policy by digest forbids would only be missing.
+    // Anything that the policy by digest forbids would silently be missing.
     for template in ["head.html", "run.html", "case.html", "trial.html", "chart.html", "run-end.html"] {
         let path = format!("{}/src/report/html/{template}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::conversation::{event_words, excuse};
+use super::super::conversation::{event_text, excuse};
 use super::super::{TrialNames, beside_gate, count, duration, one_line, plain, thousands, two_decimals};
 use super::chart::{self, Chart};
 use super::run::hundredths;
@@ -134,7 +134,7 @@ pub(super) fn tone(trial: &TrialRecord, run: &Overview) -> &'static str {
     }
 }
 
-/// A trial's score, told from the gate.
+/// A trial's score, with enough decimals to differ from the gate.
 pub(super) fn shown_score(trial: &TrialRecord, run: &Overview) -> String {
     let gate = run.summary.provenance.min_score.map(Score::get);
     trial.score().map_or_else(|| "no score".to_owned(), |score| beside_gate(score.get(), gate))
@@ -287,7 +287,7 @@ impl TurnView {
             .extend(tokens.map(|(input, output)| format!("{} tokens in, {} out", thousands(input), thousands(output))));
         let of_turn = changes.iter().filter(|change| change.when().turn == turn.number);
         let event = |event| {
-            let (kind, text) = event_words(event);
+            let (kind, text) = event_text(event);
             EventView { kind, brief: one_line(&text, BRIEF), text: Text::new(&text) }
         };
         TurnView {

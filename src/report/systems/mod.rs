@@ -34,7 +34,7 @@ pub trait ResultFolder {
 
 /// A file of a [`ResultFolder`], which may be there only once it is finished.
 pub trait ResultFile: Write {
-    /// Nothing more is written to it.
+    /// Finishes the file.
     ///
     /// # Errors
     /// It can't be written.

@@ -55,7 +55,7 @@ impl ResultNames {
     }
 
     /// The names of a trial's case.
-    pub(in crate::report) fn of(&self, run: &Overview, trial: &TrialId) -> CaseName {
+    pub(in crate::report) fn case_name(&self, run: &Overview, trial: &TrialId) -> CaseName {
         let key = (run.summary.id.clone(), trial.case.clone(), trial.model.clone(), trial.condition);
         self.names.get(&key).cloned().unwrap_or_else(|| CaseName { id: trial.key(), file: file_name(&trial.key()) })
     }

@@ -77,7 +77,7 @@ fn any(value: Value) -> Value {
         Value::Bool(truth) => json!({ "boolValue": truth }),
         Value::Number(number) if !number.is_f64() => json!({ "intValue": number.to_string() }),
         Value::Number(number) => json!({ "doubleValue": number }),
-        // What is made of parts is a text of JSON on spans.
+        // Structured values are JSON texts on spans.
         other => json!({ "stringValue": other.to_string() }),
     }
 }

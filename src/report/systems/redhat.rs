@@ -19,7 +19,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
         let repeat = if repeats { format!("_{}", result.trial.trial.repeat) } else { String::new() };
         let name = format!("{}{repeat}.json", result.name.file);
         let conversation = conversation(result);
-        if conversation.as_array().is_some_and(|said| !said.is_empty()) {
+        if conversation.as_array().is_some_and(|messages| !messages.is_empty()) {
             let metadata = json!({
                 "authoritative_user_id": result.user(),
                 "description": format!("Test results from {}", result.name.id),
@@ -28,7 +28,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
             write_json(folder, &format!("conversation_results/{name}"), &file)?;
         }
         match result.status {
-            // What was not evaluated has no figures.
+            // Conversations that were not evaluated have no figures.
             Status::NotEvaluated => failed.push(not_evaluated(&name, result)),
             _ => {
                 let file = evaluation(&name, conversation, result);
@@ -45,12 +45,12 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
 /// The messages of both sides. Red Hat's conversations have no tool calls.
 fn conversation(result: &CaseResult<'_>) -> Value {
     let transcript = result.trial.evidence.as_ref().map(|evidence| &evidence.transcript);
-    let said = transcript.into_iter().flat_map(|it| it.messages()).map(|message| {
+    let messages = transcript.into_iter().flat_map(|it| it.messages()).map(|message| {
         let role = if message.role == Role::User { "user" } else { "assistant" };
         json!({ "role": role, "content": message.content })
     });
     let pending = result.trial.pending.iter().map(|text| json!({ "role": "user", "content": text }));
-    said.chain(pending).collect()
+    messages.chain(pending).collect()
 }
 
 fn evaluation(name: &str, conversation: Value, result: &CaseResult<'_>) -> Value {
@@ -64,7 +64,7 @@ fn evaluation(name: &str, conversation: Value, result: &CaseResult<'_>) -> Value
     })
 }
 
-/// What was not evaluated is no success, and its score is null.
+/// A metric that was not evaluated is no success, and its score is null.
 fn metric(result: &MetricResult<'_>) -> Value {
     json!({
         "metric": result.name,

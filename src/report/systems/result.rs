@@ -13,7 +13,7 @@ use crate::score::{Component, Dimension, Item, Outcome, Score};
 pub(super) enum Status {
     Passed,
     Failed,
-    /// Nobody can say: it is never passed.
+    /// Unknown: it is never passed.
     NotEvaluated,
     /// It has a score, and nothing is asked of it.
     Informs,
@@ -88,7 +88,7 @@ impl<'a> CaseResult<'a> {
         CaseResult {
             trial,
             review,
-            name: names.of(run, &trial.trial),
+            name: names.case_name(run, &trial.trial),
             status,
             error: agent_failed.or(why_not),
             metrics,
@@ -107,7 +107,7 @@ impl<'a> CaseResult<'a> {
         self.trial.evidence.as_ref().map_or("", |evidence| &evidence.session_id)
     }
 
-    /// The user for whom it was opened.
+    /// The user of the session.
     pub(super) fn user(&self) -> &str {
         self.trial.evidence.as_ref().map_or("", |evidence| &evidence.user)
     }

@@ -55,12 +55,12 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
                 is_whole &= verdict == Standing::Well;
-                let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_told);
+                let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_serious);
                 if !rows.is_empty() || doubt.is_some() {
                     let kind = plain(dimension.part());
                     let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
                     let title = format!("{of}{kind} {}", place + 1);
-                    let (doubt, is_block) = (doubt.map(|doubt| doubt.words), dimension.is_block);
+                    let (doubt, is_block) = (doubt.map(|doubt| doubt.text), dimension.is_block);
                     shown.push(ShownFailures { case, title, part, rows, doubt, is_block });
                 }
             }
@@ -100,10 +100,10 @@ impl FailureCounts {
 
 /// Writes what kept conversations from saying something about the agent, or from coming to their own end: each once.
 fn troubles(page: &mut Page, run: &Run<'_>) {
-    for (words, groups) in run.gathered.troubles.in_order() {
-        let paint: Paint = if words.starts_with("agent failed") { Ink::bad } else { Ink::unsure };
-        // What an agent printed is read line by line.
-        let mut lines = words.lines();
+    for (text, groups) in run.gathered.troubles.in_order() {
+        let paint: Paint = if text.starts_with("agent failed") { Ink::bad } else { Ink::unsure };
+        // An agent's output is shown line by line.
+        let mut lines = text.lines();
         let head = format!("{}: ", run.places(groups, TrialNames::group));
         page.gap();
         page.lead((0, 2), (Ink::bold, &head), (paint, lines.next().unwrap_or_default()));
@@ -141,7 +141,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Sta
             _ => Standing::Well,
         };
         // A reason that is shown for the conversation is not repeated for its parts.
-        if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_told(made, run)) {
+        if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_shown_once(made, run)) {
             continue;
         }
         let place = made.failed.clone().unwrap_or(Where { trials: 1, repeat: 1, turn: 0 });
@@ -183,8 +183,8 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
             0 => None,
             several => Some(format!("{several} of {}", count(counts.all, &counts.noun))),
         };
-        let words: Vec<String> = counts.iter().filter_map(of).collect();
-        (!words.is_empty()).then(|| format!("{what}: {}", words.join(", ")))
+        let text: Vec<String> = counts.iter().filter_map(of).collect();
+        (!text.is_empty()).then(|| format!("{what}: {}", text.join(", ")))
     };
     let titles = [title("Failed", |it| it.failed), title("undetermined", |it| it.missing)];
     let doubtful = shown.iter().filter(|it| it.doubt.is_some()).count();
@@ -226,14 +226,14 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
 
 /// Writes how much passed.
 fn passed(page: &mut Page, counts: &[FailureCounts], (whole_cases, cases): (usize, usize)) {
-    let words = |counts: &FailureCounts| {
+    let text = |counts: &FailureCounts| {
         let passed = counts.all - counts.failed - counts.missing;
         let lowest = counts.lowest.filter(|lowest| *lowest < Score::ONE);
         let lowest = lowest.map(|lowest| format!(" ({} the lowest)", two_decimals(lowest.get()))).unwrap_or_default();
         (passed > 0).then(|| format!("{}{lowest}", count(passed, &counts.noun)))
     };
     let of_cases = (cases > 1 && whole_cases > 0).then(|| format!("{whole_cases} of {cases} cases"));
-    let all = of_cases.into_iter().chain(counts.iter().filter_map(words));
+    let all = of_cases.into_iter().chain(counts.iter().filter_map(text));
     let all: Vec<String> = all.collect();
     if !all.is_empty() {
         page.gap();

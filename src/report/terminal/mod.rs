@@ -13,17 +13,17 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cached::cached_words;
-use super::canaries::{canary_words, steps_words, trivial_words};
+use super::cached::cached_text;
+use super::canaries::{canary_text, steps_text, trivial_text};
 use super::estimates::estimate_lines;
 use super::gathered::Where;
 use super::judge_check::judge_lines;
-use super::validity::fault_words;
+use super::validity::fault_text;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
 use crate::evidence::figures::FigureKind;
 use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
 
-pub(super) use verdict::{gate_words, words as verdict_words};
+pub(super) use verdict::{gate_text, verdict_text};
 
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;
@@ -141,9 +141,9 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         _ => String::new(),
     };
     line("agent", &format!("{}{model}", provenance.agent));
-    let faults = fault_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
+    let faults = fault_text(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
     let reviewer = provenance.reviewer_model.as_ref().map(|model| format!(", reviewed by {model}")).unwrap_or_default();
-    let model = model_words(&provenance.persona_model);
+    let model = model_text(&provenance.persona_model);
     line("persona", &format!("{} · {model}{reviewer}{faults}", provenance.persona));
     let unstable = match run.gathered.unstable {
         0 => String::new(),
@@ -159,16 +159,16 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
         [] => String::new(),
         silent => format!(" · no verdict of {}", silent.join(", ")),
     };
-    let cached = cached_words(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
-    line("judge", &format!("{}{cached}{unstable}{silent}{unsupported}", model_words(&provenance.judge_model)));
+    let cached = cached_text(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
+    line("judge", &format!("{}{cached}{unstable}{silent}{unsupported}", model_text(&provenance.judge_model)));
     if let Some(steps) = &provenance.steps {
-        line("steps", &format!("the judge {}", steps_words(steps)));
+        line("steps", &format!("the judge {}", steps_text(steps)));
     }
     if let Some(canaries) = &provenance.canaries {
-        line("canaries", &format!("the judge {}", canary_words(canaries)));
+        line("canaries", &format!("the judge {}", canary_text(canaries)));
     }
     if let Some(score) = provenance.trivial_score {
-        line("audit", &trivial_words(score));
+        line("audit", &trivial_text(score));
     }
     if let Some(graph) = &provenance.graph {
         line("graph", graph);
@@ -185,7 +185,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
 }
 
 /// A model's name, or what stands in its place.
-fn model_words(model: &str) -> String {
+fn model_text(model: &str) -> String {
     match model {
         "scripted" => "scripted rules, not a language model".to_owned(),
         "none" => "not asked".to_owned(),

@@ -13,9 +13,9 @@ const MARK: usize = 7;
 /// Notes about an assertion that may not depend on the conversation.
 pub(super) struct Doubt {
     /// In a sentence.
-    pub(super) words: String,
+    pub(super) text: String,
     /// Whether it is shown also where parts that passed are folded.
-    pub(super) is_told: bool,
+    pub(super) is_serious: bool,
 }
 
 /// Writes the tasks and the assertions of each case.
@@ -23,13 +23,13 @@ pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
     for case in run.overview.cases() {
         for dimension in &run.gathered.measured {
             let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
-            of_dimension(page, run, (case, dimension), &format!("{}{of}", dimension.title()));
+            write_dimension(page, run, (case, dimension), &format!("{}{of}", dimension.title()));
         }
     }
 }
 
 /// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measured), title: &str) {
+fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measured), title: &str) {
     let parts = run.gathered.parts(case, &dimension.name);
     if parts.is_empty() {
         return;
@@ -45,7 +45,7 @@ fn of_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measu
     for (index, part) in parts.iter().enumerate() {
         page.lead((2, 5), (Ink::unpainted, &format!("{}.", index + 1)), (Ink::unpainted, &label(part)));
         if let Some(doubt) = doubt(run, (case, dimension), part) {
-            page.paragraph(5, Ink::unsure, &doubt.words);
+            page.paragraph(5, Ink::unsure, &doubt.text);
         }
         for (group, made) in &part.groups {
             let (paint, mark) = mark(made, (dimension.holds, part.line));
@@ -73,15 +73,15 @@ pub(super) fn label(part: &Part) -> String {
 pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &Part) -> Option<Doubt> {
     if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
-        return Some(Doubt { words, is_told: true });
+        return Some(Doubt { text: words, is_serious: true });
     }
     match (part.held_before, &part.not_checked) {
         (Some(counts), _) => {
             let counts = if counts { ": it counts, for something has changed since" } else { "" };
-            Some(Doubt { words: format!("held before the first word already{counts}"), is_told: true })
+            Some(Doubt { text: format!("held before the first word already{counts}"), is_serious: true })
         }
         (None, Some(why)) => {
-            Some(Doubt { words: format!("whether it can fail was not checked {why}"), is_told: false })
+            Some(Doubt { text: format!("whether it can fail was not checked {why}"), is_serious: false })
         }
         (None, None) => None,
     }
@@ -90,7 +90,7 @@ pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &
 /// Why a part came out as it did; of several trials, why it did not always come out well.
 fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
     match made.tally.component() {
-        Some(component @ Component::Missing { .. }) if is_told(made, run) => match made.tally.count() {
+        Some(component @ Component::Missing { .. }) if is_shown_once(made, run) => match made.tally.count() {
             1 => "see above".to_owned(),
             _ => format!("{}; see above", component.why()),
         },
@@ -102,11 +102,11 @@ fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
     }
 }
 
-/// Whether the troubles, which are shown once for all parts, are all that there is to show of this one.
-pub(super) fn is_told(made: &Made, run: &Run<'_>) -> bool {
-    let is_told =
+/// Whether all reasons of a part are among the troubles, which are shown once for all parts.
+pub(super) fn is_shown_once(made: &Made, run: &Run<'_>) -> bool {
+    let is_trouble =
         |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
-    !made.reasons.is_empty() && made.reasons.iter().all(is_told)
+    !made.reasons.is_empty() && made.reasons.iter().all(is_trouble)
 }
 
 /// The result of a part, in seven characters at most.

@@ -20,9 +20,9 @@ pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
     remarks.extend(unshown(run.overview));
     remarks.extend(otherwise(run.overview));
     remarks.extend(uncounted(run.overview));
-    for words in &remarks {
+    for text in &remarks {
         page.gap();
-        page.paragraph(0, Ink::unsure, words);
+        page.paragraph(0, Ink::unsure, text);
     }
 }
 
@@ -42,7 +42,7 @@ fn refused(run: &Run<'_>) -> Option<String> {
 /// How many assertions may say nothing of the conversations, and what to do about it.
 fn unshown(overview: &Overview) -> Option<String> {
     let held = |count: usize, others: &str| format!("{count}{others} held before the first word already");
-    let words = match (overview.doubts.vacuous().len(), overview.doubts.held_before().len()) {
+    let text = match (overview.doubts.vacuous().len(), overview.doubts.held_before().len()) {
         (0, 0) => return None,
         (0, 1) => held(1, " assertion"),
         (0, several) => held(several, " assertions"),
@@ -53,7 +53,7 @@ fn unshown(overview: &Overview) -> Option<String> {
     };
     let left = "; where earlier conversations may have left it, isolation: user or a setup that clears it away";
     let left = if overview.doubts.may_be_left_over { left } else { "" };
-    Some(format!("{words}. Where that is meant, say `holdsBefore: true`{left}"))
+    Some(format!("{text}. Where that is meant, say `holdsBefore: true`{left}"))
 }
 
 /// The most cases that are named of those that come out otherwise.
@@ -117,6 +117,6 @@ fn uncounted(overview: &Overview) -> Option<String> {
         (None, None) => return None,
     };
     let silent = overview.spending.iter().find(|row| !row.spender.is_own_model() && row.usage.is_none())?;
-    let (whose, silent) = (asked.join(" and "), silent.spender.as_str());
-    Some(format!("{limit} holds for {whose} only: what the {silent} takes of its own, nobody tells"))
+    let (models, silent) = (asked.join(" and "), silent.spender.as_str());
+    Some(format!("{limit} holds for {models} only: what the {silent} takes of its own, nobody tells"))
 }

@@ -170,8 +170,8 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
     for group in groups.iter().filter(|group| group.failed_ms > 0.0) {
         let of = if groups.len() > 1 { format!(", {}", run.names.group(group)) } else { String::new() };
         let (took, waited) = (group.failed_ms, group.waited_ms);
-        let words = format!("failed tries{of}: {took:.0} ms, and {waited:.0} ms of waiting, beside the timing");
-        page.paragraph(2, Ink::dim, &words);
+        let text = format!("failed tries{of}: {took:.0} ms, and {waited:.0} ms of waiting, beside the timing");
+        page.paragraph(2, Ink::dim, &text);
     }
 }
 
@@ -193,11 +193,11 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
         shown.iter().map(row).collect::<Vec<Row>>()
     };
     let mut table = match figures.as_slice() {
-        [figure] => of_one_model(run, figure, &rows),
+        [figure] => one_model_table(run, figure, &rows),
         _ => Table {
             title: String::new(),
             columns: figures.iter().map(|figure| vec![plain(&figure.model)]).collect(),
-            rows: rows(&|case| figures.iter().map(|figure| of_case(figure, case)).collect()),
+            rows: rows(&|case| figures.iter().map(|figure| case_cell(figure, case)).collect()),
         },
     };
     table.title = "Cases".to_owned();
@@ -211,7 +211,7 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
 type ScoreRows<'a> = dyn Fn(&dyn Fn(&str) -> Vec<Cell>) -> Vec<Row> + 'a;
 
 /// The conditions of one model, and what they come to together.
-fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> Table {
+fn one_model_table(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> Table {
     let mut conditions: Vec<Condition> = Vec::new();
     for group in &run.overview.groups {
         if !conditions.contains(&group.condition) {
@@ -226,7 +226,7 @@ fn of_one_model(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> Ta
         let of = |condition: &Condition| found?.conditions.iter().find(|it| it.condition == *condition);
         let none: Cell = (Ink::dim, "–".to_owned());
         let mut cells: Vec<Cell> = conditions.iter().map(|it| of(it).map_or(none.clone(), trials)).collect();
-        cells.extend((!is_single).then(|| of_case(figure, case)));
+        cells.extend((!is_single).then(|| case_cell(figure, case)));
         cells
     };
     Table { title: String::new(), columns, rows: rows(&cells) }
@@ -242,7 +242,7 @@ fn trials(figure: &ConditionFigure) -> Cell {
     }
 }
 
-fn of_case(figure: &ModelFigure, case: &str) -> Cell {
+fn case_cell(figure: &ModelFigure, case: &str) -> Cell {
     let found = figure.cases.iter().find(|it| it.case == case);
     match found.map(|found| found.figure.score()) {
         Some(Some(score)) => (Ink::bold, two_decimals(score.get())),

@@ -157,7 +157,7 @@ fn some(models: &[&str], cases: usize, scores: &[f64]) -> Made {
 }
 
 #[test]
-fn a_figure_and_a_gate_that_look_equal_are_told_apart() {
+fn a_figure_and_a_gate_that_look_equal_are_distinguished() {
     let page = some(&["m"], 1, &[0.8667]).page(80, false);
     assert!(page.starts_with("gate failed: 0.867, the gate is 0.87\n"), "{page}");
     assert!(page.contains("\nScore 0.867 (mean of"), "{page}");
@@ -171,12 +171,12 @@ fn of_many_cases_those_in_which_something_failed_are_shown() {
     scores[20] = 0.25;
     let page = some(&["m"], 500, &scores).page(80, false);
     assert!(page.lines().count() < LONG, "{page}");
-    for words in [
+    for text in [
         "Failed: 1 of 1000 tasks, 1 of 500 assertions\n  case 11 · task 1 · say why × 2\n    0.25 without facts (turn 3): why\n",
         "Passed: 499 of 500 cases, 999 tasks, 499 assertions (-v shows them)\n",
         "case 11           0.25        1.00   0.62\nand 499 of 500 cases more",
     ] {
-        assert!(page.contains(words), "{words}: {page}");
+        assert!(page.contains(text), "{text}: {page}");
     }
     assert!(some(&["m"], 500, &scores).page(80, true).contains("Tasks · case 500"));
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::comparison::{beside_words, looks_words, relation_words};
-use super::super::gate::{line_words, mark, shown_lines};
+use super::super::comparison::{beside_text, looks_text, relation_text};
+use super::super::gate::{line_text, mark, shown_lines};
 use super::super::personas::persona_lines;
-use super::super::validity::{discarded_words, remedy_words, validity_words};
+use super::super::validity::{discarded_texts, remedy_text, validity_text};
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::{ComparedScore, Relation, Rules};
@@ -35,11 +35,11 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
     for line in persona_lines(overview) {
         page.paragraph(0, Ink::unpainted, &line);
     }
-    if let Some(words) = validity_words(overview) {
+    if let Some(words) = validity_text(overview) {
         let paint: Paint = if overview.validity.invalid == 0 { Ink::dim } else { Ink::unsure };
         page.paragraph(0, paint, &words);
     }
-    for line in discarded_words(overview).into_iter().chain(remedy_words(overview)) {
+    for line in discarded_texts(overview).into_iter().chain(remedy_text(overview)) {
         page.paragraph(0, Ink::unsure, &line);
     }
     let unscored = unscored(overview);
@@ -55,7 +55,7 @@ pub(super) fn verdict(page: &mut Page, run: &Run<'_>) {
 
 /// Writes the verdict in a line.
 pub(super) fn headline(page: &mut Page, run: &Run<'_>) {
-    let (word, rest) = words(run.overview);
+    let (word, rest) = verdict_text(run.overview);
     let paint: Paint = match run.overview.summary.verdict {
         Verdict::Passed if run.overview.summary.has_no_gate => Ink::bold,
         Verdict::Passed => Ink::good,
@@ -76,8 +76,8 @@ pub(super) fn digits(record: &RunSummary) -> usize {
     telling_decimals(&figures.chain(record.provenance.min_score).map(|score| score.get()).collect::<Vec<_>>())
 }
 
-/// The verdict's word, and what it rests on.
-pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
+/// The verdict's label, and the figures that it rests on.
+pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, String) {
     let record = &overview.summary;
     let gate = record.provenance.min_score;
     let is_below =
@@ -88,7 +88,7 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         [only] => only.figure.score().map(|score| format!("{}, ", shown(score.get()))).unwrap_or_default(),
         _ => String::new(),
     };
-    let gate = gate.map(gate_words);
+    let gate = gate.map(gate_text);
     let words = match (record.verdict, gate) {
         (Verdict::Passed, _) if record.has_no_gate => {
             let figure = figure.trim_end_matches(", ");
@@ -106,7 +106,7 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
         }
         (Verdict::Passed, _) if is_until_alone(&shown_lines(overview)) => {
             let lines = shown_lines(overview);
-            lines.first().map(|line| line_words(line, true)).unwrap_or_default()
+            lines.first().map(|line| line_text(line, true)).unwrap_or_default()
         }
         (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
             let lines = shown_lines(overview);
@@ -139,7 +139,7 @@ pub(in super::super) fn words(overview: &Overview) -> (&'static str, String) {
             format!("{words}, and the job has gate.vacuous: fail")
         }
         (Verdict::Incomplete, _) if lacks_part(record) => {
-            record.provenance.merged.as_ref().map(MergedParts::missing_words).unwrap_or_default()
+            record.provenance.merged.as_ref().map(MergedParts::missing_text).unwrap_or_default()
         }
         (Verdict::Incomplete, _) if unscored(overview) > 0 => {
             format!("{} of {} could not be scored", unscored(overview), count(overview.planned(), "conversation"))
@@ -158,10 +158,10 @@ fn decisive(overview: &Overview) -> Option<String> {
     let lines = shown_lines(overview);
     let of = |state: GateState| lines.iter().find(move |line| line.state == state);
     let line = of(GateState::Broken).or_else(|| of(GateState::Open))?;
-    Some(line_words(line, overview.summary.figures.len() == 1))
+    Some(line_text(line, overview.summary.figures.len() == 1))
 }
 
-/// Whether there is no other rule than that the models are to be told apart: the headline says it.
+/// Whether the only rule is that the models must differ: the headline says it.
 fn is_until_alone(lines: &[GateLine<'_>]) -> bool {
     matches!(lines, [GateLine { rule: GateRule::Until(..), .. }])
 }
@@ -176,7 +176,7 @@ fn gate_rules(page: &mut Page, overview: &Overview) {
     }
     for line in lines {
         let (mark, paint) = mark(line.state);
-        let words = line_words(&line, overview.summary.figures.len() == 1);
+        let words = line_text(&line, overview.summary.figures.len() == 1);
         page.lead((2, 4), (paint, mark), (Ink::unpainted, &words));
     }
 }
@@ -226,7 +226,7 @@ fn thresholds(page: &mut Page, overview: &Overview) {
 }
 
 /// A gate as it was set, with two decimals at least: 0.87 is not 0.870.
-pub(in super::super) fn gate_words(gate: Score) -> String {
+pub(in super::super) fn gate_text(gate: Score) -> String {
     let text = gate.get().to_string();
     if text.len() < "0.87".len() { decimals(gate.get(), 2) } else { text }
 }
@@ -288,12 +288,12 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
         comparisons.iter().filter_map(|comparison| Some((&comparison.second.model, comparison.scores.first()?)));
     let shown: Vec<_> = scores.filter(|(_, score)| tells(score)).collect();
     let provenance = &run.overview.summary.provenance;
-    let rules = Rules::of_run(provenance.until.as_ref(), provenance.rng_seed);
+    let rules = Rules::for_run(provenance.until.as_ref(), provenance.rng_seed);
     for (model, score) in &shown {
-        let (paint, words) = relation_words(model, first, score.relation);
-        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_words(score, rules)));
+        let (paint, words) = relation_text(model, first, score.relation);
+        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
     }
-    if let Some(words) = looks_words(rules) {
+    if let Some(words) = looks_text(rules) {
         page.paragraph(0, Ink::dim, &words);
     }
     if shown.len() < comparisons.len() {

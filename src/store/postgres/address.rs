@@ -14,11 +14,11 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The checks of a server's certificate, as libpq's `sslmode` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Checked {
-    /// Nothing: `prefer` and `require`. What is said is hidden from whoever only listens.
+    /// Nothing: `prefer` and `require`. The connection is still encrypted.
     Nothing,
-    /// That one of these authorities has signed it: `verify-ca`, and `require` with `sslrootcert`.
+    /// The signature of one of these authorities: `verify-ca`, and `require` with `sslrootcert`.
     Authority(PathBuf),
-    /// That, and that it is for this host: `verify-full`. Without a file the authorities that this machine trusts.
+    /// The signature and the host's name: `verify-full`. Without a file the authorities are those that this machine trusts.
     Host(Option<PathBuf>),
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_without_its_login() {
+    fn what_is_no_address_is_reported_without_its_login() {
         for (url, why) in [
             ("mysql://bob:s3cret@db/evals", "begins with postgres://"),
             ("postgres://bob:s3cret@db/evals?sslmode=maybe", "sslmode is disable"),

@@ -30,14 +30,14 @@ pub(super) async fn connected(address: &Address) -> Result<Connected, TeamError>
     let mut client = match address.config.get_ssl_mode() {
         SslMode::Disable => {
             let (client, connection) =
-                bounded(&server, address.config.connect(NoTls)).await?.map_err(|error| told(&server, &error))?;
+                bounded(&server, address.config.connect(NoTls)).await?.map_err(|error| team_error(&server, &error))?;
             tokio::spawn(connection);
             client
         }
         _ => {
-            let tls = Tls::new(&address.checked).map_err(TeamError::Address)?;
+            let tls = Tls::new(&address.checked).map_err(|error| TeamError::Address(error.to_string()))?;
             let (client, connection) =
-                bounded(&server, address.config.connect(tls)).await?.map_err(|error| told(&server, &error))?;
+                bounded(&server, address.config.connect(tls)).await?.map_err(|error| team_error(&server, &error))?;
             tokio::spawn(connection);
             client
         }
@@ -45,17 +45,15 @@ pub(super) async fn connected(address: &Address) -> Result<Connected, TeamError>
     match bounded(&server, schema::migrate(&mut client)).await? {
         Ok(()) => Ok(Connected { client, server }),
         Err(SchemaError::Newer) => Err(TeamError::Newer(server)),
-        Err(SchemaError::Database(error)) => Err(told(&server, &error)),
-        Err(SchemaError::Migration(why)) => {
-            Err(TeamError::Failed { server, why: format!("its tables can't be made: {why}") })
-        }
+        Err(SchemaError::Database(error)) => Err(team_error(&server, &error)),
+        Err(error @ SchemaError::Migration(_)) => Err(TeamError::Failed { server, why: error.to_string() }),
     }
 }
 
 impl Connected {
     /// The result of a statement, within the time limit.
     pub(super) async fn bounded<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, TeamError> {
-        bounded(&self.server, work).await?.map_err(|error| told(&self.server, &error))
+        bounded(&self.server, work).await?.map_err(|error| team_error(&self.server, &error))
     }
 
     /// It could not do what it was asked for.
@@ -69,8 +67,8 @@ async fn bounded<T>(server: &str, work: impl Future<Output = T>) -> Result<T, Te
     tokio::time::timeout(STATEMENT, work).await.map_err(|_| TeamError::Away { server: server.to_owned(), why: why() })
 }
 
-/// An error of the database, by whose fault it is.
-fn told(server: &str, error: &Error) -> TeamError {
+/// The error of a team's store for an error of the database.
+fn team_error(server: &str, error: &Error) -> TeamError {
     let server = server.to_owned();
     let Some(refusal) = error.as_db_error() else {
         let why = match error.source() {

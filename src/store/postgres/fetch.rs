@@ -56,7 +56,7 @@ pub(super) async fn run(store: &Connected, id: Option<&str>, runs: &RunsFolder) 
     let folder = beside.path().join(&name);
     private::folder().create(&folder).map_err(failed(&folder))?;
     fetch_files(store, &name, &folder).await?;
-    // Runs of one second are told apart by when their journals were written.
+    // The times of their journals distinguish runs of the same second.
     if let Some(ended) = ended(store, &name).await? {
         let journal = folder.join(JOURNAL);
         let dated = File::options().append(true).open(&journal).and_then(|file| file.set_modified(ended));

@@ -1,12 +1,14 @@
 //! The tables of a team's store, and how those of earlier versions become these.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use refinery_core::traits::r#async::{AsyncMigrate, AsyncQuery, AsyncTransaction};
 use refinery_core::{Migration, Runner};
 use time::OffsetDateTime;
 use tokio_postgres::{Client, Error};
 
-/// All versions: each statement makes the next one. What was published is never edited.
+/// All versions: each statement makes the next one. Published versions are never edited.
 const VERSIONS: [(&str, &str); 2] = [
     ("V1__runs", include_str!("migrations/V1__runs.sql")),
     ("V2__baselines", include_str!("migrations/V2__baselines.sql")),
@@ -15,20 +17,32 @@ const VERSIONS: [(&str, &str); 2] = [
 /// Where the versions are kept.
 const TABLE: &str = "eval_job_migrations";
 
-/// Two processes never change the tables at once: the number is any that nobody else has.
+/// The key of an advisory lock, so that two processes never change the tables at once.
 const LOCK: i64 = 0x6576_616c_6a6f_6221;
 
 /// Why the tables can't be used.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum SchemaError {
-    /// A newer eval-job has changed them.
+    #[error("a newer eval-job has changed the tables")]
     Newer,
-    Database(Error),
-    Migration(String),
+    #[error(transparent)]
+    Database(#[from] Error),
+    #[error("its tables can't be made: {0}")]
+    Migration(#[from] MigrationError),
 }
 
-impl From<Error> for SchemaError {
-    fn from(error: Error) -> SchemaError {
-        SchemaError::Database(error)
+/// A migration that failed, with the database's reason.
+#[derive(Debug)]
+pub(super) struct MigrationError(refinery_core::Error);
+
+impl std::error::Error for MigrationError {}
+
+impl fmt::Display for MigrationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match std::error::Error::source(&self.0) {
+            Some(source) => write!(f, "{}: {source}", self.0),
+            None => self.0.fmt(f),
+        }
     }
 }
 
@@ -43,7 +57,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), SchemaError> {
     let migrated = run(client).await;
     // It ends with the connection anyway.
     let unlocked = client.query_one("SELECT pg_advisory_unlock($1)", &[&LOCK]).await;
-    migrated.map_err(SchemaError::Migration)?;
+    migrated?;
     unlocked.map(drop).map_err(SchemaError::from)
 }
 
@@ -57,16 +71,13 @@ async fn version(client: &Client) -> Result<Option<i32>, Error> {
     Ok(version.get(0))
 }
 
-async fn run(client: &mut Client) -> Result<(), String> {
+async fn run(client: &mut Client) -> Result<(), MigrationError> {
     let all: Result<Vec<Migration>, _> = VERSIONS.iter().map(|(name, sql)| Migration::unapplied(name, sql)).collect();
-    let all = all.map_err(|error| error.to_string())?;
+    let all = all.map_err(MigrationError)?;
     let mut runner = Runner::new(&all).set_abort_missing(true).set_abort_divergent(true);
     runner.set_migration_table_name(TABLE);
     let ran = runner.run_async(&mut Migrated(client)).await;
-    ran.map(drop).map_err(|error| match std::error::Error::source(&error) {
-        Some(why) => format!("{error}: {why}"),
-        None => error.to_string(),
-    })
+    ran.map(drop).map_err(MigrationError)
 }
 
 /// A connection on which the library migrates.

@@ -1,4 +1,4 @@
-//! The store of a team, as whoever stands outside of the asynchronous world uses it.
+//! The blocking interface of a team's store.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl TeamStore {
     /// that can't be read keeps no other from being sent.
     ///
     /// # Errors
-    /// Those of the server, at the first one: the rest is not sent.
+    /// The first error of the server; the remaining runs are not sent.
     pub fn send(
         &self,
         runs: &[PathBuf],
@@ -49,7 +49,7 @@ impl TeamStore {
     /// All of its runs as a list shows them, oldest first, each with the name of its folder.
     ///
     /// # Errors
-    /// Those of the server.
+    /// The errors of the server.
     pub fn listed(&self, each: impl FnMut(String, ListedRun) + Send) -> Result<(), TeamError> {
         self.connected(async |store| fetch::rows(&store, "listed", None, each).await)
     }
@@ -57,7 +57,7 @@ impl TeamStore {
     /// The figures of the runs of a job, oldest first, each with the name of its folder.
     ///
     /// # Errors
-    /// Those of the server.
+    /// The errors of the server.
     pub fn figures(&self, job: &str, each: impl FnMut(String, RunFigures) + Send) -> Result<(), TeamError> {
         self.connected(async |store| fetch::rows(&store, "figures", Some(job), each).await)
     }
@@ -74,7 +74,7 @@ impl TeamStore {
     /// The baselines of the team, by name.
     ///
     /// # Errors
-    /// Those of the server.
+    /// The errors of the server.
     pub fn baselines(&self) -> Result<Vec<TeamBaseline>, TeamError> {
         const ALL: &str = "SELECT name, run, extract(epoch FROM set_at)::float8 FROM eval_job_baselines ORDER BY name";
         self.connected(async |store| {
@@ -91,7 +91,7 @@ impl TeamStore {
     /// Makes a run the team's baseline of this name.
     ///
     /// # Errors
-    /// Those of the server.
+    /// The errors of the server.
     pub fn set_baseline(&self, name: &BaselineName, baseline: &Baseline) -> Result<(), TeamError> {
         const SET: &str = "INSERT INTO eval_job_baselines (name, run, set_at) VALUES ($1, $2, $3::text::timestamptz)
                            ON CONFLICT (name) DO UPDATE SET run = excluded.run, set_at = excluded.set_at";
@@ -104,7 +104,7 @@ impl TeamStore {
     /// Removes a baseline of the team; returns whether there was one.
     ///
     /// # Errors
-    /// Those of the server.
+    /// The errors of the server.
     pub fn remove_baseline(&self, name: &BaselineName) -> Result<bool, TeamError> {
         const REMOVE: &str = "DELETE FROM eval_job_baselines WHERE name = $1";
         let name = name.to_string();
@@ -114,7 +114,7 @@ impl TeamStore {
         })
     }
 
-    /// Connects and does something, in a thread of its own: whoever calls it may stand within a runtime.
+    /// Connects and runs an operation, in a thread of its own since the caller may be within a runtime.
     fn connected<T: Send, F: Future<Output = Result<T, TeamError>>>(
         &self,
         work: impl FnOnce(Connected) -> F + Send,

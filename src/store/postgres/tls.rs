@@ -1,7 +1,7 @@
 //! TLS to a team's store: tokio-postgres over the one TLS stack.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,16 +19,27 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 
 use super::address::Checked;
 
+/// Encrypted connections that can't be made.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TlsError {
+    /// The file of the authorities can't be read, or holds no usable certificate.
+    #[error("sslrootcert: {} can't be read: {why}", file.display())]
+    Unreadable { file: PathBuf, why: String },
+    /// TLS can't be set up.
+    #[error(transparent)]
+    Setup(#[from] Error),
+}
+
 /// Makes encrypted connections.
 #[derive(Clone)]
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Those of which so much is checked.
+    /// Connections that check so much of the server's certificate.
     ///
     /// # Errors
-    /// Why the certificates of the authorities can't be read.
-    pub(super) fn new(checked: &Checked) -> Result<Tls, String> {
+    /// The certificates of the authorities can't be read.
+    pub(super) fn new(checked: &Checked) -> Result<Tls, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let verifier: Arc<dyn ServerCertVerifier> = match checked {
             Checked::Nothing => Arc::new(Lenient { authorities: None, provider: provider.clone() }),
@@ -37,20 +48,17 @@ impl Tls {
                 Arc::new(Lenient { authorities, provider: provider.clone() })
             }
             Checked::Host(Some(file)) => authorities(file, &provider)?,
-            Checked::Host(None) => {
-                Arc::new(rustls_platform_verifier::Verifier::new(provider.clone()).map_err(|error| error.to_string())?)
-            }
+            Checked::Host(None) => Arc::new(rustls_platform_verifier::Verifier::new(provider.clone())?),
         };
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?;
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
         Ok(Tls(Arc::new(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())))
     }
 }
 
 /// Checks certificates by the authorities of a file.
-fn authorities(file: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, String> {
-    let unreadable = |why: &dyn std::fmt::Display| format!("sslrootcert: {} can't be read: {why}", file.display());
+fn authorities(file: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
+    let unreadable =
+        |why: &dyn std::fmt::Display| TlsError::Unreadable { file: file.to_path_buf(), why: why.to_string() };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))? {
         roots.add(certificate.map_err(|error| unreadable(&error))?).map_err(|error| unreadable(&error))?;

@@ -28,8 +28,8 @@ impl Unsent {
         drop(fs::remove_file(run.join(UNSENT)));
     }
 
-    /// The folders of all that are to be sent, oldest first.
-    pub fn of(runs: &RunsFolder) -> Vec<PathBuf> {
+    /// The folders of the runs that are still to be sent, oldest first.
+    pub fn find(runs: &RunsFolder) -> Vec<PathBuf> {
         let folders = runs.names().unwrap_or_default().into_iter().map(|name| runs.path().join(name));
         folders.filter(|folder| folder.join(UNSENT).exists()).collect()
     }

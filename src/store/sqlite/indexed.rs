@@ -41,7 +41,7 @@ impl IndexedRuns {
     /// The figures of all runs, oldest first; an error in place of those of one that can't be read.
     ///
     /// # Errors
-    /// That there are none, or that the folder can't be read.
+    /// There are no runs, or the folder can't be read.
     pub fn figures(&self) -> Result<Listing<'_, RunFigures>, StoreError> {
         Ok(Listing::new(self, self.folder.names()?))
     }
@@ -50,7 +50,7 @@ impl IndexedRuns {
     /// list shows, and of those that are indexed as they are no folder is opened.
     ///
     /// # Errors
-    /// That there are none, or that the folder can't be read.
+    /// There are no runs, or the folder can't be read.
     pub fn history(
         &self,
         mut is_wanted: impl FnMut(&ListedRun) -> bool,
@@ -86,14 +86,14 @@ impl IndexedRuns {
         if !RunIndex::is_in(self.folder.path()) && !is_wanted() {
             return;
         }
-        // One that can't be read is told by whoever lists it.
+        // Listing reports a run that can't be read.
         if let (Some(stamp), Ok(figures)) = (self.stamp(name), self.folder.figures_of(name)) {
             self.write(&[IndexedRun { folder: name.to_owned(), stamp, figures }]);
         }
     }
 
     pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
-        Stamp::of(&self.folder.path().join(name))
+        Stamp::read(&self.folder.path().join(name))
     }
 
     /// A run by its index; `None` where it is not indexed as it is.

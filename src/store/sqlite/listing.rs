@@ -44,7 +44,7 @@ impl<'a, T: Indexed> Listing<'a, T> {
                 self.runs.write(&std::mem::take(&mut self.read));
             }
         }
-        Ok(T::of(figures))
+        Ok(T::from_figures(figures))
     }
 
     fn end(&mut self) {

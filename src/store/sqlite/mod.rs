@@ -1,4 +1,4 @@
-//! The index of runs, `runs/index.sqlite`: what lists and trends ask of a run, so that nobody opens a thousand folders.
+//! The index of runs, `runs/index.sqlite`: the data of lists and trends, so that they need not open a thousand folders.
 //!
 //! In: the run folders. Out: runs as a list shows them, and their figures.
 //!

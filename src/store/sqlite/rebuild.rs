@@ -17,7 +17,7 @@ impl IndexedRuns {
     /// newer version, is deleted; one that is sound is emptied and filled, so that others can use it meanwhile.
     ///
     /// # Errors
-    /// That there are no runs, that the folder can't be read, or [`StoreError::Index`] where the index can't be written.
+    /// There are no runs, the folder can't be read, or the index can't be written ([`StoreError::Index`]).
     pub fn rebuild(
         folder: RunsFolder,
         mut each: impl FnMut(Result<&RunFigures, &StoreError>),

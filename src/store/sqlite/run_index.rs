@@ -39,14 +39,14 @@ pub trait Indexed: DeserializeOwned {
     /// The column that holds it.
     const COLUMN: &str;
 
-    /// It, of a run that was read from its folder.
-    fn of(figures: RunFigures) -> Self;
+    /// The view of a run that was read from its folder.
+    fn from_figures(figures: RunFigures) -> Self;
 }
 
 impl Indexed for ListedRun {
     const COLUMN: &str = "listed";
 
-    fn of(figures: RunFigures) -> ListedRun {
+    fn from_figures(figures: RunFigures) -> ListedRun {
         figures.run
     }
 }
@@ -54,7 +54,7 @@ impl Indexed for ListedRun {
 impl Indexed for RunFigures {
     const COLUMN: &str = "figures";
 
-    fn of(figures: RunFigures) -> RunFigures {
+    fn from_figures(figures: RunFigures) -> RunFigures {
         figures
     }
 }

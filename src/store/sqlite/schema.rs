@@ -23,7 +23,7 @@ CREATE INDEX runs_of_job ON runs (job, started_at);
 /// The figures say how many conversations of each case pass, by which rules, and at what cost: rows without that are read again.
 const V2: &str = "DELETE FROM runs;";
 
-/// All versions: each statement makes the next one. What was published is never edited.
+/// All versions: each statement makes the next one. Published versions are never edited.
 pub(super) fn migrations() -> Migrations<'static> {
     Migrations::new(vec![M::up(V1), M::up(V2)])
 }

@@ -22,15 +22,16 @@ struct FileStamp {
 }
 
 impl Stamp {
-    /// That of this folder; `None` where there is no journal.
-    pub fn of(folder: &Path) -> Option<Stamp> {
-        let stamp = |name: &str| fs::metadata(folder.join(name)).ok().filter(Metadata::is_file).map(FileStamp::of);
+    /// The stamp of a run folder; `None` where there is no journal.
+    pub fn read(folder: &Path) -> Option<Stamp> {
+        let stamp =
+            |name: &str| fs::metadata(folder.join(name)).ok().filter(Metadata::is_file).map(FileStamp::from_metadata);
         Some(Stamp { journal: stamp(JOURNAL)?, summary: stamp(SUMMARY) })
     }
 }
 
 impl FileStamp {
-    fn of(metadata: Metadata) -> FileStamp {
+    fn from_metadata(metadata: Metadata) -> FileStamp {
         let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         FileStamp { bytes: metadata.len(), modified: modified.unwrap_or_default().as_nanos() }
     }
@@ -52,17 +53,17 @@ mod tests {
     #[test]
     fn whatever_is_written_makes_another_stamp() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Stamp::of(dir.path()), None);
+        assert_eq!(Stamp::read(dir.path()), None);
         let mut seen = Vec::new();
         for (file, text) in [(JOURNAL, "{}\n"), (JOURNAL, "{}\n{}\n"), (SUMMARY, "{}"), (SUMMARY, "{} ")] {
             fs::write(dir.path().join(file), text).unwrap();
-            seen.push(Stamp::of(dir.path()).unwrap().to_string());
+            seen.push(Stamp::read(dir.path()).unwrap().to_string());
         }
         let journal = fs::File::options().append(true).open(dir.path().join(JOURNAL)).unwrap();
         journal.set_modified(UNIX_EPOCH).unwrap();
-        seen.push(Stamp::of(dir.path()).unwrap().to_string());
+        seen.push(Stamp::read(dir.path()).unwrap().to_string());
         fs::remove_file(dir.path().join(SUMMARY)).unwrap();
-        seen.push(Stamp::of(dir.path()).unwrap().to_string());
+        seen.push(Stamp::read(dir.path()).unwrap().to_string());
         let count = seen.len();
         seen.dedup();
         assert_eq!(seen.len(), count, "{seen:?}");

@@ -124,7 +124,7 @@ fn rebuilt(dir: &Path) -> Result<usize, StoreError> {
 }
 
 #[test]
-fn an_index_that_is_damaged_deleted_or_newer_is_told_and_made_again() {
+fn an_index_that_is_damaged_deleted_or_newer_is_reported_and_made_again() {
     type Spoil = fn(&Path);
     let spoils: [(&str, Spoil, Option<&str>); 6] = [
         ("deleted", |file| fs::remove_file(file).unwrap(), None),
@@ -163,7 +163,7 @@ fn an_index_that_is_damaged_deleted_or_newer_is_told_and_made_again() {
 }
 
 #[test]
-fn an_index_that_cant_be_written_is_told_and_one_that_is_read_only_is_read() {
+fn an_index_that_cant_be_written_is_reported_and_one_that_is_read_only_is_read() {
     let dir = folder(MANY);
     fs::create_dir(dir.path().join(INDEX)).unwrap();
     let trouble = beside_the_folders(dir.path()).unwrap();
@@ -180,7 +180,7 @@ fn an_index_that_cant_be_written_is_told_and_one_that_is_read_only_is_read() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_one() {
+fn a_full_disk_is_reported_as_one() {
     let dir = folder(MANY);
     drop(RunIndex::open(dir.path()).unwrap());
     let index = Connection::open(dir.path().join(INDEX)).unwrap();
@@ -192,7 +192,7 @@ fn a_full_disk_is_told_as_one() {
 }
 
 #[test]
-fn an_index_that_is_held_for_long_is_told_as_held() {
+fn an_index_that_is_locked_for_long_is_reported_as_locked() {
     let dir = folder(MANY);
     beside_the_folders(dir.path());
     let holder = Connection::open(dir.path().join(INDEX)).unwrap();

@@ -34,7 +34,7 @@ pub enum IndexTrouble {
 impl IndexTrouble {
     /// SQLite's message.
     pub(super) fn new(path: &Path, error: &rusqlite::Error) -> IndexTrouble {
-        let (path, why) = (path.to_path_buf(), words(error));
+        let (path, why) = (path.to_path_buf(), reason(error));
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => IndexTrouble::Locked(path),
             Some(
@@ -55,7 +55,7 @@ impl IndexTrouble {
 }
 
 /// SQLite's own words, without the statement.
-fn words(error: &rusqlite::Error) -> String {
+fn reason(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(words)) => words.clone(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),

@@ -240,7 +240,7 @@ fn state_of(state: &str) -> String {
     state.trim_start_matches("TASK_STATE_").to_ascii_lowercase().replace('_', "-")
 }
 
-/// Terminal states, and those in which the agent waits for somebody.
+/// Terminal states, and those in which the agent waits for input.
 fn rests(state: &str) -> bool {
     matches!(state, "completed" | "failed" | "canceled" | "rejected" | "input-required" | "auth-required")
 }

@@ -223,7 +223,7 @@ fn marked_parts_are_calls_results_and_thoughts_and_no_text() {
         let call = progress.events.iter().find(|event| matches!(event.kind, EventKind::FunctionCall(_))).unwrap();
         assert_eq!(call.to_json()["metadata"]["adk_type"], "function_call");
     }
-    // Data that nobody marked is part of the reply, whatever its type.
+    // Unmarked data is part of the reply, whatever its type.
     let data = json!({"kind": "data", "data": {"type": "function_call"}, "metadata": {"type": "table"}});
     assert_eq!(text_of(&json!({"parts": [data]})), r#"{"type":"function_call"}"#);
 }

@@ -140,7 +140,7 @@ fn what_the_agent_reports_as_its_failure_is_one() {
 }
 
 #[test]
-fn a_reply_that_is_no_run_is_told_from_one_that_failed() {
+fn a_reply_that_is_no_run_differs_from_one_that_failed() {
     for (reply, is_run) in [
         (json!({"status": "ok"}), false),
         (json!({"status": "completed"}), true),

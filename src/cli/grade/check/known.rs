@@ -18,7 +18,6 @@ use crate::report::plain;
 pub(super) struct KnownConversation {
     /// Its name: its file's, with a number where the file has several.
     pub(super) name: String,
-    /// Its file.
     pub(super) file: PathBuf,
     /// Its label.
     pub(super) known: Known,
@@ -36,11 +35,11 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<KnownConversation>, CliError
     for path in paths {
         let mut found = Vec::new();
         collect(path, &mut found)?;
-        // Of what stands above the path that was named, nothing is meant.
+        // Folders above the named path give no label.
         let named = if path.is_dir() { path.parent() } else { path.parent().and_then(Path::parent) };
         files.extend(found.into_iter().map(|file| {
             let below = named.and_then(|named| file.strip_prefix(named).ok()).unwrap_or(&file);
-            let known = of_folders(below);
+            let known = label_of_folders(below);
             (file, known)
         }));
     }
@@ -95,7 +94,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
 
 /// The label that a file's folders give its conversations, where its format has none: the nearest one that
 /// says something counts.
-fn of_folders(file: &Path) -> Known {
+fn label_of_folders(file: &Path) -> Known {
     let says = |part: &str, word: &str| {
         part.starts_with(&format!("known_{word}")) || part.starts_with(&format!("known-{word}")) || part == word
     };
@@ -115,7 +114,7 @@ fn read_file(file: &Path, of_folders: Known) -> Result<Vec<KnownConversation>, C
     let text = fs::read_to_string(file).map_err(|error| refused(file, &error.to_string(), help))?;
     let read = job::read_yaml(&file.display().to_string(), &text);
     let read = job::as_json(&read.map_err(|problems| CliError::InvalidJobs(vec![problems]))?);
-    let (known, must_fail, turns) = known_file(&read).map_err(|why| refused(file, &why, help))?;
+    let (known, must_fail, turns) = known_file(&read).map_err(|error| refused(file, &error.to_string(), help))?;
     Ok(vec![KnownConversation {
         name: stem.clone(),
         file: file.to_path_buf(),
@@ -126,31 +125,60 @@ fn read_file(file: &Path, of_folders: Known) -> Result<Vec<KnownConversation>, C
     }])
 }
 
-/// A file of our own: what is known of its conversation, what must notice, and what was said.
-fn known_file(file: &Value) -> Result<(Known, Vec<String>, Vec<Turn>), String> {
-    const KEYS: [&str; 4] = ["known", "fails", "description", "conversation"];
-    let keys = file.as_object().ok_or("it is no mapping")?;
-    if let Some(key) = keys.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("`{key}` is none of its keys: {}", KEYS.join(", ")));
-    }
-    let known = known(&file["known"])?.ok_or("`known` is missing: is it bad, or good?")?;
-    let must_fail = must_fail(&file["fails"])?;
-    let said = file["conversation"].as_array().ok_or("`conversation` must be a list")?;
-    Ok((known, must_fail, turns(said)?))
+/// A file of a known conversation that can't be read.
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum KnownError {
+    #[error("it is no mapping")]
+    NoMapping,
+    #[error("`{key}` is none of its keys: {}", KEYS.join(", "))]
+    UnknownKey { key: String },
+    #[error("`known` is missing: is it bad, or good?")]
+    NoLabel,
+    #[error("`known` is {0}, and can be bad or good")]
+    UnknownLabel(Value),
+    #[error("`fails` is {0}, and must be a name or a list of names")]
+    NoNames(Value),
+    #[error("`conversation` must be a list")]
+    NoList,
+    #[error("entry {0} of `conversation` needs one key, `user` or `agent`")]
+    NoSpeaker(usize),
+    #[error("entry {0} of `conversation` is no text; put quotes around it")]
+    NoText(usize),
+    #[error("entry {0} of `conversation` is a second reply to the same message")]
+    SecondReply(usize),
+    #[error("the user says nothing in `conversation`")]
+    NoUser,
+    #[error("the agent answers nothing in `conversation`: no judge is needed for that")]
+    NoAgent,
 }
 
-/// Whether it is bad or good, where that is said.
-fn known(written: &Value) -> Result<Option<Known>, String> {
+/// The keys of a file of our own.
+const KEYS: [&str; 4] = ["known", "fails", "description", "conversation"];
+
+/// Reads a file of our own: its label, the metrics that must notice, and its turns.
+fn known_file(file: &Value) -> Result<(Known, Vec<String>, Vec<Turn>), KnownError> {
+    let keys = file.as_object().ok_or(KnownError::NoMapping)?;
+    if let Some(key) = keys.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(KnownError::UnknownKey { key: key.clone() });
+    }
+    let known = known(&file["known"])?.ok_or(KnownError::NoLabel)?;
+    let must_fail = must_fail(&file["fails"])?;
+    let messages = file["conversation"].as_array().ok_or(KnownError::NoList)?;
+    Ok((known, must_fail, turns(messages)?))
+}
+
+/// The label; `None` where there is none.
+fn known(written: &Value) -> Result<Option<Known>, KnownError> {
     match written.as_str() {
         Some("bad") => Ok(Some(Known::Bad)),
         Some("good") => Ok(Some(Known::Good)),
         None if written.is_null() => Ok(None),
-        _ => Err(format!("`known` is {written}, and can be bad or good")),
+        _ => Err(KnownError::UnknownLabel(written.clone())),
     }
 }
 
-/// The names of what must notice.
-fn must_fail(written: &Value) -> Result<Vec<String>, String> {
+/// The names of the metrics, or their parts, that must notice.
+fn must_fail(written: &Value) -> Result<Vec<String>, KnownError> {
     let names = match written {
         Value::Null => return Ok(Vec::new()),
         Value::Array(names) => names.as_slice(),
@@ -158,14 +186,14 @@ fn must_fail(written: &Value) -> Result<Vec<String>, String> {
     };
     let name = |name: &Value| name.as_str().map(str::to_owned);
     let names: Option<Vec<String>> = names.iter().map(name).collect();
-    names.ok_or_else(|| format!("`fails` is {written}, and must be a name or a list of names"))
+    names.ok_or_else(|| KnownError::NoNames(written.clone()))
 }
 
 /// The messages as turns: the agent's first one is its greeting.
-fn turns(said: &[Value]) -> Result<Vec<Turn>, String> {
+fn turns(messages: &[Value]) -> Result<Vec<Turn>, KnownError> {
     let mut turns: Vec<Turn> = Vec::new();
-    for (said, number) in said.iter().zip(1..) {
-        let entry = said.as_object().and_then(|keys| keys.iter().next().filter(|_| keys.len() == 1));
+    for (message, number) in messages.iter().zip(1..) {
+        let entry = message.as_object().and_then(|keys| keys.iter().next().filter(|_| keys.len() == 1));
         match entry.map(|(who, text)| (who.as_str(), text.as_str())) {
             Some(("user", Some(user))) => {
                 let next = turns.last().map_or(1, |turn| turn.number + 1);
@@ -176,31 +204,29 @@ fn turns(said: &[Value]) -> Result<Vec<Turn>, String> {
                     turns.push(Turn::begun(0, String::new()));
                 }
                 let turn = turns.last_mut().filter(|turn| turn.agent.is_none());
-                turn.ok_or(format!("entry {number} of `conversation` is a second reply to the same message"))?.agent =
-                    Some(agent.to_owned());
+                turn.ok_or(KnownError::SecondReply(number))?.agent = Some(agent.to_owned());
             }
-            Some(("user" | "agent", None)) => {
-                return Err(format!("entry {number} of `conversation` is no text; put quotes around it"));
-            }
-            _ => return Err(format!("entry {number} of `conversation` needs one key, `user` or `agent`")),
+            Some(("user" | "agent", None)) => return Err(KnownError::NoText(number)),
+            _ => return Err(KnownError::NoSpeaker(number)),
         }
     }
     if !turns.iter().any(|turn| !turn.is_greeting()) {
-        return Err("the user says nothing in `conversation`".to_owned());
+        return Err(KnownError::NoUser);
     }
     if !turns.iter().any(|turn| !turn.is_greeting() && turn.agent.is_some()) {
-        return Err("the agent answers nothing in `conversation`: no judge is needed for that".to_owned());
+        return Err(KnownError::NoAgent);
     }
     Ok(turns)
 }
 
-/// The conversations of another system's file. What its folder is called says what is known of them, and its own metadata goes
-/// before that: `known: good`, `fails: [metric]`.
+/// Reads the conversations of another system's file. The name of its folder is their label, unless the file's metadata has one:
+/// `known: good`, `fails: [metric]`.
 fn read_data(file: &Path, stem: &str, of_folders: Known) -> Result<Vec<KnownConversation>, CliError> {
     let recordings = Recordings::open(file, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     let metadata = fs::read_to_string(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let metadata = metadata.map(|value| value["metadata"].clone()).unwrap_or_default();
-    let about = |why: String| refused(file, &format!("in its metadata, {why}"), "known: bad or good; fails: [tasks]");
+    let about =
+        |error: KnownError| refused(file, &format!("in its metadata, {error}"), "known: bad or good; fails: [tasks]");
     let known = known(&metadata["known"]).map_err(about)?.unwrap_or(of_folders);
     let must_fail = must_fail(&metadata["fails"]).map_err(about)?;
     let mut all = Vec::new();
@@ -234,7 +260,7 @@ mod tests {
             ("goodies/a.json", Known::Bad),
             ("a.json", Known::Bad),
         ] {
-            assert_eq!(of_folders(Path::new(file)), known, "{file}");
+            assert_eq!(label_of_folders(Path::new(file)), known, "{file}");
         }
     }
 

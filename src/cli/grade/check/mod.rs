@@ -227,7 +227,7 @@ fn judged(
     let matched = Matched { loaded, case_of, ids, large: None };
     let grade_args = grade_args(args);
     let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt))?;
-    let words = kept.kept_words(&grade_args);
+    let words = kept.kept_text(&grade_args);
     let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     let planned = run.planned()?;
     let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
@@ -237,7 +237,7 @@ fn judged(
         .ok_or_else(|| unreadable(&run, "it has no job"))?
         .judged_by(&asking.judge);
     let before = run.read(|_, _| {})?;
-    let earlier = Earlier::of_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
+    let earlier = Earlier::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
     let rest = retyped(&context.typed, Instead::default());
     let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
     asking.runtime.shutdown_background();

@@ -13,7 +13,7 @@ use super::super::super::args::{
 use super::super::super::context::Context;
 use super::super::super::error::{CliError, FileArgument};
 use super::super::super::jobs::{self, Loaded};
-use super::super::recorded::of_data;
+use super::super::recorded::load_dataset;
 use super::checks;
 use super::known::KnownConversation;
 use crate::job::{Case, Job, Panel, User};
@@ -32,7 +32,7 @@ pub(super) fn load(
 ) -> Result<Vec<CheckSet>, CliError> {
     let is_data = conversations.iter().all(|it| it.is_data) && !conversations.is_empty();
     let mut sets = match (&args.job, is_data) {
-        (None, true) => of_files(args, conversations, context)?,
+        (None, true) => group_files(args, conversations, context)?,
         (job, _) => {
             let path = job.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_JOB));
             let argument = FileArgument::job("eval-job check PATH --job");
@@ -73,14 +73,14 @@ pub(super) fn only_judged(loaded: &mut Loaded, conversations: &[KnownConversatio
 }
 
 /// The jobs that other systems' files make, with the context that lies beside each.
-fn of_files(
+fn group_files(
     args: &CheckArgs,
     conversations: Vec<KnownConversation>,
     context: &Context,
 ) -> Result<Vec<CheckSet>, CliError> {
     let mut sets: Vec<(Value, CheckSet)> = Vec::new();
     for conversation in conversations {
-        let mut loaded = of_data(&conversation.file, &grade_args(args), context)?;
+        let mut loaded = load_dataset(&conversation.file, &grade_args(args), context)?;
         let case = loaded.job.cases.first().cloned();
         let case = case.ok_or_else(|| CliError::Internal("a file has no case".to_owned()))?;
         let case = Arc::new(Case { id: conversation.name.clone(), user: User::Persona, ..(*case).clone() });

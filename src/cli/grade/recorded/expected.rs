@@ -33,7 +33,7 @@ pub(super) fn load(
     context: &Context,
 ) -> Result<(Vec<ExpectedJob>, Vec<String>), CliError> {
     let path = Path::new(typed);
-    // First of all: whoever else looks at a file holds it whole.
+    // First of all, since all other readers load the whole file.
     if let Some((large, warnings)) = large(typed, args, context)? {
         return Ok((vec![large], warnings));
     }
@@ -44,7 +44,7 @@ pub(super) fn load(
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
-        let (job, of_job) = of_dataset(typed, (dataset, false), args, context)?;
+        let (job, of_job) = job_of_dataset(typed, (dataset, false), args, context)?;
         expected.push(job);
         warnings.extend(of_job);
     }
@@ -52,11 +52,11 @@ pub(super) fn load(
 }
 
 /// The job that a file of another system's makes.
-pub(in super::super) fn of_data(path: &Path, args: &GradeArgs, context: &Context) -> Result<Loaded, CliError> {
+pub(in super::super) fn load_dataset(path: &Path, args: &GradeArgs, context: &Context) -> Result<Loaded, CliError> {
     let typed = path.display().to_string();
     let dataset = datasets::open(&typed, &args.recorded.reading)?.into_iter().next();
     let dataset = dataset.ok_or_else(|| CliError::Internal("a file was lost".to_owned()))?;
-    Ok(of_dataset(&typed, (dataset, false), args, context)?.0.loaded)
+    Ok(job_of_dataset(&typed, (dataset, false), args, context)?.0.loaded)
 }
 
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
@@ -87,7 +87,7 @@ fn readable_as_yaml(json: String) -> String {
 }
 
 /// The job of a dataset, which may be a part of a larger one.
-fn of_dataset(
+fn job_of_dataset(
     typed: &str,
     (dataset, is_part): (Dataset, bool),
     args: &GradeArgs,
@@ -96,7 +96,7 @@ fn of_dataset(
     datasets::refuse_empty(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
-    let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::of_reading).collect();
+    let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::reading_warning).collect();
     let options =
         LowerOptions { is_recorded: true, is_part, ..datasets::NOBODY.lowering(args.recorded.reading.dialect_strict) };
     let dataset = without_talk(dataset);
@@ -126,8 +126,8 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
-    let (ExpectedJob { mut loaded, .. }, of_first) = of_dataset(typed, (first, true), args, context)?;
-    let warnings = large.warnings.iter().map(datasets::of_reading).chain(of_first).collect();
+    let (ExpectedJob { mut loaded, .. }, of_first) = job_of_dataset(typed, (first, true), args, context)?;
+    let warnings = large.warnings.iter().map(datasets::reading_warning).chain(of_first).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
     let bare =
         Case { user: User::Lines(Vec::new()), expected: None, session: CaseSession::default(), ..(*first).clone() };
@@ -145,7 +145,7 @@ pub(super) fn cases_of(
 ) -> Result<(Vec<Arc<Case>>, Vec<String>), CliError> {
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let (ExpectedJob { loaded, .. }, warnings) = of_dataset(typed, (dataset, true), args, context)?;
+    let (ExpectedJob { loaded, .. }, warnings) = job_of_dataset(typed, (dataset, true), args, context)?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();
@@ -183,7 +183,7 @@ fn load_job(
     Ok(job)
 }
 
-/// The same without what only a live agent is told: nobody needs a warning about that.
+/// The same without the parts that only a live agent gets: a warning about them is no help.
 fn without_talk(mut dataset: Dataset) -> Dataset {
     for case in &mut dataset.cases {
         case.uploads.clear();

@@ -58,7 +58,7 @@ pub(super) struct Keeper<'a> {
     pub(super) args: &'a GradeArgs,
     pub(super) context: &'a Context,
     pub(super) loaded: &'a Loaded,
-    /// The job's greetings, where the conversations are somebody else's.
+    /// The job's greetings, for conversations of other systems.
     pub(super) greetings: Vec<String>,
     /// Where users say other things than their cases.
     pub(super) notes: RefCell<Vec<String>>,
@@ -309,7 +309,7 @@ fn first_of(problems: &Problems) -> String {
     problems.list.first().map(with_place).unwrap_or_default()
 }
 
-/// That nobody was asked, neither a judge nor a model of embeddings, for each question of the job's metrics.
+/// A judgement without a reply for each question of the job's metrics, where neither judge nor embeddings were asked.
 fn unasked(trial: GradeInput<'_>, templates: &Templates) -> Vec<Judgement> {
     if trial.job.judges().next().is_none() && trial.job.embeddings().is_none() {
         return Vec::new();

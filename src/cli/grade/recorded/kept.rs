@@ -1,4 +1,4 @@
-//! A journal that is being written, added up meanwhile: nobody has to read it back to show the run.
+//! A journal that is being written, folded meanwhile, so that it need not be read back to show the run.
 
 use std::borrow::Cow;
 use std::io;
@@ -63,7 +63,6 @@ impl Kept {
         }
     }
 
-    /// The journal.
     pub(super) fn journal(&self) -> &Journal {
         &self.journal
     }

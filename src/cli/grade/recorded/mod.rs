@@ -22,7 +22,7 @@ use crate::dataset::{Matching, match_cases};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use expected::ExpectedJob;
-pub(super) use expected::of_data;
+pub(super) use expected::load_dataset;
 pub(super) use run::{Matched, keep};
 
 use run::RecordedRun;
@@ -62,7 +62,7 @@ pub(super) fn grade(
             }
             _ => run.show(context, printer)?,
         };
-        printer.note(&run.kept_words(args));
+        printer.note(&run.kept_text(args));
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         ended.push(run);
         if is_interrupted {

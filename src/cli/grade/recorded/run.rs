@@ -95,7 +95,7 @@ pub(in super::super) fn keep(
     let (overview, gathered) = keeper.kept.end().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     stored.write_summary(&overview.summary)?;
     if !args.output.is_empty() {
-        // What is written to files are its conversations.
+        // Its conversations are written to files.
         stored.read(|_, _| {})?;
     }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
@@ -116,7 +116,7 @@ impl RecordedRun {
     }
 
     /// Where it is, and how it is shown again.
-    pub(in super::super) fn kept_words(&self, args: &GradeArgs) -> String {
+    pub(in super::super) fn kept_text(&self, args: &GradeArgs) -> String {
         format!("kept in {}\nshow it again: {}", self.folder.display(), show_command(&self.id, args))
     }
 

@@ -75,7 +75,7 @@ fn trial(case: &Case, model: &str, condition: Condition, repeat: u32) -> TrialId
     TrialId { number: 0, case: case.id.clone(), model: model.to_owned(), condition, repeat }
 }
 
-/// The condition of a conversation of which nobody says what its user knew.
+/// The condition of a conversation without information on what its user knew.
 fn condition_of(case: &Case) -> Condition {
     case.conditions.first().copied().unwrap_or(Condition::WithoutFacts)
 }

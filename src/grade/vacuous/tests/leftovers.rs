@@ -39,7 +39,7 @@ fn an_agent_is_not_blamed_for_what_others_left() {
     let ending = Ending::AgentFailed { error: "500".to_owned() };
     let failed = Evidence { ending, ..evidence(true, (2, 3)) };
     assert_eq!(weigh(&cypher(), input(&job(), &failed), fails()), (fails(), None));
-    // What the agent shows of itself.
+    // State that the agent itself shows.
     let resources = |ids: &[&str]| {
         let resources = ids.iter().map(|id| Resource { id: (*id).into(), ..Resource::default() }).collect();
         Some(Observed::Seen(ObjectContext { resources, ..ObjectContext::default() }))

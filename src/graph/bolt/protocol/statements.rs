@@ -58,7 +58,7 @@ impl Protocol {
                 self.client.succeed(Pack::Map(metadata));
             }
             Err(Some(failure)) => self.fail(failure),
-            // A RESET is on its way, or nobody listens.
+            // A RESET is on its way, or the client is gone.
             Err(None) => {
                 self.leave(ConnectionState::Failed);
                 self.client.ignored();

@@ -107,7 +107,6 @@ impl Procedure {
         )))
     }
 
-    /// Its rows.
     pub(super) fn rows(&self, store: &OpenDatabase) -> Result<NamedRows, StatementError> {
         let rows = match self.name {
             "db.labels" => column(names(store, EntityKind::Node)?),

@@ -121,7 +121,6 @@ impl RuleSubject {
 }
 
 impl Constraint {
-    /// The label or type.
     pub(super) fn label_or_type(&self) -> &str {
         self.subject.names.first().map_or("", String::as_str)
     }

@@ -47,7 +47,7 @@ async fn what_nobody_waits_for_any_longer_stops() {
 }
 
 #[tokio::test]
-async fn waiting_for_other_large_statements_is_told() {
+async fn waiting_for_other_large_statements_is_reported() {
     let small = EmbeddedLimits { memory: 64 << 20, ..EmbeddedLimits::default() };
     let graph = EmbeddedGraph::with_limits(small).unwrap();
     let other = EmbeddedGraph::with_limits(EmbeddedLimits { time: Duration::from_secs(2), ..small }).unwrap();

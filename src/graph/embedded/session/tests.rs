@@ -39,7 +39,7 @@ async fn sessions_and_their_graph_see_what_is_committed_and_only_that() {
 }
 
 #[tokio::test]
-async fn a_second_writer_waits_and_then_is_told_to_try_again() {
+async fn a_second_writer_waits_and_then_has_to_try_again() {
     let (_graph, sessions) = graph();
     let (mut one, mut other) = (sessions.session(json()), sessions.session(json()));
     one.begin(AccessMode::Write);

@@ -19,7 +19,7 @@ fn a_task_becomes_what_a_user_says() {
 }
 
 #[test]
-fn a_fact_is_told_in_the_first_person() {
+fn a_fact_is_stated_in_the_first_person() {
     for (fact, expected) in [
         ("The user's shoe size is 43.", "My shoe size is 43."),
         ("The user is left-handed", "I am left-handed."),

@@ -1,5 +1,5 @@
 //! Dates and times in the spellings that people and programs use: `2024-03-05`, `March 5th, 2024`, `5 Mar 2024 10:30 am`,
-//! `20240305T103000Z`. What is ambiguous is read month first, as python-dateutil does.
+//! `20240305T103000Z`. An ambiguous date is read month first, as python-dateutil does.
 
 mod numbers;
 mod reader;

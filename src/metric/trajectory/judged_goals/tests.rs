@@ -73,7 +73,7 @@ fn the_judge_decides_whether_a_message_reaches_a_goal() {
         // Their own order has every message behind the calls.
         let order = if strict { Score::ONE } else { Score::ZERO };
         assert_eq!(of("journeySuccess", &goals(), strict, Some(early)).score(), Some(order));
-        // What the calls come to does not depend on messages.
+        // The result for calls does not depend on messages.
         for figure in ["recall", "parameterF1"] {
             assert_eq!(of(figure, &goals(), strict, None).score(), Some(Score::ONE), "{figure}");
         }

@@ -86,7 +86,7 @@ fn scripts_of_all_calls_together_have_one_time_limit() {
     assert!(started.elapsed_ms() < 5_000.0, "{} ms", started.elapsed_ms());
 }
 
-/// What the metric asks of a conversation in which `book` was called with these arguments, once for each.
+/// The questions about a conversation in which `book` was called once with each of these arguments.
 fn asked(
     options: Value,
     expected: Value,
@@ -147,7 +147,7 @@ fn the_judge_is_asked_about_texts_of_calls_that_are_the_same_otherwise() {
     let failed =
         Judgement { reply: crate::evidence::Observed::Failed("down".to_owned()), ..reply(&questions[0], json!(1)) };
     assert_eq!(score(&[failed]), Component::missing("to: down"));
-    // A run of an earlier version, in which nobody was asked.
+    // A run of an earlier version, without questions.
     assert!(score(&[]).why().contains("letters: WRatio"), "{:?}", score(&[]));
 }
 

@@ -1,4 +1,4 @@
-//! What holds of any calls and rules.
+//! Properties that hold for any calls and rules.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ proptest! {
             let expected = json!([{"tool": "t", "args": {"a": texts[0], "b": {"c": [texts[1]]}}, "match": {"a": kind, "b": kind}}]);
             let actual = json!([{"tool": "t", "args": {"a": texts[2], "b": {"c": [texts[3]]}}}]);
             let trajectory = compare(json!({"dialect": dialect, "strict": strict, "order": "anyOrder"}), expected, actual);
-            // What is expected may be no pattern and no date.
+            // The expectation may be no valid pattern or date.
             prop_assert!(trajectory.is_match.is_some() || (!strict && ["regex", "date"].contains(&kind)));
         }
     }

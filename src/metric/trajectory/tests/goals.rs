@@ -98,7 +98,7 @@ fn the_word_for_any_value_counts_against_the_f1_of_arguments_as_there() {
 }
 
 #[test]
-fn routing_is_told_from_tools() {
+fn routing_differs_from_tools() {
     let agents = json!({"hr": ["leave"], "it": ["reset"]});
     let routing = |strict: bool, expected: Value, actual: Value| {
         compare(json!({"order": "anyOrder", "agents": agents, "strict": strict}), expected, actual).figures

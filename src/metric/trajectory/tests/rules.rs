@@ -1,4 +1,4 @@
-//! What rules mean, and where they contradict each other.
+//! Rules one by one, and contradictory rules.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is not known is neither the same nor another: texts nobody was asked about, digits that were lost, patterns that are none.
+//! Unknown results are neither equal nor different: undecided texts, lost digits, invalid patterns.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn texts_that_may_mean_the_same_are_asked_only_where_everything_else_is_the_same
         assert!(shown.contains(who), "{shown}");
         assert_eq!(trajectory.missing.is_some(), is_match.is_none());
     }
-    // What is not known does not matter where it can not change anything.
+    // An unknown result does not matter where it can not change the score.
     let input = TrajectoryInput { expected: &expected, ..input };
     let unknown = |_: &FuzzyPair| FuzzyAnswer::Missing("not asked".to_owned());
     assert_eq!(matcher.compare(input, &unknown).unwrap().is_match, Some(false));
@@ -160,7 +160,7 @@ fn adks_partial_credit_does_not_count_what_may_differ_in_a_digit_it_does_not_kno
 }
 
 #[test]
-fn nothing_is_said_of_an_agent_by_a_pattern_or_a_date_that_is_none() {
+fn an_invalid_pattern_or_date_gives_no_score() {
     for (rule, expected) in [("regex", "(x"), ("date", "soon")] {
         let call = json!([{"tool": "f", "args": {"a": expected}, "match": {"a": rule}}]);
         let made = json!([{"tool": "f", "args": {"a": expected}}]);

@@ -38,7 +38,7 @@ pub(super) struct ValueDoubt {
     pub(super) help: Option<&'static str>,
 }
 
-/// A comparison of two values, which goes on to the end only where somebody wants to see all differences.
+/// A comparison of two values. It stops at the first difference unless all are wanted.
 pub(super) struct ValueComparison<'a> {
     /// The rules of the paths.
     pub(super) layers: Layers<'a>,
@@ -48,7 +48,7 @@ pub(super) struct ValueComparison<'a> {
     pub(super) strict: bool,
     /// All differences, where they are collected.
     pub(super) found: Option<Vec<CallDifference>>,
-    /// Texts that are the same if somebody else says so, and where they are.
+    /// Pairs of texts that a judge or embeddings decide on, with their paths.
     pub(super) fuzzy: Vec<(String, FuzzyPair)>,
     /// The part that is not known, although nothing else differs.
     pub(super) unknown: Vec<ValueDoubt>,
@@ -225,7 +225,7 @@ impl<'a> ValueComparison<'a> {
         self.unknown.push(ValueDoubt { path: self.shown.clone(), why: why.into(), help: None });
     }
 
-    /// Nothing can be compared with what is expected here: the original says that it differs.
+    /// Handles an expectation that no value can be compared with: strict dialects call it a difference.
     fn unusable(&mut self, (expected, actual): (&Value, &Value), Unusable { why, help }: Unusable) -> bool {
         if self.strict {
             return self.differs(Some(expected), Some(actual), Some(why));
@@ -257,7 +257,8 @@ impl<'a> ValueComparison<'a> {
                 continue;
             }
             let holds = self.within(key, |it| {
-                let of_parent = if is_bare { None } else { it.layers.of_parent(&it.path).map(CompiledRule::from_kind) };
+                let of_parent =
+                    if is_bare { None } else { it.layers.parent_kind(&it.path).map(CompiledRule::from_kind) };
                 let exact = if is_bare { None } else { it.layers.exact(&it.path) };
                 let rule = exact.or(of_parent).unwrap_or(inherited);
                 match found {

@@ -97,7 +97,7 @@ impl ValueComparison<'_> {
         holds || self.differs(Some(expected), Some(actual), Some("does not contain it".to_owned()))
     }
 
-    /// Of a number that is looked at as text, nobody knows with which digits it was written; else false.
+    /// Handles a number that is compared as text, whose original digits are unknown; false for others.
     fn doubts_spelling(&mut self, expected: &Value, actual: &Value) -> bool {
         let is_unknown = !self.strict && (is_beyond_64_bits(expected) || is_beyond_64_bits(actual));
         if is_unknown {
@@ -137,7 +137,7 @@ impl ValueComparison<'_> {
         }
     }
 
-    /// Numbers and dates decide for themselves; other texts are left to whoever can tell.
+    /// Numbers and dates are compared here; other texts are left to a judge or embeddings.
     pub(super) fn alike(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let is_watsonx = mode.equality == Equality::Watsonx;
         match (expected, actual) {

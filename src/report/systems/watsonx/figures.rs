@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::result::{CaseResult, Status};
 use crate::evidence::CallFinding;
 
-/// The figures that the framework's tools read. What nobody knows is `None`.
+/// The figures that the framework's tools read; `None` where unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figures {
     pub(super) total_steps: usize,

@@ -1,7 +1,7 @@
 //! A result folder of watsonx Orchestrate's evaluation framework (`agentops` 1.6): messages, what was wrong with them, figures
 //! of each run, and their summary.
 //!
-//! Invariant: the files are strict JSON. What nobody knows is left out, where the framework itself writes NaN.
+//! Invariant: the files are strict JSON. Unknown figures are left out, where the framework itself writes NaN.
 
 mod figures;
 mod messages;
@@ -47,7 +47,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
         Ok(())
     })?;
     summary(folder, &at, &rows)?;
-    write_json(folder, &format!("{at}/average_metrics.json"), &averages.of_all())?;
+    write_json(folder, &format!("{at}/average_metrics.json"), &averages.into_json())?;
     let paths: Vec<String> =
         rows.iter().filter_map(|row| row["dataset_name"].as_str()).map(|it| format!("{it}.json")).collect();
     let mut config = String::from("test_paths:\n");
@@ -78,7 +78,7 @@ impl Averages {
         }
     }
 
-    fn of_all(self) -> Map<String, Value> {
+    fn into_json(self) -> Map<String, Value> {
         let mean = |(name, cases): (String, BTreeMap<String, Mean>)| {
             let sum: f64 = cases.values().map(|Mean(sum, count)| figures::rounded(sum / *count as f64)).sum();
             (name, figures::rounded(sum / cases.len() as f64).into())
@@ -87,7 +87,7 @@ impl Averages {
     }
 }
 
-/// `summary_metrics.csv`: a row a run. What is not known is an empty cell.
+/// `summary_metrics.csv`: a row a run. Unknown values are empty cells.
 fn summary<E>(folder: &mut dyn ResultFolder, at: &str, rows: &[Map<String, Value>]) -> DocumentResult<E> {
     let mut columns: Vec<&str> = vec!["run_idx"];
     for name in rows.iter().flat_map(Map::keys) {

@@ -40,7 +40,7 @@ impl Means {
     }
 }
 
-/// The table of these runs. What nobody knows is `NA`, and in no mean, and neither is a run that was never held.
+/// The table of these runs. Unknown figures are `NA`, and in no mean, and neither is a run that was never held.
 ///
 /// # Errors
 /// A trial that can't be read.

@@ -1,11 +1,14 @@
 //! Sides beside each other: what each difference comes to, and what that rests on.
 
+mod reserves;
+
 use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Needed, Relation, Rules, Side, Subject};
-use crate::statistics::{Interval, Over};
+use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Relation, Rules, Side, Subject};
+use crate::statistics::Interval;
+use reserves::{open_text, reserves};
 
 /// So many cases that are left out are named.
 const NAMED: usize = 5;
@@ -37,13 +40,13 @@ pub fn comparisons(compared: &Compared<'_>, screen: Screen) -> String {
     }
     if let Some(bridge) = bridge {
         page.gap();
-        page.paragraph(0, Ink::dim, &bridge_words(bridge));
+        page.paragraph(0, Ink::dim, &bridge_text(bridge));
     }
     page.text
 }
 
 /// How the older run was judged again.
-fn bridge_words(bridge: &Bridge) -> String {
+fn bridge_text(bridge: &Bridge) -> String {
     let (run, by) = (plain(&bridge.run), plain(&bridge.by));
     let judge = bridge.judge.as_deref().map(|judge| format!(", its judge {}", plain(judge))).unwrap_or_default();
     let lost = match (bridge.without_score, &bridge.stopped) {
@@ -73,17 +76,17 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
         "{second} beside {first}: {} → {}, {}",
         two_decimals(score.first),
         two_decimals(score.second),
-        figure_words(score)
+        figure_text(score)
     );
     page.lead((0, 2), (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
     let pairs = format!("{} of {}", count(score.pairs as usize, "pair"), count(score.cases as usize, "case"));
-    page.paragraph(0, Ink::dim, &format!("{pairs} · {}", side_words(comparison)));
+    page.paragraph(0, Ink::dim, &format!("{pairs} · {}", side_text(comparison)));
     page.gap();
     let shows = |score: &&ComparedScore| is_unfolded || !score.no_pair_differs || score.subject == Subject::Score;
     let rows: Vec<Row> = comparison.scores.iter().filter(shows).map(row).collect();
     let alike = comparison.scores.len() - rows.len();
     let column = |name: &str| vec![name.to_owned()];
-    let interval = format!("{} interval", level_words(rules));
+    let interval = format!("{} interval", level_text(rules));
     let columns = ["first", "second", "difference", &interval, "p", ""].map(column).to_vec();
     page.table(&Table { title: String::new(), columns, rows });
     if alike > 0 {
@@ -92,13 +95,13 @@ fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool
     page.gap();
     reserves(score, rules).iter().for_each(|line| page.paragraph(0, Ink::unpainted, line));
     if let Some(divergence) = &comparison.divergence {
-        page.paragraph(0, Ink::unpainted, &divergence_words(divergence));
+        page.paragraph(0, Ink::unpainted, &divergence_text(divergence));
     }
     left_out(page, &comparison.left_out);
 }
 
 /// Where conversations part, in a sentence.
-fn divergence_words(divergence: &Divergence) -> String {
+fn divergence_text(divergence: &Divergence) -> String {
     let Divergence { never, by_user, by_agent, median_turn, pairs } = divergence;
     let all = count(pairs.len(), "pair");
     let Some(turn) = median_turn else {
@@ -112,15 +115,15 @@ fn divergence_words(divergence: &Divergence) -> String {
 }
 
 /// The level of the intervals: `95 %`, or more where each is one of several looks.
-pub(super) fn level_words(rules: Rules) -> String {
+pub(super) fn level_text(rules: Rules) -> String {
     let percent = (1.0 - rules.alpha) * 100.0;
     if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// The reason for the level, where it is not the usual one.
-pub(super) fn looks_words(rules: Rules) -> Option<String> {
+pub(super) fn looks_text(rules: Rules) -> Option<String> {
     (rules.alpha < Rules::default().alpha).then(|| {
-        let (most, level) = (chance(rules.alpha), level_words(rules));
+        let (most, level) = (chance(rules.alpha), level_text(rules));
         format!("Each look at the scores claims a difference where p is at most {most}, and its intervals cover at {level}: all looks together err in at most 5 of 100 runs.")
     })
 }
@@ -131,7 +134,7 @@ fn names(first: &Side, second: &Side) -> [String; 2] {
 }
 
 /// The models or runs of the sides, where their names do not say them.
-fn side_words(comparison: &Comparison) -> String {
+fn side_text(comparison: &Comparison) -> String {
     let (first, second) = (&comparison.first, &comparison.second);
     match first.run == second.run {
         true => format!("run {}", plain(&first.run)),
@@ -141,16 +144,16 @@ fn side_words(comparison: &Comparison) -> String {
 }
 
 /// A difference with its interval, in words.
-fn figure_words(score: &ComparedScore) -> String {
+fn figure_text(score: &ComparedScore) -> String {
     match score.interval {
-        Some(interval) => format!("{} ({})", signed(score.difference), interval_words(interval)),
+        Some(interval) => format!("{} ({})", signed(score.difference), interval_text(interval)),
         None if score.no_pair_differs => "no pair differs".to_owned(),
         None => signed(score.difference),
     }
 }
 
 /// The relation of a side to the first one, in a few words and their colour.
-pub(super) fn relation_words(second: &str, first: &str, relation: Relation) -> (Paint, String) {
+pub(super) fn relation_text(second: &str, first: &str, relation: Relation) -> (Paint, String) {
     let (first, second) = (plain(first), plain(second));
     let words = match relation {
         Relation::Better => format!("{second} is better than {first}:"),
@@ -162,16 +165,16 @@ pub(super) fn relation_words(second: &str, first: &str, relation: Relation) -> (
 }
 
 /// The difference that this rests on, and what would decide it.
-pub(super) fn beside_words(score: &ComparedScore, rules: Rules) -> String {
+pub(super) fn beside_text(score: &ComparedScore, rules: Rules) -> String {
     let over = match score.over {
         _ if score.cases == 1 => "for this case only".to_owned(),
         _ => format!("over {}", count(score.cases as usize, "case")),
     };
     let open = match score.relation {
-        Relation::Inconclusive => format!(". {}", open_words(score, rules).join(" ").trim_end_matches('.')),
+        Relation::Inconclusive => format!(". {}", open_text(score, rules).join(" ").trim_end_matches('.')),
         _ => String::new(),
     };
-    format!("{}, {over}{open}", figure_words(score))
+    format!("{}, {over}{open}", figure_text(score))
 }
 
 fn row(score: &ComparedScore) -> Row {
@@ -184,7 +187,7 @@ fn row(score: &ComparedScore) -> Row {
             cell(two_decimals(score.first)),
             cell(two_decimals(score.second)),
             cell(signed(score.difference)),
-            cell(score.interval.map_or("–".to_owned(), interval_words)),
+            cell(score.interval.map_or("–".to_owned(), interval_text)),
             cell(chance(score.adjusted_p)),
             (paint(score.relation), score.relation.label().to_owned()),
         ],
@@ -197,115 +200,6 @@ fn paint(relation: Relation) -> Paint {
         Relation::Worse => Ink::bad,
         Relation::Same => Ink::bold,
         Relation::Inconclusive => Ink::unsure,
-    }
-}
-
-/// The basis of the verdict on the score, and what would decide it.
-fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
-    let mut lines = Vec::new();
-    match (score.over, score.degrees) {
-        (Some(_), _) if score.interval.is_none() => {
-            let units = if score.cases == 1 { "Two repetitions of one case" } else { "Two cases" };
-            lines.push(format!("{units} have a single distance for a spread: there is no interval."));
-        }
-        (Some(Over::Cases), _) => {
-            lines.push(format!("Intervals are Student's t over {}.", count(score.cases as usize, "case")));
-        }
-        (Some(Over::Repeats), _) => {
-            lines.push(
-                "Intervals are over the repetitions of this case only: they say nothing of other cases.".to_owned(),
-            );
-        }
-        (None, _) if score.pairs == 1 => {
-            lines.push("A single pair shows no spread: there is no interval.".to_owned());
-        }
-        (None, _) => lines.push("The pairs show no spread: there is no interval.".to_owned()),
-    }
-    if score.over.is_none() && score.cases == 1 && score.pairs > 1 {
-        lines.push("All pairs are of one case: they say nothing of other cases.".to_owned());
-    }
-    if score.over.is_some() {
-        let units = match score.over {
-            Some(Over::Repeats) => count(score.pairs as usize, "pair"),
-            _ => count(score.cases as usize, "case"),
-        };
-        let least = if score.least_sign_flip_p > 0.05 {
-            format!("; with {units} it can't be below {}", chance(score.least_sign_flip_p))
-        } else {
-            String::new()
-        };
-        let flip = chance(score.sign_flip_p);
-        lines.push(match score.adjusted_p > score.p {
-            true => format!(
-                "By itself, not adjusted, p is {} by Student's t, and {flip} by the flip of signs{least}.",
-                chance(score.p)
-            ),
-            false => format!("By the flip of signs p is {flip}{least}."),
-        });
-    }
-    if let Some(interval) = score.skewed_interval {
-        lines.push(format!(
-            "The cases' differences are skewed: by bootstrap-t the interval is {}.",
-            interval_words(interval)
-        ));
-    }
-    lines.extend(looks_words(rules));
-    let effect = rules.min_effect;
-    match score.relation {
-        Relation::Same => lines.push(format!(
-            "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
-            chance(score.equivalence_p)
-        )),
-        Relation::Inconclusive => lines.extend(open_words(score, rules)),
-        Relation::Better | Relation::Worse => {}
-    }
-    lines
-}
-
-/// Why it is inconclusive, and what would decide it.
-fn open_words(score: &ComparedScore, rules: Rules) -> Vec<String> {
-    if score.is_open_for_missing(rules) {
-        let range = score.with_missing.map(interval_words).unwrap_or_default();
-        return vec![format!(
-            "Conversations without a score could turn it around: with them the difference can be {range}. Hold them again: \
-             eval-job run --retry-errors."
-        )];
-    }
-    let mut lines = Vec::new();
-    let effect = rules.min_effect;
-    if score.adjusted_p <= rules.alpha {
-        lines.push(format!("They differ, but nothing shows that it is by {effect}, the least that matters."));
-    } else if score.alike_as_seen && !score.no_pair_differs {
-        let units = match score.cases {
-            1 => count(score.pairs as usize, "pair"),
-            cases => count(cases as usize, "case"),
-        };
-        lines.push(format!(
-            "These {units} differ by less than {effect}, but so few can't rule out a share of others that differ by more."
-        ));
-    }
-    let is_near = (score.difference.abs() - effect).abs() < effect / 10.0;
-    if score.needed.is_none() && score.standard_error.is_some() && is_near {
-        lines.push(format!(
-            "The difference lies at {effect}, the least that matters: no number of cases is likely to decide it."
-        ));
-    } else {
-        lines.push(needed_words(score.needed, score.standard_error.is_some() || score.pairs <= score.cases));
-    }
-    lines
-}
-
-/// How much more would decide it.
-fn needed_words(needed: Option<Needed>, varies: bool) -> String {
-    let cases = needed.and_then(|needed| needed.cases).map(|cases| count(cases as usize, "case"));
-    let repeats = needed.and_then(|needed| needed.repeats).map(|repeats| format!("{repeats} repetitions of these"));
-    let ways: Vec<String> = cases.into_iter().chain(repeats).collect();
-    match (ways.is_empty(), varies) {
-        (true, true) => {
-            "Hold more cases, or each several times (--repeat): so few pairs don't tell how many it takes.".to_owned()
-        }
-        (true, false) => "Hold more cases: the pairs of these do not vary.".to_owned(),
-        (false, _) => format!("About {} would decide it, if the difference is as it is seen here.", ways.join(", or ")),
     }
 }
 
@@ -361,7 +255,7 @@ pub fn comparisons_json(compared: &Compared<'_>) -> Value {
     json
 }
 
-pub(super) fn interval_words(Interval { low, high }: Interval) -> String {
+pub(super) fn interval_text(Interval { low, high }: Interval) -> String {
     format!("{} to {}", signed(low), signed(high))
 }
 

@@ -16,14 +16,14 @@ use crate::text::nearest;
 use crate::tool_list::ToolsError;
 
 impl CliError {
-    /// The message as data: without what stands before it.
+    /// The message without colours, and without the leading `error:`.
     pub(in crate::cli) fn message(&self) -> String {
-        let words = self.words(Ink::None);
-        words.strip_prefix("error: ").unwrap_or(&words).to_owned()
+        let message = self.colored_message(Ink::None);
+        message.strip_prefix("error: ").unwrap_or(&message).to_owned()
     }
 
-    /// The message for the user.
-    pub(in crate::cli) fn words(&self, ink: Ink) -> String {
+    /// The message for the user, on several lines.
+    pub(in crate::cli) fn colored_message(&self, ink: Ink) -> String {
         let error = ink.bad("error:");
         match self {
             CliError::Unreadable { path, source, argument } if source.kind() == io::ErrorKind::NotFound => {
@@ -46,7 +46,7 @@ impl CliError {
                 let path = plain(&path.display().to_string());
                 format!("{error} {path} can't be read: {source}\n  try: --env-file FILE, with lines such as NAME=value")
             }
-            CliError::InvalidEnvFile { path, line, what } => {
+            CliError::InvalidEnvFile { path, line, error: what } => {
                 format!("{error} {}:{line}: {what}", plain(&path.display().to_string()))
             }
             CliError::InvalidPrices { path, what } => {
@@ -73,8 +73,8 @@ impl CliError {
                 let path = plain(&path.display().to_string());
                 format!("{error} no file matches {path}\n  try: {argument}, or a folder")
             }
-            CliError::NothingSelected { words, help } => {
-                format!("{error} no case is meant by {}\n  try: {}", plain(words), plain(help))
+            CliError::NothingSelected { flags, help } => {
+                format!("{error} no case is meant by {}\n  try: {}", plain(flags), plain(help))
             }
             CliError::NoSuchCase { case, near, known } => {
                 let help = match near {
@@ -128,7 +128,7 @@ impl CliError {
                 format!("{}\n{error} {count} {noun}; nothing was run", rendered.join("\n").trim_end())
             }
             CliError::Refused(jobs) => {
-                jobs.iter().map(|job| job.words(&error.to_string())).collect::<Vec<_>>().join("\n")
+                jobs.iter().map(|job| job.message(&error.to_string())).collect::<Vec<_>>().join("\n")
             }
             CliError::NotReady { file, failures } => {
                 let line = |trouble: &PreflightFailure| {
@@ -185,13 +185,15 @@ impl CliError {
                 format!("{error} {}\n  try: {}", words.join("\n"), problem.help())
             }
             CliError::Trend(problem) => format!("{error} {}\n  try: {}", plain(&problem.to_string()), problem.help()),
-            CliError::Store(source) => of_store(&error.to_string(), source, "free some space there"),
+            CliError::Store(source) => store_message(&error.to_string(), source, "free some space there"),
             CliError::Team(source) => {
                 format!("{error} {}\n  try: {}", plain(&source.to_string()), help_of_team(source))
             }
-            CliError::NoRunsFolder(source) => {
-                of_store(&error.to_string(), source, "free some space there, or another folder with --runs-dir DIR")
-            }
+            CliError::NoRunsFolder(source) => store_message(
+                &error.to_string(),
+                source,
+                "free some space there, or another folder with --runs-dir DIR",
+            ),
             CliError::Unprepared(refusal) => format!("{error} {}\n  try: {}", refusal.what, refusal.help),
             CliError::Cassette(problem) => {
                 format!("{error} {}\n  try: {}", plain(&problem.to_string()), problem.help())
@@ -224,7 +226,7 @@ impl CliError {
 }
 
 /// An error of the runs folder; `room` is what helps where the disk is full.
-fn of_store(error: &str, source: &StoreError, room: &str) -> String {
+fn store_message(error: &str, source: &StoreError, room: &str) -> String {
     match source {
         StoreError::Io { path, source, .. }
             if matches!(source.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) =>

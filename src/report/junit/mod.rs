@@ -7,14 +7,19 @@
 //!
 //! quick-junit, which many tools use, holds a whole report in memory; here conversations are written while they are read.
 
+#[cfg(test)]
+mod tests;
+mod xml;
+
 use std::io::{self, Write};
 
-use super::canaries::{canary_words, steps_words};
+use super::canaries::{canary_text, steps_text};
 use super::format::{DocumentResult, WrittenRun};
-use super::terminal::{gate_words, verdict_words};
-use super::{Ink, Screen, beside_gate, conversation, plain, scores};
+use super::terminal::{gate_text, verdict_text};
+use super::{Ink, Screen, beside_gate, conversation, scores};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Outcome, Score};
+use xml::Xml;
 
 /// Writes a report of these runs.
 pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
@@ -94,7 +99,7 @@ enum TestResult {
 
 impl TestResult {
     fn from_run(run: &Overview) -> TestResult {
-        let (word, rest) = verdict_words(run);
+        let (word, rest) = verdict_text(run);
         let message = if rest.is_empty() { word.to_owned() } else { format!("{word}: {rest}") };
         match run.summary.verdict {
             Verdict::Passed => TestResult::Passed,
@@ -124,7 +129,7 @@ impl TestResult {
                 let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
                 TestResult::Failure {
                     kind: "below the gate",
-                    message: format!("{score} is below the gate of {}{reasons}", gate_words(gate)),
+                    message: format!("{score} is below the gate of {}{reasons}", gate_text(gate)),
                 }
             }
             _ => below_threshold(trial, run).unwrap_or(TestResult::Passed),
@@ -147,7 +152,7 @@ fn below_threshold(trial: &TrialRecord, run: &Overview) -> Option<TestResult> {
             "{} {} is below its threshold of {}: {}",
             dimension.name,
             beside_gate(score.get(), Some(threshold.get())),
-            gate_words(threshold),
+            gate_text(threshold),
             dimension.component.why()
         );
         is_below.then_some(words)
@@ -249,10 +254,10 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
         add("cases", selection.clone());
     }
     if let Some(steps) = &provenance.steps {
-        add("steps", steps_words(steps));
+        add("steps", steps_text(steps));
     }
     if let Some(canaries) = &provenance.canaries {
-        add("canaries", canary_words(canaries));
+        add("canaries", canary_text(canaries));
     }
     if let Some(score) = provenance.trivial_score {
         add("trivialScore", score.to_string());
@@ -279,109 +284,4 @@ fn seconds(summary: &RunSummary) -> f64 {
 
 fn between(from: chrono::DateTime<chrono::Utc>, to: chrono::DateTime<chrono::Utc>) -> f64 {
     (to - from).to_std().map_or(0.0, |took| took.as_secs_f64())
-}
-
-/// Writes elements; all texts are anybody's.
-struct Xml<'w>(&'w mut dyn Write);
-
-impl Xml<'_> {
-    fn raw(&mut self, text: &str) -> io::Result<()> {
-        self.0.write_all(text.as_bytes())
-    }
-
-    fn open(&mut self, start: &str, attributes: &[(&str, &str)], end: &str) -> io::Result<()> {
-        self.raw(start)?;
-        for (name, value) in attributes {
-            // A line break in an attribute is read as a space.
-            self.raw(&format!(" {name}=\"{}\"", escaped(&value.replace(['\n', '\t'], " "))))?;
-        }
-        self.raw(end)
-    }
-
-    fn test(&mut self, [class, name, time]: [&str; 3], result: &TestResult, words: &str) -> io::Result<()> {
-        self.open("    <testcase", &[("classname", class), ("name", name), ("time", time)], ">\n")?;
-        let (element, kind, message) = match result {
-            TestResult::Passed => ("", "", ""),
-            TestResult::Failure { kind, message } => ("failure", *kind, message.as_str()),
-            TestResult::Skipped { kind, message } => ("skipped", *kind, message.as_str()),
-            TestResult::Error { kind, message } => ("error", *kind, message.as_str()),
-        };
-        if !element.is_empty() {
-            self.open(&format!("      <{element}"), &[("type", kind), ("message", message)], ">")?;
-            self.raw(&format!("{}</{element}>\n", escaped(message)))?;
-        }
-        if !words.trim().is_empty() {
-            self.raw(&format!("      <system-out>{}</system-out>\n", escaped(words)))?;
-        }
-        self.raw("    </testcase>\n")
-    }
-}
-
-/// GitLab and Jenkins take `[[ATTACHMENT|path]]` in a test's output as a file to keep, and others `[[PROPERTY|…]]`: what an
-/// agent says is not to name one.
-fn without_attachments(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("[[") {
-        let (before, found) = rest.split_at(at);
-        let is_taken = |word: &str| found.get(2..2 + word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word));
-        safe.push_str(before);
-        safe.push_str(if ["ATTACHMENT", "PROPERTY"].iter().any(|word| is_taken(word)) { "[ " } else { "[" });
-        rest = &found[1..];
-    }
-    safe + rest
-}
-
-/// A text that stands for itself in XML. The control characters that XML can't hold are spelled out, as on a terminal.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in plain(&without_attachments(text)).chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // No characters of XML.
-            '\u{fffe}' | '\u{ffff}' => escaped.extend(c.escape_unicode()),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn words_of_a_conversation_that_are_too_many_are_cut_in_their_middle() {
-        assert_eq!(bounded("short", "r"), "short");
-        let cut = bounded(&"é".repeat(MOST_BYTES), "r");
-        assert!(
-            cut.len() < MOST_BYTES + 200 && cut.contains("bytes are left out here: eval-job show r -v"),
-            "{}",
-            cut.len()
-        );
-    }
-
-    #[test]
-    fn what_can_steer_a_parser_or_a_viewer_is_harmless() {
-        assert_eq!(
-            escaped("<b a=\"1\">&amp;\u{0}\u{1b}[31m\u{fffe}]]>"),
-            "&lt;b a=&quot;1&quot;&gt;&amp;amp;\\u{0}\\u{1b}[31m\\u{fffe}]]&gt;"
-        );
-        assert_eq!(without_attachments("[[1]] [[[aTTACHMENT|/etc/passwd]]"), "[[1]] [[ [aTTACHMENT|/etc/passwd]]");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_leaves_its_place(text in any::<String>()) {
-            let escaped = escaped(&text);
-            prop_assert!(!escaped.contains(['<', '>', '"']), "{}", escaped);
-            let is_xml = |c: char| matches!(c, '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-            prop_assert!(escaped.chars().all(is_xml));
-        }
-    }
 }

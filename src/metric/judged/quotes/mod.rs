@@ -1,0 +1,205 @@
+//! Whether the quotes that a verdict rests on stand in the conversation, the facts or the context.
+
+mod matching;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
+use crate::metric::MetricInput;
+use crate::prompt::{call_text, cut_turns, result_text};
+use crate::score::Score;
+use crate::text::{is_of_word, visible};
+pub(in crate::metric) use matching::is_quoted_from;
+use matching::{GAP, folded, stands_in, trimmed};
+
+/// The origin of a text of the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    User,
+    Agent,
+    Call,
+    Result,
+}
+
+/// The texts that the judge was shown: those of each turn, and the facts and the context.
+pub(in crate::metric) struct Shown {
+    turns: BTreeMap<u32, Vec<(Source, String)>>,
+    beside: Vec<String>,
+    /// The replies that are expected.
+    expected: Vec<String>,
+    /// The turns of which it was not shown everything.
+    cut: BTreeSet<u32>,
+    rule: EvidenceRule,
+}
+
+impl Shown {
+    /// `tools` are those whose results are evidence where only what was retrieved is.
+    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule, tools: &[String]) -> Shown {
+        let calls = input.transcript.tool_uses_by_turn();
+        let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
+            let done = calls.iter().flat_map(|call| {
+                let is_evidence = rule != EvidenceRule::Retrieved || tools.contains(&call.tool);
+                let source = if is_evidence { Source::Result } else { Source::Call };
+                let result = call.result.as_ref().map(|result| (source, result_text(result)));
+                [Some((Source::Call, call_text(call))), result]
+            });
+            let messages =
+                [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
+            let texts = messages
+                .into_iter()
+                .chain(done)
+                .flatten()
+                .map(|(source, text)| (source, folded(&text.replace(GAP, ""))));
+            (turn.number, texts.collect())
+        };
+        let beside = input.facts.iter().map(String::as_str).chain(input.context.iter().map(|(_, text)| *text));
+        let lines = input.lines.iter().filter_map(|line| line.expected.reply.as_deref());
+        let expected = lines.chain(input.expected.and_then(|expected| expected.reply.as_deref()));
+        Shown {
+            turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
+            beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
+            expected: expected.map(folded).collect(),
+            cut: cut_turns(input.facts, &input.context, (input.transcript, false)),
+            rule,
+        }
+    }
+
+    /// The same where each message of the agent's was shown by itself.
+    pub(super) fn by_message(mut self, input: &MetricInput<'_>) -> Shown {
+        for turn in &input.transcript.turns {
+            let messages = turn.agent_messages().into_iter();
+            let messages = messages.map(|message| (Source::Agent, folded(&message.text.replace(GAP, ""))));
+            self.turns.entry(turn.number).or_default().extend(messages);
+        }
+        self.cut = cut_turns(input.facts, &input.context, (input.transcript, true));
+        self
+    }
+
+    /// The problem with the evidence of a score for something, in a sentence; `None` where nothing is.
+    pub(in crate::metric) fn problem_of(&self, name: &str, citations: &Citations, score: Score) -> Option<String> {
+        let (reason, citations) = (String::new(), citations.clone());
+        let decision = Ok(Some(score));
+        self.problem(&Verdict { id: name.to_owned(), found: None, reason, citations, label: None, decision }, None)
+    }
+
+    /// The problem with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
+    pub(super) fn problem(&self, verdict: &Verdict, item: Option<&JudgeItem>) -> Option<String> {
+        // Whether something applies is decided by what it says itself.
+        let Ok(Some(score)) = verdict.decision else { return None };
+        let id = visible(&verdict.id);
+        if verdict.citations.quotes.is_empty() && !self.needs_quote(verdict, score) {
+            return self.problem_of_absence(verdict, &id);
+        }
+        if let Some((turn, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.has(*turn, text)) {
+            let place = turn.map_or("the facts and the context".to_owned(), |turn| format!("turn {turn}"));
+            let what = match self.has_letters(*turn, text) {
+                true => format!("stands in {place} only as a part of other words: quote whole ones"),
+                false => format!("does not stand in {place}"),
+            };
+            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", visible(&short(text))));
+        }
+        if !self.needs_quote(verdict, score)
+            || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
+        {
+            return None;
+        }
+        Some(match (self.rule, verdict.citations.quotes.is_empty()) {
+            (EvidenceRule::NotTheAgents, true) => {
+                format!(
+                    "The verdict on {id} quotes nothing that the user said, a tool returned, or a fact or the context says."
+                )
+            }
+            (EvidenceRule::NotTheAgents, false) => {
+                format!("The verdict on {id} rests on the assistant's own words, which are no evidence.")
+            }
+            (EvidenceRule::Retrieved, _) => {
+                format!("The verdict on {id} quotes nothing that was retrieved in the turn that it is about.")
+            }
+            _ => format!("The verdict on {id} quotes nothing of the reply that it is about."),
+        })
+    }
+
+    /// Whether nothing that is absent can be the reason for this decision.
+    fn needs_quote(&self, verdict: &Verdict, score: Score) -> bool {
+        match self.rule {
+            EvidenceRule::Any => false,
+            EvidenceRule::TheReply | EvidenceRule::Retrieved => score == Score::ONE,
+            EvidenceRule::NotTheAgents => {
+                score == Score::ONE || matches!(verdict.label, Some(Support::Contradictory | Support::Disputed))
+            }
+        }
+    }
+
+    /// Whether one of the quotes is of what the agent said or did.
+    pub(in crate::metric) fn quotes_agent(&self, citations: &Citations) -> bool {
+        let is_agents = |source: Source| source != Source::User;
+        citations.quotes.iter().any(|(turn, quote)| {
+            let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
+            texts.filter(|(source, _)| is_agents(*source)).any(|(_, text)| stands_in(quote, text))
+        })
+    }
+
+    fn problem_of_absence(&self, verdict: &Verdict, id: &str) -> Option<String> {
+        let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
+        let unread: Vec<String> =
+            self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();
+        if let (Some(turn), true) = (self.cut.first(), unread.is_empty()) {
+            return Some(format!(
+                "The verdict on {id} rests on something absent, and turn {turn}, which is too long, was not shown whole."
+            ));
+        }
+        match (read.is_empty(), unread.is_empty()) {
+            (true, _) => Some(format!("The verdict on {id} quotes nothing and names no turns that were read.")),
+            (_, false) => Some(format!(
+                "The verdict on {id} rests on something absent, and `turnsRead` lacks turn {}.",
+                unread.join(", ")
+            )),
+            _ => None,
+        }
+    }
+
+    /// Whether a quote is of the kind that the metric's verdicts must rest on.
+    fn is_evidence(&self, (turn, quote): &(Option<u32>, String), item: Option<&JudgeItem>) -> bool {
+        let stands = |is_one: &dyn Fn(Source) -> bool| {
+            let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
+            texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text))
+        };
+        match (self.rule, turn) {
+            (EvidenceRule::Any, _) => true,
+            (EvidenceRule::NotTheAgents, Some(_)) => stands(&|source| matches!(source, Source::User | Source::Result)),
+            (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
+            (rule, turn) => {
+                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
+                let wanted = if rule == EvidenceRule::Retrieved { Source::Result } else { Source::Agent };
+                is_its_turn && stands(&|source| source == wanted)
+            }
+        }
+    }
+
+    /// Whether the letters of a quote stand in a turn, and begin or end within a word.
+    fn has_letters(&self, turn: Option<u32>, quote: &str) -> bool {
+        let quote = folded(quote);
+        let is_in = |text: &str| quote.chars().any(is_of_word) && text.contains(trimmed(&quote));
+        match turn {
+            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| is_in(text)),
+            None => self.beside.iter().chain(&self.expected).any(|text| is_in(text)),
+        }
+    }
+
+    /// Whether a text stands in a turn; with dots for what is left out, its parts do, one after the other.
+    fn has(&self, turn: Option<u32>, quote: &str) -> bool {
+        match turn {
+            Some(turn) => self.turns.get(&turn).into_iter().flatten().any(|(_, text)| stands_in(quote, text)),
+            None => self.beside.iter().chain(&self.expected).any(|text| stands_in(quote, text)),
+        }
+    }
+}
+
+/// The beginning of a long quote.
+fn short(text: &str) -> String {
+    let mut rest = text.chars();
+    let part: String = rest.by_ref().take(80).collect();
+    if rest.next().is_some() { part + "…" } else { part }
+}
