@@ -203,3 +203,37 @@ fn an_end_is_early_only_where_that_is_certain() {
     assert!(ends.lines().count() >= 90, "{}", ends.lines().count());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// A turn in which nothing is wrong: what strangers found blamed, and what is near to that.
+#[derive(serde::Deserialize)]
+struct GoodTurn {
+    id: String,
+    tasks: Vec<String>,
+    facts: Vec<String>,
+    transcript: Vec<Message>,
+    turn: String,
+}
+
+#[test]
+fn nothing_is_wrong_with_a_good_turn() {
+    let mut wrong = Vec::new();
+    for line in std::fs::read_to_string(root().join("tests/good-turns.jsonl")).unwrap().lines() {
+        let good: GoodTurn = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let tasks: Vec<&str> = good.tasks.iter().map(String::as_str).collect();
+        let facts: Vec<&str> = good.facts.iter().map(String::as_str).collect();
+        let found = check(&GuardInput {
+            has_facts: !facts.is_empty(),
+            tasks: &tasks,
+            facts: &facts,
+            background: &[],
+            signoff: "So Long, and Thanks for All the Fish",
+            transcript: &good.transcript,
+            turn: &good.turn,
+            is_done: false,
+        });
+        if !found.is_empty() {
+            wrong.push(format!("{}: {found:?}", good.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

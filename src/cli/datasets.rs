@@ -155,7 +155,11 @@ pub(super) fn options(args: &ReadingArgs) -> OpenOptions {
         session: args.session_file.clone(),
         metric_set: args.metric_set.into(),
         generate: None,
-        any_value: args.any_value.clone().filter(|word| !word.is_empty()),
+        any_value: [&args.any_value, &args.reserved_keyword]
+            .into_iter()
+            .flatten()
+            .find(|word| !word.is_empty())
+            .cloned(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! A panel of judges: each is asked everything, has a score by its own verdicts alone, and these come to one.
 
+use std::cmp::Ordering;
+
 use super::judged::{SPREAD, reasons};
 use super::{Metric, MetricInput};
 use crate::evidence::Judgement;
@@ -79,46 +81,56 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     let scored: Vec<(&str, Score, &str)> =
         usable.iter().filter_map(|(judge, it)| Some((*judge, it.score()?, it.why()))).collect();
     let scores: Vec<Score> = scored.iter().map(|(_, score, _)| *score).collect();
-    let applies = scored.len() * 2 >= usable.len() && !scored.is_empty();
-    match usable.iter().find(|(_, component)| component.score().is_none()) {
-        Some((_, component)) if !applies => (*component).clone(),
-        _ if matches!(vote, Vote::Majority(line) if !is_settled(&scores, line, verdicts.len() - usable.len())) => {
-            let failed = verdicts.iter().filter(|(_, it)| it.is_missing());
-            let failed: Vec<String> = failed.map(|(judge, it)| format!("{judge}: {}", it.why())).collect();
-            Component::missing(format!(
-                "{} of {} judges gave a usable verdict, and the others could have turned the result: {}",
-                usable.len(),
-                verdicts.len(),
-                reasons(&failed)
-            ))
-        }
-        _ => {
-            let component = match vote {
-                Vote::Majority(line) => decided(&scored, line),
-                Vote::Mean => averaged(&scored),
-            };
-            let failed: Vec<&str> =
-                verdicts.iter().filter(|(_, it)| it.is_missing()).map(|(judge, _)| *judge).collect();
-            match component {
-                Component::Scored { score, why, unstable } if !failed.is_empty() => Component::scored(
-                    score,
-                    format!("{why} (without {}, who gave no usable verdict)", failed.join(", ")),
-                )
-                .unstable_if(unstable),
-                component => component,
-            }
-            .unstable_if(usable.iter().any(|(_, component)| component.is_unstable()))
-        }
+    let inapplicable: Vec<(&str, &Component)> = usable.iter().copied().filter(|(_, it)| it.score().is_none()).collect();
+    let failed = verdicts.len() - usable.len();
+    // Whether it applies is voted on first; a tie is no good mark for the agent.
+    let is_positive = matches!(vote, Vote::Majority(line) if majority(&scores, line).is_some_and(|it| it.is_positive));
+    let is_inapplicable = match (inapplicable.len() * 2).cmp(&usable.len()) {
+        Ordering::Greater => true,
+        Ordering::Equal => is_positive,
+        Ordering::Less => false,
+    };
+    let winners = if is_inapplicable { inapplicable.len() } else { scored.len() };
+    let applies_settled = inapplicable.is_empty() || failed == 0 || winners * 2 > verdicts.len();
+    let is_turnable = matches!(vote, Vote::Majority(line) if !is_inapplicable && !is_settled(&scores, line, failed));
+    if !applies_settled || is_turnable {
+        let failed = verdicts.iter().filter(|(_, it)| it.is_missing());
+        let failed: Vec<String> = failed.map(|(judge, it)| format!("{judge}: {}", it.why())).collect();
+        return Component::missing(format!(
+            "{} of {} judges gave a usable verdict, and the others could have turned the result: {}",
+            usable.len(),
+            verdicts.len(),
+            reasons(&failed)
+        ));
     }
+    if let Some((_, component)) = inapplicable.first().filter(|_| is_inapplicable) {
+        return (*component).clone();
+    }
+    let names: Vec<&str> = inapplicable.iter().map(|(judge, _)| *judge).collect();
+    let component = match vote {
+        Vote::Majority(line) => decided((&scored, &names), line),
+        Vote::Mean => averaged(&scored),
+    };
+    let failed: Vec<&str> = verdicts.iter().filter(|(_, it)| it.is_missing()).map(|(judge, _)| *judge).collect();
+    match component {
+        Component::Scored { score, why, unstable } if !failed.is_empty() => {
+            Component::scored(score, format!("{why} (without {}, who gave no usable verdict)", failed.join(", ")))
+                .unstable_if(unstable)
+        }
+        component => component,
+    }
+    .unstable_if(!inapplicable.is_empty() || usable.iter().any(|(_, component)| component.is_unstable()))
 }
 
-fn decided(scored: &[(&str, Score, &str)], line: Score) -> Component {
+/// The verdict of the majority; `inapplicable` are the judges who say that it does not apply.
+fn decided((scored, inapplicable): (&[(&str, Score, &str)], &[&str]), line: Score) -> Component {
     let scores: Vec<Score> = scored.iter().map(|(_, score, _)| *score).collect();
     let Some(majority) = majority(&scores, line) else { return Component::missing("no judge gave a verdict") };
     let is_alike = |score: Score| score.is_below(line) != majority.is_positive;
-    let others: Vec<&str> = scored.iter().filter(|(_, score, _)| !is_alike(*score)).map(|(judge, ..)| *judge).collect();
+    let others = scored.iter().filter(|(_, score, _)| !is_alike(*score)).map(|(judge, ..)| *judge);
+    let others: Vec<&str> = others.chain(inapplicable.iter().copied()).collect();
     let (_, score, why) = scored[majority.representative];
-    let all = scored.len();
+    let all = scored.len() + inapplicable.len();
     let note = match (all, others.len()) {
         (1, _) => String::new(),
         (all, 0) => format!("all {all} judges"),
@@ -202,5 +214,22 @@ mod tests {
         );
         let none = || Component::not_applicable("says nothing of it");
         assert_eq!(vote(&[("a", none()), ("b", none()), ("c", score(1.0))], Vote::Mean), none());
+    }
+
+    #[test]
+    fn judges_who_say_that_it_does_not_apply_are_counted_and_win_no_good_mark_by_a_tie() {
+        let none = || Component::not_applicable("says nothing of it");
+        let down = || Component::missing("503");
+        let half = |verdicts: &[(&str, Component)]| vote(verdicts, Vote::Majority(Score::clamped(0.5)));
+        assert_eq!(half(&[("a", none()), ("b", score(1.0))]), none(), "a tie is no good mark");
+        let bad = half(&[("a", none()), ("b", score(0.0))]);
+        assert_eq!((bad.score(), bad.is_unstable()), (Some(Score::ZERO), true));
+        let found = half(&[("a", score(1.0)), ("b", score(1.0)), ("c", none())]);
+        assert_eq!(found.why(), "says 1 (unstable: 2 of 3 judges agree; c disagrees)");
+        assert!(found.is_unstable());
+        assert_eq!(half(&[("a", none()), ("b", none()), ("c", score(1.0)), ("d", score(1.0))]), none());
+        // The one that failed could have made it a tie.
+        assert!(half(&[("a", none()), ("b", none()), ("c", score(1.0)), ("d", down())]).is_missing());
+        assert!(half(&[("a", score(1.0)), ("b", score(1.0)), ("c", none()), ("d", down())]).is_missing());
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Environment, Overrides, Refusal};
-use crate::job::{Job, JobPlace, Model, ModelName, ModelNameError, Panel, Provider, User};
+use crate::job::{Case, Job, JobPlace, Model, ModelName, ModelNameError, Panel, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -59,8 +59,9 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
     };
     place(&mut job.persona.model, &wanted.evaluator_model);
     if wanted.evaluator_model.is_some() {
-        // A model that is named is to speak.
-        job.cases.iter_mut().for_each(|case| Arc::make_mut(case).user = User::Persona);
+        // A model that is named is to speak, but where a case is about its fixed messages.
+        let can_speak = |case: &&mut Arc<Case>| !is_about_lines(case);
+        job.cases.iter_mut().filter(can_speak).for_each(|case| Arc::make_mut(case).user = User::Persona);
     }
     let is_panel = |panel: &Panel| !panel.seats().is_empty();
     match (&wanted.scorer_model, &forced) {
@@ -73,6 +74,14 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
         }
     }
     refusals
+}
+
+/// Whether a case has fixed messages that no persona can replace: it has no tasks, or something is expected of the replies to them.
+fn is_about_lines(case: &Case) -> bool {
+    match &case.user {
+        User::Lines(lines) => case.tasks.is_empty() || lines.iter().any(|line| line.expected.is_some()),
+        User::Persona => false,
+    }
 }
 
 /// Everything about the job's models that cannot work.

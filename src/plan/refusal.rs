@@ -191,6 +191,10 @@ pub(super) fn refusals(
     let wants_mocks =
         job.cases.iter().any(|case| matches!(&case.user, User::Lines(lines) if lines.iter().any(has_mocks)));
     let reference = job.reference.as_ref().map(|target| &target.transport);
+    if wants_mocks && reference.is_none() {
+        let what = "a line of a script has `referenceMocks`, and the job has no reference agent that could take them";
+        refusals.push(Refusal::new(what, "name one under `reference`, or take `referenceMocks` away"));
+    }
     if let Some(reference) = reference.filter(|it| wants_mocks && !it.can(Ability::MocksTools)) {
         let what = format!(
             "a line of a script has `referenceMocks`, and reference.{} can't {}",

@@ -105,7 +105,7 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
         trial.started_at.map(|at| at.format("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default(),
         number(took.map(|took| took.as_secs_f64())),
         text(outcome),
-        text(run.verdict_label()),
+        text(run.verdict.label()),
         number(trial.score().map(|score| score.get())),
     ];
     let dimensions =

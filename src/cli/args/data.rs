@@ -44,8 +44,12 @@ pub(in crate::cli) struct ReadingArgs {
     pub(in crate::cli) dialect_strict: bool,
 
     /// The word that stands for any value in arguments of watsonx Orchestrate's cases, instead of <IGNORE>
-    #[arg(long, env = "RESERVED_KEYWORD_FOR_GROUND_TRUTH_ARGS", value_name = "WORD")]
+    #[arg(long, env = "EVAL_JOB_ANY_VALUE", value_name = "WORD")]
     pub(in crate::cli) any_value: Option<String>,
+
+    /// The same by watsonx Orchestrate's own variable
+    #[arg(long, hide = true, env = "RESERVED_KEYWORD_FOR_GROUND_TRUTH_ARGS", value_name = "WORD")]
+    pub(in crate::cli) reserved_keyword: Option<String>,
 
     /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
     #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]

@@ -29,7 +29,8 @@ pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
         return !scene.agents().rev().skip(1).any(asked);
     }
     if question.has(List::Confirms) {
-        return awaits_confirmation(scene, &question) || question.has(List::Awaits);
+        let confirms = awaits_confirmation(scene, &question) || question.has(List::Awaits);
+        return confirms || asks_for_fact(scene, &question);
     }
     let asks = || asks_for_fact(scene, &question) || is_about_task(scene, &question);
     question.has(List::Awaits) || !question.has(List::Offer) && asks()

@@ -3,9 +3,10 @@
 use super::awaited::awaits_answer;
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
-use super::tasks_raised::{is_comparable, matched, telling};
+use super::tasks_raised::{is_comparable, matched, own_words, telling};
 use super::text_view::{Content, TextView};
 use super::unexplained::unexplained;
+use super::words::is_same_stem;
 use super::{Fault, fault, foreign};
 use crate::evidence::Role;
 
@@ -66,14 +67,34 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
     }
     let is_open = |at: &usize| {
         let words = telling(scene, *at);
-        let is_told = || scene.agents().any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len());
-        !words.is_empty()
-            && !said.iter().any(|text| matched(text, &words).0 > 0)
-            && !is_raised_now(&words)
-            && !is_told()
+        let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, (text, before));
+        let is_told = || {
+            scene
+                .agents()
+                .any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len() && !is_of_others(agent, &[]))
+        };
+        let is_raised =
+            |(place, text): (usize, &&TextView<'_>)| matched(text, &words).0 > 0 && !is_of_others(text, &said[..place]);
+        !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_told()
     };
     let open: Vec<usize> = (0..scene.tasks.len()).filter(is_open).collect();
     open.first().copied().filter(|_| unexplained(scene) < open.len())
+}
+
+/// Whether a text that has words of a task without words of its own has them for another task, which it is the first to raise:
+/// "a reminder to call the dentist" does not ask which reminders there are. One that has such a word twice may be about both.
+fn is_about_another(scene: &Scene<'_>, at: usize, (text, before): (&TextView<'_>, &[&TextView<'_>])) -> bool {
+    if !own_words(scene, at).is_empty() {
+        return false;
+    }
+    let is_first_to_raise = |other: &usize| {
+        let own = own_words(scene, *other);
+        matched(text, &own).0 > 0 && !before.iter().any(|earlier| matched(earlier, &own).0 > 0)
+    };
+    let words = telling(scene, at);
+    let is_twice = words.iter().any(|word| text.words().filter(|it| is_same_stem(it, word.text)).count() > 1);
+    let others: Vec<usize> = (0..scene.tasks.len()).filter(|other| *other != at).filter(is_first_to_raise).collect();
+    others.len() == 1 && !is_twice
 }
 
 /// The sentences of a turn that ask nothing, and those that ask.

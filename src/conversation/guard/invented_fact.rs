@@ -382,7 +382,13 @@ fn name(scene: &Scene<'_>) -> Option<String> {
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| word.starts_with(char::is_uppercase))
         .collect();
-    let asks_who = agent.words().any(|word| WHO.contains(&word)) && turn.places().len() <= 6 && !turn.raw.contains('?');
+    // German nouns have a capital too.
+    let is_german = [turn, agent].iter().any(|text| text.language().is_some() && text.language() == PHRASES.german);
+    let question = TextView::new(agent.raw.rfind(['?', '؟']).map_or("", |at| last_sentence(&agent.raw[..at])));
+    let asks_who = !is_german
+        && question.words().any(|word| WHO.contains(&word))
+        && turn.places().len() <= 6
+        && !turn.raw.contains('?');
     if asks_who && let Some(name) = full_name(turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
         return Some(name.join(" "));
     }
@@ -402,20 +408,62 @@ const WHO: [&str; 23] = [
     "kogo", "komu", "кто", "кого", "кому", "kim", "kime", "kimi", "kimin",
 ];
 
-/// Two names, one behind the other: words with a capital that are no function words.
+/// The sentence with which a text ends.
+fn last_sentence(text: &str) -> &str {
+    text.rsplit(['.', '!', '?', '؟', '\n']).next().unwrap_or(text)
+}
+
+/// Two names, one behind the other in one part of a sentence: words with a capital that are no function words, thanks, greetings
+/// or answers.
 fn full_name(raw: &str) -> Option<[&str; 2]> {
-    let words: Vec<&str> =
-        raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).collect();
+    let words: Vec<&str> = raw.split_whitespace().collect();
+    let trimmed = |word: &str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let start = inner.as_ptr() as usize - word.as_ptr() as usize;
+        (start, start + inner.len())
+    };
     let is_capital = |word: &str| word.starts_with(char::is_uppercase) && word.chars().count() > 1;
     let is_name = |word: &str| is_capital(word) && !PHRASES.is_function(&plain(word)) && !COMMON.contains(&word);
-    words.windows(2).find_map(|pair| match pair {
-        [one, other] if is_name(one) && is_name(other) => Some([*one, *other]),
-        _ => None,
+    words.windows(2).find_map(|pair| {
+        let [one, other] = pair else { return None };
+        let ((start, end), (from, to)) = (trimmed(one), trimmed(other));
+        let is_one_part = end == one.len() && from == 0;
+        let (one, other) = (&one[start..end], &other[from..to]);
+        let both = format!("{one} {other}");
+        let both = TextView::new(&both);
+        let is_phrase = [List::Polite, List::Greeting, List::Answer, List::Goodbye].iter().any(|list| both.has(*list));
+        (is_one_part && is_name(one) && is_name(other) && !is_phrase).then_some([one, other])
     })
 }
 
 /// Words with a capital that are no names.
-const COMMON: [&str; 22] = [
-    "I", "Sure", "Yes", "No", "Thanks", "Thank", "Okay", "OK", "English", "German", "French", "Spanish", "Sorry",
-    "Please", "The", "Mr", "Mrs", "Ms", "Dr", "Hi", "Hello", "My",
+const COMMON: [&str; 28] = [
+    "Great",
+    "Good",
+    "Perfect",
+    "Sounds",
+    "Absolutely",
+    "Fine",
+    "I",
+    "Sure",
+    "Yes",
+    "No",
+    "Thanks",
+    "Thank",
+    "Okay",
+    "OK",
+    "English",
+    "German",
+    "French",
+    "Spanish",
+    "Sorry",
+    "Please",
+    "The",
+    "Mr",
+    "Mrs",
+    "Ms",
+    "Dr",
+    "Hi",
+    "Hello",
+    "My",
 ];

@@ -93,6 +93,8 @@ pub(super) struct Phrases {
     search: Option<AhoCorasick>,
     /// The entries of known words.
     pub(super) words: Table<KnownWord>,
+    /// The number of German among the languages.
+    pub(super) german: Option<usize>,
     /// The letters that few languages have.
     pub(super) letters: HashMap<char, u32>,
     pub(super) task_words: Table<()>,
@@ -162,6 +164,7 @@ impl Phrases {
             all,
             search,
             words: Table::default(),
+            german: None,
             letters: HashMap::new(),
             task_words: Table::default(),
             months: Table::default(),
@@ -202,6 +205,7 @@ impl Phrases {
             let bit = bit(language);
             letters.chars().for_each(|letter| *self.letters.entry(letter).or_default() |= bit);
         }
+        self.german = names.iter().position(|language| *language == "de");
         for (_, words) in lines(include_str!("phrases/task_words.txt")) {
             self.task_words.extend(words.split_whitespace().map(|word| (plain(word), ())));
         }

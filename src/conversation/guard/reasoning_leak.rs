@@ -161,13 +161,23 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
 /// A sentence between brackets that speaks of what the conversation is made from, where the case does not.
 fn aside(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
-    let start = turn.plain().find(['(', '[', '（', '【'])?;
-    let remark = turn.plain()[start..].split([')', ']', '）', '】']).next()?;
-    let view = TextView::new(remark);
-    let is_meta = view.words().find(|word| PHRASES.meta[1].contains(*word))?;
-    let mut of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
-    let is_of_case = of_case.any(|text| text.plain().contains(is_meta));
-    (view.places().len() >= LEAST_OF_ASIDE && !view.asks() && !is_of_case).then(|| remark.to_owned())
+    let is_aside = |remark: &&str| {
+        let view = TextView::new(remark);
+        let Some(is_meta) = view.words().find(|word| PHRASES.meta[1].contains(*word)) else { return false };
+        let mut of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
+        let is_of_case = of_case.any(|text| text.plain().contains(is_meta));
+        view.places().len() >= LEAST_OF_ASIDE && !view.asks() && !is_of_case
+    };
+    bracketed(turn.plain()).find(is_aside).map(str::to_owned)
+}
+
+/// The texts between brackets. A bracket that is not closed, as in `:(`, opens none.
+fn bracketed(plain: &str) -> impl Iterator<Item = &str> {
+    plain.match_indices(['(', '[', '（', '【']).filter_map(|(at, bracket)| {
+        let is_emoticon = plain[..at].ends_with([':', ';', '=', '-']);
+        let (remark, _) = plain[at + bracket.len()..].split_once([')', ']', '）', '】'])?;
+        (!is_emoticon).then_some(remark)
+    })
 }
 
 /// The fewest words of a sentence between brackets.

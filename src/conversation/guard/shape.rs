@@ -9,7 +9,7 @@ use super::values::digits;
 /// The kinds that are known by their form, and reasons, a bit each.
 pub(super) struct Kinds {
     email: u32,
-    phone: u32,
+    telephone: u32,
     date: u32,
     code: u32,
     quantity: u32,
@@ -21,7 +21,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     let kinds = |word: &'static str| TextView::new(word).kinds();
     Kinds {
         email: kinds("email"),
-        phone: kinds("telephone"),
+        telephone: kinds("telephone"),
         date: kinds("date"),
         code: kinds("serial"),
         quantity: kinds("quantity"),
@@ -43,7 +43,7 @@ pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
         all |= KINDS.email;
     }
     if digits >= 7 {
-        all |= KINDS.phone;
+        all |= KINDS.telephone;
     }
     if digits > 0 && (joins('-') || joins('/') || joins(':') || joins('.')) {
         all |= KINDS.date;

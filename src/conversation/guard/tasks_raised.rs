@@ -5,18 +5,26 @@ use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::words::Script;
 
-/// The words of a task that say what it is about, and that no other task has.
+/// The words of a task that say what it is about: those that no other task has, or all where it has none of its own.
 pub(super) fn telling<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
-    let all: Vec<Content<'_>> =
-        scene.tasks[at].content().filter(|word| !PHRASES.task_words.contains_key(word.text)).collect();
+    let own = own_words(scene, at);
+    if own.is_empty() { subject_words(scene, at).collect() } else { own }
+}
+
+/// The words that say what a task is about.
+fn subject_words<'s>(scene: &'s Scene<'_>, at: usize) -> impl Iterator<Item = Content<'s>> {
+    scene.tasks[at].content().filter(|word| !PHRASES.task_words.contains_key(word.text))
+}
+
+/// The words that say what a task is about, and that no other task has.
+pub(super) fn own_words<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
     let is_elsewhere = |word: &Content<'_>| {
         scene.tasks.iter().enumerate().any(|(other, task)| {
             other != at
                 && task.content().any(|it| it.text == word.text || super::words::is_same_stem(it.text, word.text))
         })
     };
-    let own: Vec<Content<'_>> = all.iter().copied().filter(|word| !is_elsewhere(word)).collect();
-    if own.is_empty() { all } else { own }
+    subject_words(scene, at).filter(|word| !is_elsewhere(word)).collect()
 }
 
 /// How many of the words a message has, and how many there are.

@@ -11,6 +11,8 @@ use crate::dataset::model::DatasetCall;
 pub(in crate::dataset) struct Content {
     /// The texts.
     pub(in crate::dataset) texts: Vec<String>,
+    /// How many of the calls come before each text.
+    pub(in crate::dataset) calls_before: Vec<usize>,
     /// The function calls, in order.
     pub(in crate::dataset) calls: Vec<DatasetCall>,
     /// The function responses: the id and the name of the call, and what it answered.
@@ -20,6 +22,25 @@ pub(in crate::dataset) struct Content {
 }
 
 impl Content {
+    /// Adds a text, behind the calls so far.
+    fn add_text(&mut self, text: String) {
+        self.texts.push(text);
+        self.calls_before.push(self.calls.len());
+    }
+
+    /// The texts between calls, a line for each of those that stand together, with the number of calls before it.
+    pub(in crate::dataset) fn placed_texts(&self) -> Vec<(usize, String)> {
+        let mut placed: Vec<(usize, String)> = Vec::new();
+        for (text, before) in self.texts.iter().zip(&self.calls_before) {
+            match placed.last_mut().filter(|(place, _)| place == before) {
+                Some((_, joined)) => *joined = format!("{joined}\n{text}"),
+                None => placed.push((*before, text.clone())),
+            }
+        }
+        placed.retain(|(_, text)| !text.is_empty());
+        placed
+    }
+
     /// The texts, a line each; `None` where they say nothing.
     pub(in crate::dataset) fn text(&self) -> Option<String> {
         let text = self.texts.join("\n");
@@ -46,7 +67,7 @@ const OTHER_PARTS: [&str; 11] = [
 pub(in crate::dataset) fn read_content(value: Cursor<'_>) -> Content {
     let mut content = Content::default();
     if let Some(text) = value.node.text() {
-        content.texts.push(text.to_owned());
+        content.add_text(text.to_owned());
         return content;
     }
     let Some(mut fields) = value.fields(KEYS) else { return content };
@@ -70,7 +91,7 @@ pub(in crate::dataset) fn read_part(part: Cursor<'_>, content: &mut Content) {
     if is_other {
         content.others.push(part.json());
     }
-    content.texts.extend(text);
+    text.into_iter().for_each(|it| content.add_text(it));
     content.calls.extend(call);
     content.responses.extend(response);
 }

@@ -70,8 +70,11 @@ fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
     }
     for event in events {
         let Some((author, content)) = read_event(event) else { continue };
-        let after_calls = Some(calls.len());
-        turn.intermediate.extend(content.text().map(|text| AuthoredText { author, text, after_calls }));
+        turn.intermediate.extend(content.placed_texts().into_iter().map(|(before, text)| AuthoredText {
+            author: author.clone(),
+            text,
+            after_calls: Some(calls.len() + before),
+        }));
         calls.extend(content.calls);
         responses.extend(content.responses);
     }

@@ -7,12 +7,33 @@ use crate::dataset::model::{DatasetCall, RecordedTurn};
 pub(super) struct Spoken {
     /// `user`, `assistant`, `tool`, `system` or another.
     pub(super) role: String,
-    /// Its text.
+    /// Its whole text.
     pub(super) text: Option<String>,
+    /// The parts of its text, each with the number of its calls before it, where the message tells that. Without them the text comes
+    /// before the calls.
+    pub(super) placed: Vec<(usize, String)>,
     /// The calls that it asks for.
     pub(super) calls: Vec<DatasetCall>,
     /// The results that it brings.
     pub(super) results: Vec<DatasetCall>,
+}
+
+impl Spoken {
+    /// Adds a part of its text, behind the calls so far.
+    pub(super) fn add_text(&mut self, part: String) {
+        let whole = self.text.get_or_insert_default();
+        if !whole.is_empty() {
+            whole.push('\n');
+        }
+        whole.push_str(&part);
+        match self.placed.last_mut().filter(|(before, _)| *before == self.calls.len()) {
+            Some((_, text)) => {
+                text.push('\n');
+                text.push_str(&part);
+            }
+            None => self.placed.push((self.calls.len(), part)),
+        }
+    }
 }
 
 /// The turns of a history: each message of the user begins one, and the last text of the agent in it is the reply.
@@ -31,11 +52,18 @@ pub(super) fn turns_of(history: Vec<Spoken>) -> Vec<RecordedTurn> {
                 }
                 let Some(turn) = turns.last_mut() else { continue };
                 let is_agent = message.role != "tool" && message.role != "function" && message.role != "user";
-                if let Some(text) = message.text.filter(|text| is_agent && !text.is_empty()) {
-                    turn.say(&message.role, Some(text));
+                let placed = match message.placed.is_empty() {
+                    true => message.text.map(|text| (0, text)).into_iter().collect(),
+                    false => message.placed,
+                };
+                let mut texts = placed.into_iter().filter(|(_, text)| is_agent && !text.is_empty()).peekable();
+                for (place, call) in message.calls.into_iter().enumerate() {
+                    while let Some((_, text)) = texts.next_if(|(before, _)| *before <= place) {
+                        turn.say(&message.role, Some(text));
+                    }
+                    turn.calls.push(DatasetCall { is_parallel: place > 0, ..call });
                 }
-                let calls = message.calls.into_iter().zip(0..);
-                turn.calls.extend(calls.map(|(call, place)| DatasetCall { is_parallel: place > 0, ..call }));
+                texts.for_each(|(_, text)| turn.say(&message.role, Some(text)));
             }
         }
         for result in message.results {

@@ -163,10 +163,11 @@ fn string(value: &Value, key: &str) -> Option<String> {
 /// `{"role", "parts": [{"type", …}]}`.
 fn message_of_parts(message: &Value) -> Spoken {
     let mut spoken = Spoken { role: string(message, "role").unwrap_or_default(), ..Spoken::default() };
-    let mut texts = Vec::new();
     for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
         match part.get("type").and_then(Value::as_str) {
-            Some("text") => texts.extend(string(part, "content").or_else(|| string(part, "text"))),
+            Some("text") => {
+                string(part, "content").or_else(|| string(part, "text")).into_iter().for_each(|it| spoken.add_text(it));
+            }
             Some("tool_call") => spoken.calls.extend(call_of(part.clone(), "id")),
             Some("tool_call_response") => {
                 let result = part.get("response").or_else(|| part.get("result")).cloned().map(json_within);
@@ -177,18 +178,16 @@ fn message_of_parts(message: &Value) -> Spoken {
     }
     // Some write chat completions' own messages here.
     if let Some(content) = message.get("content").and_then(Value::as_str) {
-        texts.push(content.to_owned());
+        spoken.add_text(content.to_owned());
     }
-    spoken.text = (!texts.is_empty()).then(|| texts.join("\n"));
     spoken
 }
 
 /// `{"role", "parts": [{"text"} | {"function_call"} | {"function_response"}]}`.
 fn message_of_content(content: &Value) -> Spoken {
     let mut spoken = Spoken { role: string(content, "role").unwrap_or_default(), ..Spoken::default() };
-    let mut texts = Vec::new();
     for part in content.get("parts").and_then(Value::as_array).into_iter().flatten() {
-        texts.extend(string(part, "text"));
+        string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
         if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
             let (id, tool) = (string(call, "id"), string(call, "name").unwrap_or_default());
             spoken.calls.push(DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() });
@@ -199,7 +198,6 @@ fn message_of_content(content: &Value) -> Spoken {
             spoken.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
         }
     }
-    spoken.text = (!texts.is_empty()).then(|| texts.join("\n"));
     spoken
 }
 
@@ -231,7 +229,8 @@ fn message_of_event(event: &Record) -> Option<Spoken> {
     Some(spoken)
 }
 
-/// Adds what spans of tools tell: results that no message brings, and calls where no message tells any.
+/// Adds what spans of tools tell: results that no message brings, and calls where no message tells any. Where those stand among the
+/// agent's messages is not known: its messages count as behind them.
 fn add_tools(turns: &mut [RecordedTurn], spans: &[&Record]) {
     let has_calls = turns.iter().any(|turn| !turn.calls.is_empty());
     for span in spans.iter().filter(|span| text(span, "gen_ai.operation.name") == Some("execute_tool")) {
@@ -247,6 +246,8 @@ fn add_tools(turns: &mut [RecordedTurn], spans: &[&Record]) {
         if !has_calls {
             if let Some(turn) = turns.last_mut() {
                 turn.calls.push(call);
+                turn.reply_after_calls = None;
+                turn.intermediate.iter_mut().for_each(|message| message.after_calls = None);
             }
         } else if call.result.is_some() {
             let is_known = |known: &DatasetCall| known.result.is_some() && known.id.is_some() && known.id == call.id;

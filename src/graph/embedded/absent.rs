@@ -10,9 +10,6 @@ use crate::graph::{GraphError, GraphErrorKind, StatementProblem};
 pub use config::{EmbeddedConfig, Megabytes};
 pub use limits::EmbeddedLimits;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 impl Absent {
     /// Fails.
     pub fn with_limits(_: EmbeddedLimits) -> Result<Absent, GraphError> {

@@ -236,7 +236,7 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
     let (usage, cost, _) = total(run.spending.iter());
     let mut properties = vec![
         ("run".to_owned(), id.clone()),
-        ("verdict".to_owned(), run.summary.verdict_label().to_owned()),
+        ("verdict".to_owned(), verdict.label().to_owned()),
         ("exitStatus".to_owned(), verdict.exit_status().to_string()),
         ("jobFile".to_owned(), provenance.job_file.clone()),
         ("agent".to_owned(), provenance.agent.clone()),

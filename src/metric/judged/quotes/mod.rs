@@ -98,7 +98,7 @@ impl Shown {
                 true => format!("stands in {place} only as a part of other words: quote whole ones"),
                 false => format!("does not stand in {place}"),
             };
-            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", visible(&short(text))));
+            return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", quoted(text)));
         }
         if !self.needs_quote(verdict, score)
             || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
@@ -198,6 +198,11 @@ impl Shown {
 }
 
 /// The beginning of a long quote.
+/// A quotation within a sentence that is sent to a judge and shown: it can neither end its quotation marks nor look like a tag.
+fn quoted(text: &str) -> String {
+    visible(&short(text)).replace('"', "'").replace(['<', '>'], "|")
+}
+
 fn short(text: &str) -> String {
     let mut rest = text.chars();
     let part: String = rest.by_ref().take(80).collect();
