@@ -55,8 +55,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         let is_turned_round = TURNED_ROUND
             .iter()
             .any(|part| clause.contains(part) || is_question && sentence.starts_with(part) && clause.contains(part));
-        let is_of_task = scene.tasks.iter().any(|task| task.plain().contains(&turn.plain()[hit.start..hit.end]));
-        if !turn.is_quoted(hit.start) && !is_turned_round && !is_of_task {
+        let rest = turn.plain()[hit.end..].split(is_sentence_end).next().unwrap_or_default();
+        let is_of_user =
+            OF_USER.iter().any(|part| rest.contains(part)) || WAITS.iter().any(|part| rest.starts_with(part));
+        if !turn.is_quoted(hit.start) && !is_turned_round && !is_of_task(scene, hit) && !is_of_user {
             return fault(why, sentence);
         }
     }
@@ -83,14 +85,51 @@ fn serves(scene: &Scene<'_>, hit: &Hit) -> bool {
     if !is_act && !is_request {
         return false;
     }
-    let (phrase, sentence) = (&turn.plain()[hit.start..hit.end], turn.sentence(hit.start));
+    let sentence = turn.sentence(hit.start);
     let rest = turn.plain()[hit.start..].split(is_sentence_end).next().unwrap_or_default();
     (is_request || !is_question(sentence))
         && !has_word(rest, &OBJECT)
         && !turn.is_quoted(hit.start)
         && !TURNED_ROUND.iter().any(|part| sentence.contains(part))
-        && !scene.tasks.iter().any(|task| task.plain().contains(phrase))
+        && !is_of_task(scene, hit)
 }
+
+/// Whether a task has the phrase: as it stands, or as a thing of the other's that the user is to ask for, "your opening hours". A
+/// thing that a fact has is the user's.
+fn is_of_task(scene: &Scene<'_>, hit: &Hit) -> bool {
+    let turn = scene.text();
+    let phrase = &turn.plain()[hit.start..hit.end];
+    let in_task = |part: &str| scene.tasks.iter().any(|task| task.plain().contains(part));
+    let thing = match phrase.strip_prefix("your ") {
+        Some(rest) => rest.split(' ').next(),
+        None if phrase.ends_with(" your") => turn.plain()[hit.end..].split_whitespace().next(),
+        None => None,
+    };
+    let is_of_user = |thing: &str| scene.facts.iter().any(|fact| fact.plain().contains(thing));
+    in_task(phrase)
+        || turn.plain()[hit.start..].split(is_sentence_end).next().is_some_and(|rest| rest.contains("your website"))
+        || thing.is_some_and(|thing| thing.len() >= LEAST_THING && in_task(thing) && !is_of_user(thing))
+}
+
+/// The fewest letters of a thing by which a task is known.
+const LEAST_THING: usize = 4;
+
+/// The parts of a sentence by which the speaker is the one of whom something is needed.
+const OF_USER: [&str; 10] = [
+    "from me",
+    "from my",
+    "my side",
+    "my end",
+    "von mir",
+    "von meiner",
+    "de ma part",
+    "de mi parte",
+    "da parte mia",
+    "van mij",
+];
+
+/// The things that a customer is happy to do.
+const WAITS: [&str; 4] = [" wait", " come", " pay", " hold"];
 
 fn is_question(sentence: &str) -> bool {
     TextView::new(sentence).asks() || sentence.ends_with('か') || sentence.ends_with("か。")
