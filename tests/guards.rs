@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use eval_job::conversation::guard::{GuardInput, check};
-use eval_job::evidence::{Guard, Message};
+use eval_job::conversation::guard::{GuardInput, check, is_off_task};
+use eval_job::evidence::{Guard, Message, Role};
 use serde_json::Value;
 
 use crate::house::root;
@@ -236,4 +236,25 @@ fn nothing_is_wrong_with_a_good_turn() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn no_conversation_of_a_corpus_is_called_off_task_where_nothing_is_wrong_with_it() {
+    let mut looked_at = 0;
+    for name in ["guards.jsonl", "guards-2.jsonl", "guards-3.jsonl", "guards-4.jsonl"] {
+        for line in std::fs::read_to_string(root().join("tests").join(name)).unwrap().lines() {
+            let labelled: Labelled = serde_json::from_str(line).unwrap();
+            let said = |role: Role| labelled.transcript.iter().filter(move |it| it.role == role).map(|it| &*it.content);
+            let users: Vec<&str> = said(Role::User).collect();
+            if !labelled.labels.is_empty() || users.len() < 3 {
+                continue;
+            }
+            let subjects: Vec<String> = labelled.tasks.iter().chain(&labelled.facts).map(text).collect();
+            let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
+            let agents: Vec<&str> = said(Role::Assistant).collect();
+            assert!(!is_off_task(&subjects, &users, &agents), "{name}: {}: {users:?}", labelled.id);
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at >= 50, "{looked_at}");
 }

@@ -93,13 +93,24 @@ fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &s
             two_decimals(high)
         ));
     }
-    if let Some(uplift) = estimates.uplift.filter(tells) {
-        let interval = uplift.interval.map(|interval| format!(" ({})", interval_text(interval))).unwrap_or_default();
-        lines.push(format!("the facts add {}{interval} to the score", signed(uplift.mean)));
-    }
+    lines.extend(estimates.uplift.and_then(uplift_text));
     lines.extend(estimates.passes.as_ref().map(passes));
     lines.extend(advice((estimates, kinds), score, varying));
     lines
+}
+
+/// The difference that the facts make. Where it is the same in all cases, nothing tells an interval.
+fn uplift_text(uplift: MeanFigure) -> Option<String> {
+    let mean = signed(uplift.mean);
+    match uplift.interval {
+        Some(interval) => {
+            tells(&uplift).then(|| format!("the facts add {mean} ({}) to the score", interval_text(interval)))
+        }
+        None if tells(&uplift) => Some(format!("the facts add {mean} to the score")),
+        None => (uplift.over.is_none() && uplift.cases > 1).then(|| {
+            format!("the facts add {mean} to the score in each of {} cases: no interval can be told", uplift.cases)
+        }),
+    }
 }
 
 fn figure_text(figure: MeanFigure) -> String {

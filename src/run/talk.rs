@@ -57,7 +57,12 @@ pub(super) async fn converse<'a>(
     let (tape, name) = (env.tape.clone(), "the agent");
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
     let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
-    let outcome = talk.hold(persona.as_mut()).await;
+    let mut outcome = talk.hold(persona.as_mut()).await;
+    if matches!(outcome, Ok(Ending::SignedOff { .. } | Ending::MaxTurns))
+        && persona.as_ref().is_some_and(|persona| persona.is_off_task(talk.conversation.transcript()))
+    {
+        outcome = Err(Stop::persona_invalid("in the whole conversation it spoke of none of its tasks".to_owned()));
+    }
     let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
         persona.map(PersonaDriver::end).unwrap_or_default();
     if let Err(Stop::Outcome(_)) = outcome {

@@ -22,9 +22,12 @@ pub(super) fn follows(number: f64, known: &[f64], named: &[f64], is_free: bool) 
             && (number >= 10.0 && known.iter().any(is_product) || known.iter().any(|it| converted(*it).any(near)))
 }
 
-/// Whether a number is a known one made round, maybe in thousands.
+/// Whether a number is a known one made round, maybe in thousands: 80,333 is not 80,331 made round.
 fn is_rounded(number: f64, known: f64) -> bool {
-    number >= 10.0 && [1.0, 1000.0].iter().any(|factor| (number * factor - known).abs() <= known.abs() * 0.02)
+    let is_near = |factor: f64| (number * factor - known).abs() <= known.abs() * 0.02;
+    let is_round =
+        (number - known).abs() < 0.005 || number % 10.0 == 0.0 || (number - known).abs() < 1.0 && known.fract() != 0.0;
+    number >= 10.0 && (is_round && is_near(1.0) || is_near(1000.0))
 }
 
 /// A number in other units: days and months or weeks, years and months, hours and days or minutes, degrees.
@@ -46,12 +49,18 @@ mod tests {
             (124.0, vec![62.0], vec![2.0], true),
             (61.0, vec![16.0], vec![], true),
             (60.0, vec![2.0], vec![], true),
+            (20.0, vec![19.8], vec![], false),
+            (2000.0, vec![1985.0], vec![], false),
         ] {
             assert!(follows(number, &known, &named, is_free), "{number}");
         }
-        for (number, known, is_free) in
-            [(61.0, vec![16.0], false), (13.0, vec![5.0, 2.0], true), (4711.0, vec![], true)]
-        {
+        for (number, known, is_free) in [
+            (80_333.0, vec![80_331.0], false),
+            (1986.0, vec![1985.0], false),
+            (61.0, vec![16.0], false),
+            (13.0, vec![5.0, 2.0], true),
+            (4711.0, vec![], true),
+        ] {
             assert!(!follows(number, &known, &[], is_free), "{number}");
         }
     }

@@ -16,6 +16,7 @@ mod fact_uses;
 mod foreign;
 mod goodbye_loop;
 mod invented_fact;
+mod off_task;
 mod phrases;
 mod reasoning_leak;
 mod repetition;
@@ -35,6 +36,7 @@ mod words;
 mod wrong_language;
 
 pub use fact_uses::fact_uses;
+pub use off_task::is_off_task;
 pub use retry_echo::{RETRY_OPENING, retry_request};
 use scene::Scene;
 

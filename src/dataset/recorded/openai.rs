@@ -72,6 +72,13 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
     if let Some(text) = content.node.text() {
         return Some(text.to_owned());
     }
+    for part in content.items() {
+        if let Some(kind @ ("tool_use" | "tool_result")) = part.node.get("type").and_then(|kind| kind.text()) {
+            part.error(format!(
+                "`{kind}` is a part of Anthropic's messages, which are not read: write calls as `tool_calls` and results as messages of the role `tool`"
+            ));
+        }
+    }
     let texts: Vec<&str> =
         content.items().iter().filter_map(|part| part.node.get("text").and_then(|text| text.text())).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))

@@ -24,6 +24,10 @@ impl JudgeMeasure for CompletenessConfig {
         JudgeItems::Found
     }
 
+    fn finds_items(&self) -> bool {
+        true
+    }
+
     fn judging(&self) -> &JudgeOptions {
         &self.judging
     }

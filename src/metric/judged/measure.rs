@@ -32,6 +32,11 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
     /// The items that the judge decides on.
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems;
 
+    /// Whether the judge finds the items itself: those of several judges are not the same ones.
+    fn finds_items(&self) -> bool {
+        false
+    }
+
     /// How judges are asked.
     fn judging(&self) -> &JudgeOptions;
 

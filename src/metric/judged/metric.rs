@@ -87,6 +87,7 @@ impl<M: JudgeMeasure> Metric for JudgedMetric<M> {
 
     fn vote(&self) -> Vote {
         match self.measure.scale() {
+            _ if self.measure.finds_items() => Vote::Mean,
             Scale::YesNo | Scale::Support => Vote::Majority(Score::clamped(0.5)),
             Scale::Ten => Vote::Mean,
         }

@@ -53,6 +53,26 @@ impl PersonaDriver<'_> {
         Ok(findings)
     }
 
+    /// Whether the user spoke of none of its tasks in the whole conversation, so that it says nothing of the agent.
+    pub(in crate::run) fn is_off_task(&self, transcript: &Transcript) -> bool {
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
+        if !self.is_guarded || is_allowed(job, case, Guard::EarlyEnd) {
+            return false;
+        }
+        let given = job.greetings.iter().chain(&case.opening.0);
+        let given: Vec<&str> = given.map(String::as_str).collect();
+        let traits = case.user_traits();
+        let subjects =
+            case.tasks.iter().map(|task| &task.task).chain(&case.facts).chain(case.plan.iter()).chain(&traits);
+        let users = transcript.turns.iter().map(|turn| turn.user.as_str()).filter(|user| !given.contains(user));
+        let agents = transcript.turns.iter().filter_map(|turn| turn.agent.as_deref());
+        guard::is_off_task(
+            &subjects.map(String::as_str).collect::<Vec<_>>(),
+            &users.filter(|user| !user.is_empty()).collect::<Vec<_>>(),
+            &agents.collect::<Vec<_>>(),
+        )
+    }
+
     /// The findings of the rules on a message that can be read.
     fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
         if !self.is_guarded {
