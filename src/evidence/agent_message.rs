@@ -37,7 +37,8 @@ impl Event {
         }
     }
 
-    fn is_replied(&self) -> bool {
+    /// Whether it stands for the place of the final reply.
+    pub fn is_replied(&self) -> bool {
         matches!(&self.kind, EventKind::Other { data } if data.get(REPLIED) == Some(&Value::Bool(true)))
     }
 }

@@ -20,6 +20,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
             models(report, node);
         }
     }
+    if let Some(node) = ["evaluator", "review", "model"].iter().try_fold(root, |node, key| node.get(key)) {
+        models(report, node);
+    }
     if let Some(node) = root.get("scorer").and_then(|part| part.get("embeddings")) {
         embeddings(report, node);
     }

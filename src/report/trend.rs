@@ -210,6 +210,9 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
         let is_asked = trend.nights.iter().flat_map(|night| &night.models).any(|model| model.passes.is_some());
         let words = match is_asked {
             true => "No case flips, held by today's rules.",
+            false if trend.nights.iter().all(|night| night.models.iter().all(|model| model.score.is_none())) => {
+                "No conversation has a score, so that nothing tells whether a case flips."
+            }
             false => {
                 "Nothing is asked of single conversations (a gate, a threshold, an assertion), so that none can flip."
             }

@@ -137,6 +137,19 @@ job.yml:7:17: a model's name is empty or has spaces around it
 }
 
 #[test]
+fn a_reviewer_of_an_unknown_provider() {
+    problems(
+        &least_and("evaluator: {review: {model: acme/large}}\n"),
+        "
+job.yml:6:29: `acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`, `gemini/MODEL`, `watsonx/MODEL` and `scripted`; `openai/MODEL` is right for every OpenAI-compatible endpoint
+  |
+6 | evaluator: {review: {model: acme/large}}
+  |                             ^^^^^^^^^^
+",
+    );
+}
+
+#[test]
 fn a_structural_problem_hides_nothing_else() {
     with_one_template(
         "eval/socrates",
