@@ -36,7 +36,7 @@ fn a_run_is_named_shown_by_its_name_and_the_name_is_removed() {
     let (_, listed) = typed(folder, "baseline list");
     let lines: Vec<&str> = listed.lines().collect();
     assert!(lines[0].starts_with(&format!("latest  {}  ", ids[1])), "{listed}");
-    assert!(lines[1].starts_with(&format!("main    {}  ", ids[0])) && lines[1].contains("passed"), "{listed}");
+    assert!(lines[1].starts_with(&format!("main    {}  ", ids[0])) && lines[1].contains("no gate"), "{listed}");
     let shown: Value = serde_json::from_str(&typed(folder, "show main --json").1).unwrap();
     assert_eq!(shown["id"], ids[0].as_str());
 
@@ -61,7 +61,7 @@ fn a_run_whose_journal_was_changed_since_has_not_passed() {
     assert_eq!(typed(folder, "run job.yml").0, Some(0));
     let run = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
     let journal = fs::read_to_string(run.join("journal.ndjson")).unwrap();
-    assert!(typed(folder, "list").1.contains(" passed "));
+    assert!(typed(folder, "list").1.contains(" no gate "));
     // A line is taken out, the end is cut off, all of it is.
     let lines: Vec<&str> = journal.split_inclusive('\n').collect();
     for changed in [[&lines[..2], &lines[3..]].concat().concat(), lines[..lines.len() - 2].concat()] {
@@ -74,13 +74,13 @@ fn a_run_whose_journal_was_changed_since_has_not_passed() {
     }
     fs::write(run.join("journal.ndjson"), "").unwrap();
     let (_, listed) = typed(folder, "list");
-    assert!(!listed.contains(" passed ") && listed.contains("the journal is empty"), "{listed}");
+    assert!(!listed.contains(" no gate ") && listed.contains("the journal is empty"), "{listed}");
     // Letters that were changed for others are seen by whoever reads it whole.
     fs::write(run.join("journal.ndjson"), journal.replacen("Reminder", "Remainde", 1)).unwrap();
     let (_, told) = typed(folder, "baseline set main");
     assert!(told.contains("it was altered"), "{told}");
     fs::write(run.join("journal.ndjson"), journal).unwrap();
-    assert!(typed(folder, "list").1.contains(" passed "));
+    assert!(typed(folder, "list").1.contains(" no gate "));
 }
 
 #[test]

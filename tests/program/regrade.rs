@@ -166,7 +166,7 @@ fn a_judge_that_recovers_makes_a_judged_conversation_of_one_whose_judge_failed()
     let up = judge(|_| verdict(1.0));
     let (status, words) = grade(folder.path(), &up, &[]);
     assert_eq!(status, Some(0), "{words}");
-    assert!(words.contains("verdict: incomplete → passed"), "{words}");
+    assert!(words.contains("verdict: incomplete → no gate"), "{words}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn report(desk: &Desk) -> String {
     for at in 1..words.len() {
         if ["s", "ms", "s,", "ms,", "s)", "ms)"].contains(&words[at]) && is_time(words[at - 1]) {
             words[at - 1] = "TIME";
+            words[at] = words[at].trim_start_matches('m');
         }
     }
     words.join(" ").replace(&desk.id(), "ID").replace(&desk.run_folder().display().to_string(), "FOLDER")
