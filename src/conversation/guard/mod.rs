@@ -16,6 +16,7 @@ mod fact_uses;
 mod foreign;
 mod goodbye_loop;
 mod invented_fact;
+mod invented_name;
 mod off_task;
 mod phrases;
 mod reasoning_leak;
