@@ -188,7 +188,7 @@ impl Jobs<'_> {
                     let rounds = until::rounds(&engine.plan, none, (&folder, &keeper), rng_seed);
                     run::run(engine, provenance, rounds, interrupt).await.map(drop)
                 } else {
-                    // Told once, in full; the record says it of every conversation.
+                    // Reported once, in full; the record says it of every conversation.
                     printer.error(&CliError::NotReady { file, failures: found.failures.clone() });
                     keeper.live.progress().mute();
                     run::refuse(engine, provenance, &found.failures).await

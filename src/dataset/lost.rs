@@ -120,8 +120,19 @@ fn metrics(dataset: &Dataset, back: &Dataset) -> Vec<String> {
         .collect()
 }
 
+/// Why files that were written can't be read back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ReadBackError {
+    /// The first problem of a file, with its place.
+    #[error("{0}")]
+    Unreadable(String),
+    /// No file has a case.
+    #[error("there are no cases")]
+    NoCases,
+}
+
 /// The dataset as our own readers read the files back.
-pub(super) fn read_back(written: &WrittenDataset) -> Result<Dataset, String> {
+pub(super) fn read_back(written: &WrittenDataset) -> Result<Dataset, ReadBackError> {
     let companion = written.files.iter().find(|file| file.is_companion && file.name.ends_with(".json"));
     let config = companion.map(|file| NamedText { name: file.name.clone(), text: file.text.clone() });
     let context = written.files.iter().filter(|file| file.is_companion).filter_map(|file| {
@@ -132,17 +143,17 @@ pub(super) fn read_back(written: &WrittenDataset) -> Result<Dataset, String> {
     let mut all: Option<Dataset> = None;
     for file in written.files.iter().filter(|file| !file.is_companion) {
         let set = load(&file.name, &file.text, &beside).map_err(|problems| {
-            problems
-                .list
-                .first()
-                .map_or_else(String::new, |it| format!("{}, line {}: {}", it.file, it.line, it.message))
+            let first = problems.list.first();
+            ReadBackError::Unreadable(
+                first.map_or_else(String::new, |it| format!("{}, line {}: {}", it.file, it.line, it.message)),
+            )
         })?;
         match &mut all {
             None => all = Some(set),
             Some(all) => all.cases.extend(set.cases),
         }
     }
-    all.ok_or_else(|| "there are no cases".to_owned())
+    all.ok_or(ReadBackError::NoCases)
 }
 
 /// The places in which a case differs from what was read back.

@@ -10,6 +10,7 @@
 //! ```
 
 mod adk;
+mod counterpart;
 mod cursor;
 mod edit;
 mod fields;

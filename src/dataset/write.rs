@@ -60,7 +60,7 @@ pub fn write(dataset: &Dataset, system: System) -> WrittenDataset {
     written
 }
 
-/// The JSON with whole numbers as they were written. Of two that read as the same number, neither can be told.
+/// The JSON with whole numbers as they were written. Of two that read as the same number neither is restored.
 fn with_digits(json: &str, long_integers: &[(String, String)]) -> String {
     let written = |read: &str| {
         let mut known = long_integers.iter().filter(|(it, _)| it == read).map(|(_, written)| written);

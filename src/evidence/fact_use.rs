@@ -12,13 +12,13 @@ pub struct FactUse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<u32>,
     /// The first turn in whose message the user says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<u32>,
+    #[serde(default, alias = "told", skip_serializing_if = "Option::is_none")]
+    pub released: Option<u32>,
 }
 
 impl FactUse {
     /// Whether the user said it before the agent had asked for it. The answer to a reply is in the next turn.
     pub fn is_volunteered(&self) -> bool {
-        self.told.is_some_and(|told| self.asked.is_none_or(|asked| asked >= told))
+        self.released.is_some_and(|released| self.asked.is_none_or(|asked| asked >= released))
     }
 }

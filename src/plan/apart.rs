@@ -70,7 +70,7 @@ pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> 
             }
             if job.assertions().any(|assertion| assertion.check.needs_changes()) && !job.graph.watch.is_of_one_user() {
                 refusals.push(Refusal::new(
-                    "with isolation: user conversations share the graph, and its changes can't be told apart"
+                    "with isolation: user conversations share the graph, and nobody knows whose changes they are"
                         .to_owned(),
                     "say which nodes are the user's: graph: {watch: {where: n.user = $user}}",
                 ));

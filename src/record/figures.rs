@@ -222,7 +222,7 @@ mod tests {
         let figure = model_figure("m", groups(&trials).iter(), &personas, 0);
         let estimates = figure.estimates.unwrap();
         assert_eq!(figure.figure, Component::scored(Score::new(0.375).unwrap(), "mean of 2 cases"));
-        assert!((estimates.score.unwrap().mean - 0.375).abs() < 1e-12, "one score, wherever it is told");
+        assert!((estimates.score.unwrap().mean - 0.375).abs() < 1e-12, "the same score everywhere");
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn heading(model: &str, score: MeanFigure) -> String {
     let (cases, trials) = (count(score.cases as usize, "case"), count(score.n as usize, "conversation"));
     let over = match (score.over, score.interval) {
         (None, None) => {
-            return format!("What the numbers carry{model} ({cases} with the same score: no interval can be told)");
+            return format!("What the numbers carry{model} ({cases} with the same score: no interval can be given)");
         }
         (None, _) if score.cases == 1 => {
             format!("95 % intervals over {trials} of one case with the same score: for this case only")
@@ -108,7 +108,7 @@ fn uplift_text(uplift: MeanFigure) -> Option<String> {
         }
         None if tells(&uplift) => Some(format!("the facts add {mean} to the score")),
         None => (uplift.over.is_none() && uplift.cases > 1).then(|| {
-            format!("the facts add {mean} to the score in each of {} cases: no interval can be told", uplift.cases)
+            format!("the facts add {mean} to the score in each of {} cases: no interval can be given", uplift.cases)
         }),
     }
 }

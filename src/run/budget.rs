@@ -31,7 +31,7 @@ pub(super) struct Budget {
     trial_ended: Notify,
     pub(super) clock: Clock,
     pub(super) rng_seed: u64,
-    /// Told of waits.
+    /// Called when a request waits.
     pub(super) on_wait: Option<Arc<OnWait>>,
 }
 

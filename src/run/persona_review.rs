@@ -85,7 +85,7 @@ impl<'a> PersonaReview<'a> {
         for verdict in try_join_all(samples).await? {
             match verdict {
                 Ok(verdict) => verdicts.push(verdict),
-                Err(problem) => why = problem,
+                Err(problem) => why = problem.0,
             }
         }
         if verdicts.len() * 2 <= self.review.samples as usize {
@@ -137,7 +137,7 @@ impl<'a> PersonaReview<'a> {
         sample: u32,
         view: &UserMessageView<'_>,
         last_failure: &LastFailure,
-    ) -> Result<Result<Verdict, String>, Stop> {
+    ) -> Result<Result<Verdict, NoVerdict>, Stop> {
         let seed = conversation_seed(self.engine.rng_seed, &self.trial.id, LlmRole::Reviewer, self.trial.attempt);
         let mut request = LlmRequest {
             role: LlmRole::Reviewer,
@@ -147,7 +147,7 @@ impl<'a> PersonaReview<'a> {
             sample,
             conversation_seed: Some(seed),
         };
-        let mut problem = String::new();
+        let mut problem = NoVerdict(String::new());
         for _ in 0..TRIES {
             let reply = match ask(self.engine, self.trial.id.number, (self.llm, &request), last_failure).await? {
                 Ok(reply) => reply.text,
@@ -155,7 +155,7 @@ impl<'a> PersonaReview<'a> {
                 Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
                     return Err(Stop::broken(format!("the reviewer's model: {error}")));
                 }
-                Err(error) => return Ok(Err(error.to_string())),
+                Err(error) => return Ok(Err(NoVerdict(error.to_string()))),
             };
             match read_verdict(&reply, view) {
                 Ok(verdict) => return Ok(Ok(verdict)),
@@ -171,12 +171,22 @@ impl<'a> PersonaReview<'a> {
     }
 }
 
+/// Why a reply holds no verdict: a clause without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct NoVerdict(String);
+
+fn no_verdict(why: &str) -> NoVerdict {
+    NoVerdict(why.to_owned())
+}
+
 /// Reads a verdict on a message. A fault must be one of those that count, and quote words of the message.
-fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, String> {
-    let object = repair(reply).ok_or("it is not one JSON object with `reason`, `fault` and `quote`")?;
-    let object: Value = serde_json::from_str(&object).map_err(|error| format!("it is no JSON: {error}"))?;
+fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, NoVerdict> {
+    let object =
+        repair(reply).ok_or_else(|| no_verdict("it is not one JSON object with `reason`, `fault` and `quote`"))?;
+    let object: Value = serde_json::from_str(&object).map_err(|error| NoVerdict(format!("it is no JSON: {error}")))?;
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::trim);
-    let fault = text("fault").ok_or("it has no `fault`")?;
+    let fault = text("fault").ok_or_else(|| no_verdict("it has no `fault`"))?;
     if fault.eq_ignore_ascii_case(NONE) {
         return Ok(Verdict { fault: None, quote: String::new() });
     }
@@ -185,13 +195,14 @@ fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, Stri
     let Some(guard) = view.faults.iter().find(is_called).copied() else {
         let keys: Vec<String> = view.faults.iter().map(|guard| guard.key()).collect();
         let near = nearest(fault, keys.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
-        return Err(format!("`{}` is no fault of the list{}", cut(visible(fault), 40), near.unwrap_or_default()));
+        let why = format!("`{}` is no fault of the list{}", cut(visible(fault), 40), near.unwrap_or_default());
+        return Err(NoVerdict(why));
     };
     let quote = text("quote").unwrap_or_default();
     // A message without a word has none to quote.
     let needs_quote = guard != Guard::Empty;
     if needs_quote && (quote.is_empty() || !DenseText::new(view.message).contains(quote)) {
-        return Err("the quote of a fault must be words of the message, copied exactly".to_owned());
+        return Err(no_verdict("the quote of a fault must be words of the message, copied exactly"));
     }
     Ok(Verdict { fault: Some(guard), quote: quote.to_owned() })
 }
@@ -221,7 +232,7 @@ mod tests {
     use super::*;
     use crate::evidence::Transcript;
 
-    fn read(reply: &str) -> Result<Verdict, String> {
+    fn read(reply: &str) -> Result<Verdict, NoVerdict> {
         let transcript = Transcript::default();
         read_verdict(
             reply,
@@ -258,7 +269,7 @@ mod tests {
             (r#"{"fault": "roleSwap", "quote": "I am the assistant"}"#, "the quote of a fault"),
         ] {
             let problem = read(reply).unwrap_err();
-            assert!(problem.contains(why), "{reply}: {problem}");
+            assert!(problem.to_string().contains(why), "{reply}: {problem}");
         }
     }
 }

@@ -314,7 +314,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     }
 }
 
-/// When each fact of a case was asked for and told in a conversation about it; `None` where it has none.
+/// When each fact of a case was asked for and released in a conversation about it; `None` where it has none.
 pub fn fact_uses(case: &Case, transcript: &Transcript) -> Option<Vec<FactUse>> {
     let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
     let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();

@@ -81,7 +81,7 @@ impl ApiType {
                 ("staticMethod", Plain),
                 ("inputTypeSchema", Free),
             ],
-            ApiType::FactUse => &[("fact", Plain), ("asked", Plain), ("told", Plain), ("volunteered", Plain)],
+            ApiType::FactUse => &[("fact", Plain), ("asked", Plain), ("released", Plain), ("volunteered", Plain)],
             ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             ApiType::FunctionCall => &[("function", Plain), ("args", Free)],
             ApiType::Changes => &[

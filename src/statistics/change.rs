@@ -1,4 +1,4 @@
-//! Since when a series of values has another level, told while the series grows.
+//! Since when a series of values has another level, reported while the series grows.
 
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub struct Changes {
 /// The changes of a series' level.
 ///
 /// Each value is looked at when it comes, and nothing is used of values but their order. While the level stays, every order of
-/// the values is equally probable. A change is told where the order is 20 times as probable with one as without: a weighted
+/// the values is equally probable. A change is reported where the order is 20 times as probable with one as without: a weighted
 /// mean over its place, its direction and its size. Such a ratio has a mean of 1 at any time while the level stays and is a
 /// martingale, so that it ever reaches 20 in at most one of 20 series, whenever one looks and however long the series gets.
 /// That holds for values of any distribution, as long as they could have come in any other order: independent ones, or such as

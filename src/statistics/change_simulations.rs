@@ -1,4 +1,4 @@
-//! The promises about changes of a level, tried on series whose truth is known: how often one is told where there is none, how
+//! The promises about changes of a level, tried on series whose truth is known: how often one is reported where there is none, how
 //! often a planted one is found, and where.
 
 use super::*;
@@ -37,8 +37,8 @@ fn dated(value: f64, rng: &mut fastrand::Rng) -> Dated {
     Dated { value, lot: rng.u64(..) }
 }
 
-/// The share of series in which a change is ever told.
-fn told(tries: u32, mut series: impl FnMut(&mut fastrand::Rng) -> Vec<Dated>) -> f64 {
+/// The share of series in which a change is ever reported.
+fn alarm_rate(tries: u32, mut series: impl FnMut(&mut fastrand::Rng) -> Vec<Dated>) -> f64 {
     let mut rng = fastrand::Rng::with_seed(16);
     let count = (0..tries).filter(|_| !changes(&series(&mut rng)).found.is_empty()).count();
     count as f64 / f64::from(tries)
@@ -53,7 +53,7 @@ fn normal(rng: &mut fastrand::Rng) -> f64 {
 fn an_agent_that_stays_as_it_is_is_rarely_said_to_have_changed_however_often_one_looks() {
     for nights in ALL {
         for (count, tries) in [(5, 400), (10, 400), (30, 300), (100, 60)] {
-            let rate = told(tries, |rng| {
+            let rate = alarm_rate(tries, |rng| {
                 (0..count)
                     .map(|_| {
                         let value = nights.draw(rng);
@@ -95,7 +95,7 @@ fn a_planted_fall_is_found_within_a_week_and_placed() {
 fn nights_that_follow_each_other_alarm_more_often() {
     // The promise is for nights that could have come in any order. This is what becomes of it where each is like the last.
     let following = |alike: f64| {
-        told(200, |rng| {
+        alarm_rate(200, |rng| {
             let mut last = 0.0;
             (0..40)
                 .map(|_| {

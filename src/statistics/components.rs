@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::sums::Sums;
 
-/// So many degrees of freedom a component needs to be told.
+/// The fewest degrees of freedom by which a component can be estimated.
 const LEAST_DEGREES: u32 = 3;
 
 /// The score of one conversation, judged once or several times.
@@ -39,7 +39,7 @@ pub struct SpreadShares {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users: Option<f64>,
     /// The share by which the repetitions of a case differ beyond it, apart from judging: the agent's, and the user's where that
-    /// is not told.
+    /// can't be separated.
     pub repeats: f64,
     /// The share by which judgings of the same conversation differ.
     pub judging: f64,
@@ -103,7 +103,7 @@ impl Left {
 }
 
 /// The shares of cases, kinds of users, users, repetitions and judging in the variance of a mean score whose conversations are judged
-/// once each; `None` where cases, repetitions or judgings are too few to be told, and where nothing varies. A component whose
+/// once each; `None` where cases, repetitions or judgings are too few to estimate them, and where nothing varies. A component whose
 /// estimate is below 0 counts as 0.
 ///
 /// Source: the method of moments for nested and crossed random effects, Searle, Casella and McCulloch 1992, chapters 4 and 5.

@@ -178,7 +178,7 @@ fn over_repeats(cells: &[Cell]) -> Option<StandardError> {
     (welch > 0.0).then(|| StandardError { value, degrees: sum * sum / welch, over: Over::Repeats })
 }
 
-/// The skewness of values, 0 where it can't be told.
+/// The skewness of values, 0 where it can't be computed.
 fn skewness(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;

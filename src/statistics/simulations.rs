@@ -224,7 +224,7 @@ fn told_apart(scores: Scores, icc: f64, cases: usize, better: f64) -> f64 {
     const LOOKS: [u32; 8] = [1, 2, 3, 5, 7, 10, 14, 20];
     let mut rng = fastrand::Rng::with_seed(21);
     let tries = TRIES / 4;
-    let mut told = 0;
+    let mut decided = 0;
     for _ in 0..tries {
         let sides: Vec<[Vec<f64>; 2]> =
             (0..cases).map(|_| [(); 2].map(|()| scores.repeats(icc, 20, &mut rng))).collect();
@@ -242,9 +242,9 @@ fn told_apart(scores: Scores, icc: f64, cases: usize, better: f64) -> f64 {
                 pairs.map(|(case, at)| Paired { case, kind: 0, difference: difference((case, at)) }).collect();
             difference_at_a_look(&pairs, 1.0, 1).is_some_and(|found| found.p <= level)
         };
-        told += u32::from(LOOKS.iter().any(is_told));
+        decided += u32::from(LOOKS.iter().any(is_told));
     }
-    f64::from(told) / f64::from(tries)
+    f64::from(decided) / f64::from(tries)
 }
 
 #[test]

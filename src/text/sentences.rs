@@ -1,5 +1,5 @@
 //! A text as its sentences, as the Punkt splitter of NLTK finds them in English. Punkt learnt its abbreviations from a corpus;
-//! here they are a list, so that only what follows an abbreviation, an initial or three dots may be told differently.
+//! here they are a list, so that only what follows an abbreviation, an initial or three dots may be split differently.
 
 /// Characters that may follow a sentence's last sign.
 const CLOSING: [char; 11] = ['"', '\'', ')', ']', '}', '”', '’', '」', '』', '*', '_'];

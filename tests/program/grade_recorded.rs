@@ -99,7 +99,7 @@ fn what_the_agent_asked_for_is_scored_where_the_case_has_facts() {
     assert_eq!(status, Some(0), "{words}");
     let record: Value = serde_json::from_slice(&fs::read(desk.path().join("out.json")).unwrap()).unwrap();
     let evidence = &record["trials"][0]["evidence"];
-    assert_eq!(evidence["factUses"], json!([{"fact": 1, "asked": 1, "told": 2}, {"fact": 2}]), "{evidence:#}");
+    assert_eq!(evidence["factUses"], json!([{"fact": 1, "asked": 1, "released": 2}, {"fact": 2}]), "{evidence:#}");
     let dimensions = record["trials"][0]["scorecard"]["dimensions"].as_array().unwrap();
     let elicitation = dimensions.iter().find(|dimension| dimension["name"] == "elicitation").unwrap();
     assert_eq!(elicitation["component"]["score"], json!(0.5), "{elicitation:#}");

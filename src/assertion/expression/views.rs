@@ -108,7 +108,7 @@ fn fact_use(fact: &FactUse) -> Dynamic {
     let parts = [
         ("fact", i64::from(fact.fact).into()),
         ("asked", turn(fact.asked)),
-        ("told", turn(fact.told)),
+        ("released", turn(fact.released)),
         ("volunteered", fact.is_volunteered().into()),
     ];
     Record::dynamic(ApiType::FactUse, parts)

@@ -89,7 +89,7 @@ pub(super) enum Command {
     Run(Box<RunArgs>),
     /// Write a first job for your agent, with its schema for your editor, an example of .env and a CI workflow
     Init(InitArgs),
-    /// Check job files: whatever `run` would refuse with these flags and variables is told; without --live this touches
+    /// Check job files: report whatever `run` would refuse with these flags and variables; without --live this touches
     /// no network
     Validate(Box<ValidateArgs>),
     /// Write the cases of another system's evaluation file (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat) as a job

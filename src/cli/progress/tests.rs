@@ -125,8 +125,9 @@ fn on_a_terminal_only_what_fails_has_a_line() {
 fn what_fails_again_and_again_is_reported_once_and_counted() {
     let mut progress = progress(Level::Failures);
     progress.lines(&begun(200));
-    let told: Vec<String> = (1..=120).filter_map(|trial| progress.lines(&finished(trial, broken()))).collect();
-    let shown: Vec<&str> = told.iter().filter_map(|line| line.split_once("broken: ")).map(|(_, error)| error).collect();
+    let lines: Vec<String> = (1..=120).filter_map(|trial| progress.lines(&finished(trial, broken()))).collect();
+    let shown: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("broken: ")).map(|(_, error)| error).collect();
     let again = |times| format!("the same error again ({times} times by now)");
     assert_eq!(shown, ["the graph is down", "the graph is down", &again(10), &again(100)]);
 
@@ -135,7 +136,7 @@ fn what_fails_again_and_again_is_reported_once_and_counted() {
     let first = "the judge's model: answered 500; trying again";
     assert_eq!(words, [first.to_owned(), format!("{first} (10 times by now)")]);
     let agents = WaitReason::Retry { service: WaitReason::AGENT, error: "answered 500" };
-    assert_eq!(progress.waiting(agents, Duration::ZERO), None, "it is told with the reply");
+    assert_eq!(progress.waiting(agents, Duration::ZERO), None, "the reply reports it");
 }
 
 #[test]

@@ -45,13 +45,13 @@ impl TrendError {
 /// Shows the runs of a job, night by night.
 pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let runs = RunsFolder::at(&args.runs_dir.runs_dir);
-    let wanted = read::wanted(args, &runs)?;
+    let subject = read::subject(args, &runs)?;
     let indexed = IndexedRuns::new(runs);
     let scope = Scope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
     let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
-    for run in read::runs(&indexed, &wanted)? {
+    for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
             nights.add(&run.figures, || jobs.held_by(&run, context))?;
             Ok(run)
@@ -72,9 +72,9 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     if let Some(trouble) = indexed.take_trouble() {
         printer.note(&format!("note: {trouble}"));
     }
-    read::check(&nights, (args, &wanted, &known))?;
+    read::check(&nights, (args, &subject, &known))?;
     let sources = sources(&nights, &kept, (context, printer))?;
-    let trend = nights.trend(known.job.unwrap_or(wanted.job), args.last, &sources);
+    let trend = nights.trend(known.job.unwrap_or(subject.job), args.last, &sources);
     match args.json {
         true => {
             let json = serde_json::to_string_pretty(&trend).map_err(|error| CliError::Internal(error.to_string()))?;

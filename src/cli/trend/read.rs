@@ -17,9 +17,9 @@ use crate::store::sqlite::IndexedRuns;
 use crate::store::{Store, StoreError};
 use crate::trend::Nights;
 
-/// The runs that are wanted.
+/// What `trend` is asked about: a job, and from when on.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct TrendSubject {
     /// The job's name or file, as it was typed.
     pub(super) job: String,
     /// Where that file is, if it is there.
@@ -27,7 +27,7 @@ pub(super) struct Wanted {
     since: Option<DateTime<Utc>>,
 }
 
-impl Wanted {
+impl TrendSubject {
     /// Whether a run is of the job.
     fn has(&self, run: &ListedRun) -> bool {
         let provenance = &run.provenance;
@@ -69,21 +69,21 @@ impl Known {
 }
 
 /// The runs that the command line means.
-pub(super) fn wanted(args: &TrendArgs, runs: &RunsFolder) -> Result<Wanted, CliError> {
+pub(super) fn subject(args: &TrendArgs, runs: &RunsFolder) -> Result<TrendSubject, CliError> {
     let job = match &args.job {
         Some(job) => job.clone(),
         None => runs.listed(None)?.provenance.job,
     };
     let file = Path::new(&job).canonicalize().ok().filter(|path| path.is_file());
-    Ok(Wanted { job, file, since: args.since })
+    Ok(TrendSubject { job, file, since: args.since })
 }
 
 /// The selected runs, oldest first; an error in place of one that can't be read.
 pub(super) fn runs<'a>(
     runs: &'a IndexedRuns,
-    wanted: &'a Wanted,
+    subject: &'a TrendSubject,
 ) -> Result<impl Iterator<Item = Result<KeptRun, StoreError>> + 'a, CliError> {
-    Ok(runs.history(|run| wanted.has(run) && wanted.is_new_enough(run))?)
+    Ok(runs.history(|run| subject.has(run) && subject.is_new_enough(run))?)
 }
 
 /// The jobs of runs, without secrets. One night's is mostly that of the night before.
@@ -107,14 +107,17 @@ impl Jobs {
 }
 
 /// Fails where there is nothing to show.
-pub(super) fn check(nights: &Nights, (args, wanted, known): (&TrendArgs, &Wanted, &Known)) -> Result<(), CliError> {
-    let job = plain(&wanted.job);
+pub(super) fn check(
+    nights: &Nights,
+    (args, subject, known): (&TrendArgs, &TrendSubject, &Known),
+) -> Result<(), CliError> {
+    let job = plain(&subject.job);
     let Some(name) = &known.job else {
         let runs = RunsFolder::at(&args.runs_dir.runs_dir);
         let mut jobs: Vec<String> = Vec::new();
         for run in runs.runs()?.filter_map(Result::ok) {
-            if wanted.has(&run) {
-                let since = wanted.since.map(|since| since.to_rfc3339()).unwrap_or_default();
+            if subject.has(&run) {
+                let since = subject.since.map(|since| since.to_rfc3339()).unwrap_or_default();
                 return Err(TrendError::NothingSince { job, since }.into());
             }
             let name = plain(&run.provenance.job);

@@ -1,5 +1,5 @@
 //! Whether the agent's last reply certainly waits for an answer: it ends with a question about the tasks, or about a fact
-//! that the user knows and has not told. A question for a rating, an offer, a refusal, or what it said before is none.
+//! that the user knows and has not given. A question for a rating, an offer, a refusal, or what it said before is none.
 
 use super::confirmation::awaits_confirmation;
 use super::fact_leak::{names, subject};
@@ -71,7 +71,7 @@ fn asks_last(agent: &TextView<'_>) -> bool {
     last.has(List::Awaits) && !last.has(List::Offer)
 }
 
-/// Whether a question asks for the kind of a fact, or names one, that the user knows and has not told.
+/// Whether a question asks for the kind of a fact, or names one, that the user knows and has not given.
 fn asks_for_fact(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
     scene.input.has_facts
         && scene.facts.iter().any(|fact| {

@@ -43,7 +43,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised
-/// one in other words, and what the agent told by itself needs no question.
+/// one in other words, and what the agent said by itself needs no question.
 fn open_task(scene: &Scene<'_>) -> Option<usize> {
     let turn = scene.text();
     let users: Vec<_> = scene.users().chain([turn]).collect();
@@ -53,14 +53,14 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
         _ => None,
     });
     let said: Vec<_> = scene.users().chain(offered).collect();
-    let told: Vec<_> = scene.agents().collect();
+    let agent_messages: Vec<_> = scene.agents().collect();
     let (statements, questions) = statements_and_questions(turn);
-    // Whoever asks and says goodbye at once gets no answer; what the agent told may be asked in wonder.
+    // Whoever asks and says goodbye at once gets no answer; what the agent said may be asked in wonder.
     let is_raised_now = |words: &[Content<'_>]| {
         matched(&TextView::new(&statements), words).0 > 0
             || words
                 .iter()
-                .any(|word| told.iter().any(|agent| agent.says(word)) && TextView::new(&questions).says(word))
+                .any(|word| agent_messages.iter().any(|agent| agent.says(word)) && TextView::new(&questions).says(word))
     };
     if foreign::is_foreign(scene) || !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
         return Some(foreign::requests(scene)).filter(|asked| *asked < scene.tasks.len());

@@ -57,14 +57,14 @@ const COPULAS: [&str; 43] = [
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let mut told = 0;
+    let mut stated = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
         if !tells(scene, turn, fact) {
             continue;
         }
-        told += 1;
-        let is_answer = || is_asked_for(scene, fact) || may_answer(scene, fact, told);
-        if scene.input.has_facts && is_answer() && !adds(scene, told) {
+        stated += 1;
+        let is_answer = || is_asked_for(scene, fact) || may_answer(scene, fact, stated);
+        if scene.input.has_facts && is_answer() && !adds(scene, stated) {
             continue;
         }
         let why = match scene.input.has_facts {
@@ -105,7 +105,7 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         return false;
     }
     let is_address = clause.plain().contains('@');
-    let (mut told, mut new, mut data, mut known_data) = (0, 0, false, false);
+    let (mut stated, mut new, mut data, mut known_data) = (0, 0, false, false);
     // "Lieber" is not "Liebe": one word alone says something if it is the same, or a long one.
     let mut is_exact = false;
     let has_data = value.iter().any(Content::has_digit);
@@ -116,22 +116,22 @@ fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> boo
         }
         let is_said = turn.says(word) && (is_address || !scene.is_only_in_address(turn, word));
         new += 1;
-        told += usize::from(is_said);
+        stated += usize::from(is_said);
         let has_endings = matches!(word.script, Script::Latin | Script::Cyrillic);
         let is_same = || !has_endings || word.text.chars().count() > 5 || turn.words().any(|it| it == word.text);
         is_exact |= is_said && is_same();
         data |= is_said && word.has_digit() && word.text.len() >= 3;
     }
     // What it says in figures was said before: the rest is about it.
-    if told == 0 || known_data && !data {
+    if stated == 0 || known_data && !data {
         return false;
     }
     let is_unspaced = value.first().is_some_and(|word| matches!(word.script, Script::Han | Script::Thai));
     let is_unknown = !scene.input.has_facts;
-    data || told * 2 >= new
-        || told >= 2 && told * 5 >= new * 2
-        || is_unspaced && told * 3 >= new
-        || is_unknown && !has_data && !turn.asks() && (told > 1 || is_exact)
+    data || stated * 2 >= new
+        || stated >= 2 && stated * 5 >= new * 2
+        || is_unspaced && stated * 3 >= new
+        || is_unknown && !has_data && !turn.asks() && (stated > 1 || is_exact)
 }
 
 /// Whether the turn has a long number of a clause, however its digits are grouped.
@@ -208,10 +208,10 @@ pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>
 
 /// Whether a short turn, or a short sentence of it that says yes or no, answers a question of which it is not clear what fact
 /// it asks for, with no more facts than it asks.
-fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, told: usize) -> bool {
+fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
     let sentence = scene.text().plain().split_inclusive(is_sentence_end).map(TextView::new);
     let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && tells(scene, sentence, fact));
-    is_short_answer(scene, scene.text(), told) || answers.any(|sentence| is_short_answer(scene, &sentence, told))
+    is_short_answer(scene, scene.text(), stated) || answers.any(|sentence| is_short_answer(scene, &sentence, stated))
 }
 
 /// The question with which a message ends.
@@ -228,12 +228,12 @@ fn asked(agent: &TextView<'_>, question: &TextView<'_>) -> usize {
 }
 
 /// Whether the turn gives a second fact "by the way" where the agent has asked for one thing.
-fn adds(scene: &Scene<'_>, told: usize) -> bool {
+fn adds(scene: &Scene<'_>, stated: usize) -> bool {
     let says_so = || BY_THE_WAY.iter().any(|words| scene.text().plain().contains(words));
     let asks_for_one = |agent: &TextView<'_>| {
         !agent.has(List::Details) && last_question(agent).is_some_and(|it| asked(agent, &TextView::new(it)) == 1)
     };
-    told > 1 && says_so() && scene.last_agent().is_some_and(asks_for_one)
+    stated > 1 && says_so() && scene.last_agent().is_some_and(asks_for_one)
 }
 
 /// How somebody says what was not asked.
@@ -258,7 +258,7 @@ const BY_THE_WAY: [&str; 18] = [
     "بالمناسبه",
 ];
 
-fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, told: usize) -> bool {
+fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, stated: usize) -> bool {
     let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
     let Some(question) = last_question(agent).map(TextView::new) else { return false };
     let asked = asked(agent, &question);
@@ -268,7 +268,7 @@ fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, told: usize) -> bool 
         .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
     let chooses = turn.content().any(|word| question.says(&word) || word.has_digit() && agent.says(&word));
     let is_short = turn.places().len() <= 6 + 2 * asked && !turn.asks() && (!chooses || asked > 1);
-    is_short && told <= asked && (!is_clear || asked > 1)
+    is_short && stated <= asked && (!is_clear || asked > 1)
 }
 
 fn kinds(text: &TextView<'_>) -> u32 {

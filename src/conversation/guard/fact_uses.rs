@@ -1,4 +1,4 @@
-//! When each fact was asked for and told.
+//! When each fact was asked for and released.
 
 use super::GuardInput;
 use super::fact_leak::{asks_for, tells};
@@ -6,9 +6,10 @@ use super::scene::Scene;
 use super::text_view::TextView;
 use crate::evidence::{FactUse, Role, Transcript};
 
-/// When each fact of a case was asked for and told in a conversation.
+/// When each fact of a case was asked for and released in a conversation.
 pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec<FactUse> {
-    let mut uses: Vec<FactUse> = (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, told: None }).collect();
+    let mut uses: Vec<FactUse> =
+        (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, released: None }).collect();
     let input = GuardInput {
         has_facts: true,
         tasks,
@@ -23,8 +24,8 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
     for turn in &transcript.turns {
         if !turn.is_greeting() {
             let said = TextView::new(&turn.user);
-            for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.told.is_none()) {
-                known.told = tells(&scene, &said, fact).then_some(turn.number);
+            for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
+                known.released = tells(&scene, &said, fact).then_some(turn.number);
             }
             scene.messages.push((Role::User, said));
         }
@@ -55,7 +56,7 @@ mod tests {
             ],
         };
         let uses = fact_uses(&["Find out where the parcel is"], &facts, &transcript);
-        let shown: Vec<_> = uses.iter().map(|it| (it.fact, it.asked, it.told, it.is_volunteered())).collect();
+        let shown: Vec<_> = uses.iter().map(|it| (it.fact, it.asked, it.released, it.is_volunteered())).collect();
         assert_eq!(shown, [(1, None, Some(1), true), (2, Some(1), Some(2), false), (3, None, None, false)], "{uses:?}");
     }
 }

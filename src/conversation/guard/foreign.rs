@@ -33,17 +33,17 @@ fn sum<'t>(texts: impl Iterator<Item = &'t TextView<'t>>) -> [f32; 32] {
     })
 }
 
-/// The most requests that the user can have made, and things that the agent can have told unasked.
+/// The most requests that the user can have made, and things that the agent can have stated unasked.
 pub(super) fn requests(scene: &Scene<'_>) -> usize {
     let mut agent: Option<&TextView<'_>> = None;
-    let (mut asked, mut told) = (0, 0);
+    let (mut asked, mut stated) = (0, 0);
     for (role, text) in &scene.messages {
         match role {
             Role::User if text.only_closes() => {}
             Role::User => asked += clauses(text, 1).saturating_sub(usize::from(answers(scene, text, agent))),
             Role::Assistant => {
                 // A greeting comes before all requests.
-                told += if agent.is_none() && asked == 0 { 0 } else { statements(text) };
+                stated += if agent.is_none() && asked == 0 { 0 } else { statements(text) };
                 agent = Some(text);
             }
             Role::System | Role::Tool => {}
@@ -51,7 +51,7 @@ pub(super) fn requests(scene: &Scene<'_>) -> usize {
     }
     // The turn's text is the goodbye and what stands before it.
     asked += clauses(scene.text(), 2);
-    asked + told.saturating_sub(asked)
+    asked + stated.saturating_sub(asked)
 }
 
 /// Whether a message answers the agent's question with data of the user's, or says that it has none.

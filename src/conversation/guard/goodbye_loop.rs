@@ -26,7 +26,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if is_loop { fault(why, turn.raw.trim()) } else { None }
 }
 
-/// Whether most of it is goodbye and thanks, and nothing is asked or told.
+/// Whether most of it is goodbye and thanks, and nothing is asked or stated.
 fn adds_nothing(turn: &TextView<'_>) -> bool {
     let (outside, all) = turn.outside(&[List::Goodbye, List::Polite, List::Greeting]);
     !turn.asks() && (outside * 2 <= all || outside <= 16) && !turn.content().any(|word| word.has_digit())

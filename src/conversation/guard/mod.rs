@@ -1,6 +1,6 @@
 //! Mechanical guards on what the persona says: whether a turn is one that no user would send, found without a model.
 //!
-//! In: what the persona was told (tasks, facts, sign-off phrase), the conversation so far, and its next turn. Out: what is
+//! In: what the persona was given (tasks, facts, sign-off phrase), the conversation so far, and its next turn. Out: what is
 //! wrong with that turn, one [`GuardFinding`] a guard at the most.
 //!
 //! Invariants: a guard is a pure function; it reads the turn in the light of the conversation and never judges the agent;

@@ -3,7 +3,7 @@
 use super::phrases::PHRASES;
 use super::text_view::{Content, TextView};
 
-/// The fewest messages of the user by which that can be told.
+/// The fewest messages of the user by which that can be decided.
 const LEAST_MESSAGES: usize = 3;
 
 /// The first letters by which a word of a task is known in a compound: "hair" of "haircut".

@@ -35,7 +35,7 @@ const TURNED_ROUND: [&str; 24] = [
     "вы ",
 ];
 
-/// Whom somebody speaks of who offers or asks for himself, where it is not the subject: "would you like me to …".
+/// The persons that a speaker names who offers or asks for himself, where it is not the subject: "would you like me to …".
 const OBJECT: [&str; 24] = [
     "me", "my", "mine", "mich", "mir", "mein", "meine", "meinen", "moi", "mon", "ma", "mes", "mi", "mis", "conmigo",
     "mio", "mia", "meu", "minha", "mij", "mijn", "мне", "мой", "моя",

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::criteria::METRICS;
 use super::scenario::MAX_INVOCATIONS;
 use crate::dataset::System;
+use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::model::{
     AuthoredText, CaseSession, CaseUser, Dataset, DatasetCall, DatasetCase, DatasetMetric, LineExpectation,
     MeasureKind, Rubric, Scenario, ScenarioPersona, UserLine,
@@ -252,7 +253,11 @@ fn write_config(dataset: &Dataset, written: &mut WrittenDataset) -> Value {
 }
 
 /// A metric by ADK's name, and its criterion.
-fn criterion(system: System, metric: &DatasetMetric, written: &mut WrittenDataset) -> Result<(String, Value), String> {
+fn criterion(
+    system: System,
+    metric: &DatasetMetric,
+    written: &mut WrittenDataset,
+) -> Result<(String, Value), NoCounterpart> {
     let threshold = metric.threshold.unwrap_or(1.0);
     if system == System::Adk {
         let mut options = metric.options.clone();
@@ -293,6 +298,6 @@ fn criterion(system: System, metric: &DatasetMetric, written: &mut WrittenDatase
             Ok((known(MeasureKind::Trajectory).unwrap_or_default(), value))
         }
         MeasureKind::ResponseMatch => Ok((known(MeasureKind::ResponseMatch).unwrap_or_default(), threshold.into())),
-        _ => Err("ADK has no such metric".to_owned()),
+        _ => Err("ADK has no such metric".into()),
     }
 }

@@ -42,14 +42,14 @@ fn quotes_and_brackets_may_go_on_in_lines_that_are_indented_by_less() {
 
 #[test]
 fn a_job_whose_cases_are_not_lines_is_refused() {
-    for (text, told) in [
+    for (text, expected) in [
         ("target: {}\ntasks: []\n", "it has no `cases`"),
         ("cases: [{id: a}, {id: b}]\n", "stand in brackets"),
         ("x: &c\n- id: a\ncases: *c\n", ""),
         ("cases:\n- id: a\n", ""),
     ] {
         match CaseFile::of_job("f.yml", text) {
-            Err(problems) => assert!(problems.list[0].message.contains(told), "{text}: {problems:?}"),
+            Err(problems) => assert!(problems.list[0].message.contains(expected), "{text}: {problems:?}"),
             Ok(file) => assert!(file.len() == 1 && file.without(0).is_err() || text.contains('*'), "{text}"),
         }
     }

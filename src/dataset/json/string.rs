@@ -102,7 +102,7 @@ pub(in crate::dataset) fn has_lone_surrogate(json: &str) -> bool {
     false
 }
 
-/// JSON that stands in a text; other text as it is. The reader of the file has told of half characters in it.
+/// JSON that stands in a text; other text as it is. The reader of the file has reported unpaired surrogates in it.
 pub(in crate::dataset) fn json_within(value: Value) -> Value {
     let Value::String(text) = &value else { return value };
     match serde_json::from_str(text) {

@@ -31,7 +31,7 @@ pub(super) struct OfAll {
     pub(super) max_turns: u32,
     /// Whether all have the same texts for judges.
     pub(super) shares_context: bool,
-    /// Whether a turn of which no calls are told expects none.
+    /// Whether a turn that names no calls expects none.
     pub(super) absent_calls_are_none: bool,
 }
 

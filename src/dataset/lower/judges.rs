@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::watsonx::RESISTED;
 use crate::dataset::{DatasetMetric, Rubric, System};
 use crate::metric::template::{Category, StepPart, TRACE_STEP, TemplateField, TemplateScorer, TraceStep};
 
 /// A metric with its options; or why there is none.
-type Lowered = Result<(&'static str, Value), String>;
+type Lowered = Result<(&'static str, Value), NoCounterpart>;
 
 /// ADK asks its judge five times, where a file does not say how often.
 const SAMPLES_OF_ADK: u64 = 5;
@@ -83,12 +84,12 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         (System::Watsonx, "KnowledgeBaseFaithfulness") => plain("hallucination"),
         (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => plain("turnRelevancy"),
         (System::Watsonx, "DocumentRetrievalQuality" | "RetrievalConfidence") => {
-            Err("it is the confidence of the vendor's own search, which no agent reports".to_owned())
+            Err("it is the confidence of the vendor's own search, which no agent reports".into())
         }
         (System::Watsonx, "AssertLLM") => rubric("conversation", None),
         (System::Watsonx, RESISTED) => rubric("turns", None),
         (System::Redhat, _) => super::quickstart::options(metric, strict),
-        _ => Err("nothing here means the same".to_owned()),
+        _ => Err("nothing here means the same".into()),
     }
 }
 
@@ -154,7 +155,7 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
     for (key, own) in [("sampleAggregatorName", "majority_vote"), ("invocationAggregatorName", "average")] {
         if !["", own].contains(&text(key)) {
             let why = format!("`{}`, its `{key}`, is registered in a Go program: it can't be run here", text(key));
-            return Err(why);
+            return Err(why.into());
         }
     }
     let scorer = match text("responseScorerName") {
@@ -168,7 +169,11 @@ fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
         }
         // Those of the case are only known with the case.
         "rubric_scores" => TemplateScorer::RubricScores(Vec::new()),
-        other => return Err(format!("`{other}` is a scorer that is registered in a Go program: it can't be run here")),
+        other => {
+            return Err(
+                format!("`{other}` is a scorer that is registered in a Go program: it can't be run here").into()
+            );
+        }
     };
     let (mut variables, mut paths) = (Map::new(), Map::new());
     for binding in template.get("variableBindings").and_then(Value::as_array).into_iter().flatten() {

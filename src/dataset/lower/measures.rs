@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::LowerOptions;
+use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::redhat::EXPECTATIONS;
 use crate::dataset::watsonx::RESISTED;
 use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, ScenarioDriver, System, UserLine};
@@ -46,8 +47,8 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
                 entries.push(entry);
             }
             Err(why) => {
-                unavailable.push((metric, why.clone()));
-                entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why })));
+                entries.push(entry(&metric.name, metric.threshold, "unavailable", json!({ "why": why.to_string() })));
+                unavailable.push((metric, why));
             }
         }
     }
@@ -69,7 +70,7 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
     let is_shown_only = |entry: &Value| entry.get("weight").is_some();
     let none_counts = entries.iter().all(is_shown_only);
     for (metric, why) in unavailable {
-        warnings.about_metric(&metric.name, &why, none_counts || metric.threshold.is_some());
+        warnings.about_metric(&metric.name, &why.to_string(), none_counts || metric.threshold.is_some());
     }
     let is_unavailable = |entry: &Value| entry.get("unavailable").is_some();
     if none_counts && system == System::Watsonx && !entries.is_empty() && !entries.iter().any(is_unavailable) {
@@ -99,7 +100,7 @@ fn with_subject(
     dataset: &Dataset,
     name: &str,
     (options, found): (&LowerOptions, Option<Lowered>),
-) -> Result<Option<Lowered>, String> {
+) -> Result<Option<Lowered>, NoCounterpart> {
     let Some((key, lowered)) = &found else { return Ok(found) };
     let is_wanting = match *key {
         _ if options.is_part => false,
@@ -109,8 +110,8 @@ fn with_subject(
     };
     match (is_wanting, *key) {
         (false, _) => Ok(found),
-        (true, "rubric") => Err("it judges by rubrics, and neither the metric nor a case has any for it".to_owned()),
-        (true, _) => Err("it compares with expected replies, and no case has one".to_owned()),
+        (true, "rubric") => Err("it judges by rubrics, and neither the metric nor a case has any for it".into()),
+        (true, _) => Err("it compares with expected replies, and no case has one".into()),
     }
 }
 
@@ -161,7 +162,7 @@ fn entry(name: &str, threshold: Option<f64>, key: &str, options: Value) -> Value
 }
 
 /// The metric that one of another system means, with its options, or why there is none; `None` for figures.
-fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<Lowered>, String> {
+fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<Lowered>, NoCounterpart> {
     let criterion = Value::Object(metric.options.clone());
     let trajectory = |config: TrajectoryConfig| Ok(Some(("trajectory", value(&config)?)));
     let of_watsonx = |score: TrajectoryFigure| {
@@ -203,50 +204,48 @@ fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Resul
         (MeasureKind::FinalResponse, _) => final_response(&metric.options, strict),
         (MeasureKind::Figure, _) => Ok(None),
         (MeasureKind::Judge, system) => super::judges::options(system, metric, strict).map(Some),
-        (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".to_owned()),
-        (MeasureKind::Custom, _) => {
-            Err("it is a function in the system's own language, which can't run here".to_owned())
-        }
+        (MeasureKind::VendorService, _) => Err("only the vendor's own service can compute it".into()),
+        (MeasureKind::Custom, _) => Err("it is a function in the system's own language, which can't run here".into()),
     }
 }
 
 /// What no agent that is asked reports is left to recordings.
-fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Lowered>, String> {
+fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Lowered>, NoCounterpart> {
     let of_recordings = found.as_ref().filter(|_| !options.is_recorded);
     match of_recordings.and_then(|(_, lowered)| super::judges::traced_variable(lowered)) {
-        Some(name) => Err(format!("its variable `{name}` shows a step of a trace, which only recordings have")),
+        Some(name) => Err(format!("its variable `{name}` shows a step of a trace, which only recordings have").into()),
         None => Ok(found),
     }
 }
 
 /// trpc-agent-go's criteria of a final response: in each turn all parts must hold.
-fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<Lowered>, String> {
+fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<Lowered>, NoCounterpart> {
     let part = |name: &str| options.get(name).filter(|part| !part.is_null());
     let mut parts = Vec::new();
     if let Some(criterion) = part("text") {
-        let text = text_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        let text = text_criterion(criterion, strict).map_err(NoCounterpart::from_error)?;
         parts.extend(text.map(|text| value(&text)).transpose()?.map(|text| ("text", text)));
     }
     if let Some(criterion) = part("json") {
-        let json = json_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        let json = json_criterion(criterion, strict).map_err(NoCounterpart::from_error)?;
         parts.extend(json.map(|json| value(&json)).transpose()?.map(|json| ("json", json)));
     }
     if let Some(criterion) = part("rouge") {
-        let rouge = rouge_criterion(criterion, strict).map_err(|error| error.to_string())?;
+        let rouge = rouge_criterion(criterion, strict).map_err(NoCounterpart::from_error)?;
         parts.extend(rouge.map(|rouge| value(&rouge)).transpose()?.map(|rouge| ("rouge", rouge)));
     }
     if let Some(criterion) = part("xml")
-        && xml_criterion(criterion).map_err(|error| error.to_string())?
+        && xml_criterion(criterion).map_err(NoCounterpart::from_error)?
     {
         parts.push(("xml", json!({})));
     }
     match parts.len() {
-        0 => Err("its criterion compares nothing".to_owned()),
+        0 => Err("its criterion compares nothing".into()),
         1 => Ok(parts.pop()),
         _ => Ok(Some(("reply", parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()))),
     }
 }
 
-fn value(options: &impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(options).map_err(|error| error.to_string())
+fn value(options: &impl Serialize) -> Result<Value, NoCounterpart> {
+    serde_json::to_value(options).map_err(NoCounterpart::from_error)
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::judges::judging;
 use crate::dataset::DatasetMetric;
+use crate::dataset::counterpart::NoCounterpart;
 
 /// The agent of the quickstart.
 const ROLE: &str = "An IT self-service assistant of a company: it helps employees with requests to IT, such as a laptop refresh, \
@@ -155,7 +156,7 @@ const FIRST: [(&str, &str, &[&str]); 3] = [
 ];
 
 /// The metric of ours that a question means.
-pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static str, Value), String> {
+pub(super) fn options(metric: &DatasetMetric, strict: bool) -> Result<(&'static str, Value), NoCounterpart> {
     let mut judging = judging(1, strict);
     judging["until"] = END.into();
     // Each message of a conversation is a turn of DeepEval's, which its judges see.

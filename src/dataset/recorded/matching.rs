@@ -18,7 +18,7 @@ pub struct CaseKey {
 pub struct Matching {
     /// The place of each recording's case; `None` where it is about none.
     pub case_of: Vec<Option<usize>>,
-    /// Whether nothing but the order told: nobody knows whether it is right.
+    /// Whether the pairing rests on the order alone, so that it may be wrong.
     pub by_order: bool,
 }
 

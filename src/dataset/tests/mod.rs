@@ -1,4 +1,4 @@
-//! Files of other systems are read whole, and told what is wrong with them. The files are the systems' own:
+//! Files of other systems are read whole, and what is wrong with them is reported. The files are the systems' own:
 //! tests/fixtures/datasets.
 
 mod adk;

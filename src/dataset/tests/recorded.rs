@@ -145,8 +145,8 @@ fn only_the_agent_speaks_for_itself_in_messages_of_watsonx() {
     let turn = &recording.conversations[0].turns[0];
     assert_eq!(turn.agent.as_deref(), Some("I look."), "neither the tool nor the system is the agent");
     assert_eq!(calls(turn), [json!(["t", {"a": 1}]), json!(5), json!(["u", {}])]);
-    let told: Vec<&str> = recording.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert!(told.iter().any(|it| it.contains("a message of `system`")), "{told:?}");
+    let messages: Vec<&str> = recording.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(messages.iter().any(|it| it.contains("a message of `system`")), "{messages:?}");
 }
 
 #[test]
@@ -396,5 +396,5 @@ fn tokens_and_times_of_traces_are_read_where_they_are_told() {
         json!([]),
     );
     let nothing = &turn(&document(&[silent]))[0];
-    assert_eq!((nothing.usage, nothing.latency_ms), (None, None), "nobody told");
+    assert_eq!((nothing.usage, nothing.latency_ms), (None, None), "not recorded");
 }

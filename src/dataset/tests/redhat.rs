@@ -103,8 +103,8 @@ fn a_scenario_has_expectations_messages_and_texts_of_its_own() {
     assert_eq!(rubrics, [("It is kind.", metric), ("This does not hold: It names prices.", metric)]);
     let said: Vec<&str> = case.session.context.iter().map(|message| message.content.as_str()).collect();
     assert_eq!((said, case.context_files[0].text.as_str()), (vec!["Hi", "Hello"], "c"));
-    let told = warnings(&dataset);
-    assert!(!told.iter().any(|it| it.contains("unknown key")), "{told:?}");
+    let messages = warnings(&dataset);
+    assert!(!messages.iter().any(|it| it.contains("unknown key")), "{messages:?}");
     let options = crate::dataset::LowerOptions::default();
     let lowered = crate::dataset::lower(&dataset, &options).document;
     let decides =

@@ -182,7 +182,7 @@ fn what_is_wrong_with_a_metric_is_told() {
 #[test]
 fn a_criterion_that_is_ignored_needs_nothing_and_one_that_lets_all_pass_is_told() {
     let set = text("trpc/local/data/math-eval-app/math-basic.evalset.json");
-    let told = |criterion: &str| {
+    let warning_of = |criterion: &str| {
         let metric = format!(
             r#"[{{"metricName": "final_response_avg_score", "threshold": 1, "criterion": {{"finalResponse": {criterion}}}}}]"#
         );
@@ -195,13 +195,13 @@ fn a_criterion_that_is_ignored_needs_nothing_and_one_that_lets_all_pass_is_told(
         r#"{"json": {"ignore": true, "ignoreTree": {"a": true}, "onlyTree": {"b": true}}}"#,
         r#"{"json": {"ignoreTree": {}, "onlyTree": {"b": true}}}"#,
     ] {
-        assert_eq!(told(ignored), "", "{ignored}");
+        assert_eq!(warning_of(ignored), "", "{ignored}");
     }
     for (criterion, part) in [
         (r#"{"rouge": {"rougeType": "rouge1", "threshold": {"f1": 0}}}"#, "this comparison decides nothing"),
         (r#"{"json": {"onlyTree": {"a": {"b": false}}}}"#, "no key of this tree is true: nothing is compared"),
     ] {
-        assert!(told(criterion).contains(part), "{criterion}: {}", told(criterion));
+        assert!(warning_of(criterion).contains(part), "{criterion}: {}", warning_of(criterion));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Datasets are written as each system's files, and what those do not say is told.
+//! Datasets are written as each system's files, and what those can't hold is reported.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ fn each_systems_own_cases_are_the_same_when_they_are_written_and_read_again() {
         let ids = |cases: &[DatasetCase]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
         assert_eq!(ids(&after), ids(&before), "{path}");
         let is_warned = written.warnings.iter().any(|it| it.contains("have no place for") || it.contains("may refuse"));
-        // Either it is the same, or what is not was told.
+        // Either it is the same, or what is not was reported.
         assert!(is_warned || after == before, "{path}: {:?}", written.warnings);
         whole += usize::from(after == before);
         count += 1;

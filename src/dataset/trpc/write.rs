@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dataset::System;
+use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::model::{
     CaseUser, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetMetric, MeasureKind, RecordedTurn, Rubric,
     Scenario, ScenarioDriver, ToolMock, UserLine,
@@ -203,7 +204,7 @@ fn write_rubric(rubric: &Rubric, is_of_case: bool) -> Value {
 }
 
 /// A metric of the metrics file.
-fn write_metric(system: System, metric: &DatasetMetric, written: &mut WrittenDataset) -> Result<Value, String> {
+fn write_metric(system: System, metric: &DatasetMetric, written: &mut WrittenDataset) -> Result<Value, NoCounterpart> {
     let (key, evaluator, mut options) = match (metric.kind, system) {
         (MeasureKind::Trajectory, System::Trpc) => {
             ("toolTrajectory", metric.evaluator.as_str(), metric.options.clone())
@@ -215,7 +216,7 @@ fn write_metric(system: System, metric: &DatasetMetric, written: &mut WrittenDat
         (MeasureKind::Custom, System::Trpc) => ("", metric.evaluator.as_str(), Map::new()),
         (MeasureKind::Trajectory, _) => ("toolTrajectory", "tool_trajectory_avg_score", trajectory(metric)),
         (MeasureKind::ResponseMatch, _) => ("finalResponse", "final_response_avg_score", rouge(metric)),
-        _ => return Err("trpc-agent-go has no such evaluator".to_owned()),
+        _ => return Err("trpc-agent-go has no such evaluator".into()),
     };
     if options.remove("generation").is_some_and(|generation| generation == "seed") {
         written.warn(format!("metric {}: numbers may differ by 0.000001 in the newer version", metric.name));

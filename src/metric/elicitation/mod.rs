@@ -1,6 +1,6 @@
 //! Whether the agent asked for the facts.
 //!
-//! Score: of the facts that the user did not tell unasked, the share for which the agent asked. A fact that the user told before
+//! Score: of the facts that the user did not give unasked, the share for which the agent asked. A fact that the user told before
 //! the agent could ask for it says nothing of the agent and is left out.
 
 use super::{Metric, MetricInput};
@@ -41,12 +41,12 @@ impl Metric for ElicitationMetric {
 }
 
 fn component(fact: &FactUse) -> Component {
-    match (fact.asked, fact.told) {
-        (_, Some(told)) if fact.is_volunteered() => {
-            Component::not_applicable(format!("the user told it unasked in turn {told}"))
+    match (fact.asked, fact.released) {
+        (_, Some(released)) if fact.is_volunteered() => {
+            Component::not_applicable(format!("the user told it unasked in turn {released}"))
         }
-        (Some(asked), Some(told)) => {
-            Component::scored(Score::ONE, format!("asked for in turn {asked}, told in turn {told}"))
+        (Some(asked), Some(released)) => {
+            Component::scored(Score::ONE, format!("asked for in turn {asked}, told in turn {released}"))
         }
         (Some(asked), None) => Component::scored(Score::ONE, format!("asked for in turn {asked}, not told")),
         (None, _) => Component::scored(Score::ZERO, "the agent never asked for it"),
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn it_is_the_share_of_the_facts_that_were_asked_for_of_those_that_were_not_volunteered() {
         let facts = ["a", "b", "c", "d"].map(str::to_owned);
-        let use_of = |fact, asked, told| FactUse { fact, asked, told };
+        let use_of = |fact, asked, released| FactUse { fact, asked, released };
         let uses =
             [use_of(1, Some(1), Some(2)), use_of(2, Some(2), None), use_of(3, None, None), use_of(4, Some(3), Some(3))];
         let dimension = scored(&facts, Some(&uses));
@@ -90,7 +90,7 @@ mod tests {
         let facts = ["a".to_owned()];
         assert!(matches!(scored(&facts, None).component, Component::Missing { .. }));
         assert!(matches!(scored(&[], Some(&[])).component, Component::NotApplicable { .. }));
-        let told = [FactUse { fact: 1, asked: None, told: Some(1) }];
-        assert!(matches!(scored(&facts, Some(&told)).component, Component::NotApplicable { .. }));
+        let uses = [FactUse { fact: 1, asked: None, released: Some(1) }];
+        assert!(matches!(scored(&facts, Some(&uses)).component, Component::NotApplicable { .. }));
     }
 }

@@ -306,7 +306,7 @@ fn verdicts_that_can_not_be_used_turn_no_result() {
     assert_eq!(of(&["no", "no", "perhaps"]).score(), Some(Score::ZERO));
     let open = of(&["yes", "no", "perhaps"]);
     assert!(open.is_missing() && open.why().contains("2 of 3 verdicts can be used, and the others could"), "{open:?}");
-    assert!(open.why().contains("none of yes, no"), "the reason is told: {open:?}");
+    assert!(open.why().contains("none of yes, no"), "the reason is reported: {open:?}");
     assert!(of(&["yes", "yes", "no", "no", "perhaps"]).is_missing());
     assert_eq!(of(&["yes", "no"]).score(), Some(Score::ZERO), "a tie of all");
 }

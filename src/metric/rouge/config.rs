@@ -20,7 +20,7 @@ pub struct RougeConfig {
     #[serde(rename = "type")]
     #[schemars(with = "String", regex(pattern = r"^rouge([1-9][0-9]*|L|Lsum)$"))]
     pub rouge_type: RougeType,
-    /// Which of the three numbers is the score: `f1` unless told otherwise.
+    /// Which of the three numbers is the score: `f1` by default.
     pub measure: RougeMeasure,
     /// The least value of each of the three numbers; with it, the score is 1 where all do, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,7 +26,7 @@ pub(super) enum CallVerdict {
 }
 
 /// An expected call with the rules that it brings.
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedUse<'a> {
     pub(super) call: &'a ExpectedCall,
     pub(super) rules: Option<PathRules>,
 }
@@ -46,7 +46,7 @@ pub(super) struct CallComparer<'a> {
 
 impl CallComparer<'_> {
     /// Whether the calls are the same.
-    pub(super) fn verdict(&self, wanted: &Wanted<'_>, made: &ToolUse) -> CallVerdict {
+    pub(super) fn verdict(&self, wanted: &ExpectedUse<'_>, made: &ToolUse) -> CallVerdict {
         if self.names_decide && wanted.call.tool != made.tool {
             return CallVerdict::Differs;
         }
@@ -82,7 +82,7 @@ impl CallComparer<'_> {
     }
 
     /// The pairs of texts that decide whether the calls are the same, where everything else is.
-    pub(super) fn pairs(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<FuzzyPair> {
+    pub(super) fn pairs(&self, wanted: &ExpectedUse<'_>, made: &ToolUse) -> Vec<FuzzyPair> {
         if self.names_decide && wanted.call.tool != made.tool {
             return Vec::new();
         }
@@ -91,7 +91,7 @@ impl CallComparer<'_> {
     }
 
     /// All that differs.
-    pub(super) fn differences(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<CallDifference> {
+    pub(super) fn differences(&self, wanted: &ExpectedUse<'_>, made: &ToolUse) -> Vec<CallDifference> {
         let (_, comparison) = self.compare(wanted, made, true);
         let mut found = comparison.found.unwrap_or_default();
         found.extend(comparison.unknown.into_iter().map(|ValueDoubt { path, why, .. }| CallDifference {
@@ -111,7 +111,7 @@ impl CallComparer<'_> {
     }
 
     /// The parts of an expected call with which nothing can be compared: place and reason. The call is compared with itself.
-    pub(super) fn unusable(&self, wanted: &Wanted<'_>) -> Vec<(String, Unusable)> {
+    pub(super) fn unusable(&self, wanted: &ExpectedUse<'_>) -> Vec<(String, Unusable)> {
         let ExpectedCall { tool, args, result, .. } = wanted.call;
         let args = args.clone().unwrap_or_default();
         let itself = ToolUse { id: None, tool: tool.clone(), args, result: result.clone() };
@@ -121,7 +121,7 @@ impl CallComparer<'_> {
     }
 
     /// The decisions about texts that count as the same, a sentence each.
-    pub(super) fn decisions(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Vec<String> {
+    pub(super) fn decisions(&self, wanted: &ExpectedUse<'_>, made: &ToolUse) -> Vec<String> {
         let (_, comparison) = self.compare(wanted, made, false);
         let sentence = |(path, pair): &(String, FuzzyPair)| {
             let path = if path.is_empty() { "text" } else { path };
@@ -143,11 +143,16 @@ impl CallComparer<'_> {
         comparison
     }
 
-    pub(super) fn layers<'a>(&'a self, wanted: &'a Wanted<'_>, tool: Option<&'a CompiledTool>) -> Layers<'a> {
+    pub(super) fn layers<'a>(&'a self, wanted: &'a ExpectedUse<'_>, tool: Option<&'a CompiledTool>) -> Layers<'a> {
         Layers([wanted.rules.as_ref(), tool.map(|tool| &tool.paths), Some(&self.matcher.paths)])
     }
 
-    fn compare<'a>(&'a self, wanted: &'a Wanted<'_>, made: &ToolUse, collects: bool) -> (bool, ValueComparison<'a>) {
+    fn compare<'a>(
+        &'a self,
+        wanted: &'a ExpectedUse<'_>,
+        made: &ToolUse,
+        collects: bool,
+    ) -> (bool, ValueComparison<'a>) {
         let matcher = self.matcher;
         let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
         let mut same = true;
@@ -191,7 +196,7 @@ impl CallComparer<'_> {
 
     fn arguments(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &ExpectedUse<'_>,
         tool: Option<&CompiledTool>,
         made: &ToolUse,
         comparison: &mut ValueComparison<'_>,

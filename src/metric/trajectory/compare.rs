@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::align::Pairs;
-use super::call::{CallComparer, CallVerdict, Wanted};
+use super::call::{CallComparer, CallVerdict, ExpectedUse};
 use super::config::{CallCount, CallOrder, TrajectoryConfig};
 use super::expected::ExpectedCall;
 use super::explain::{self, CallRow};
@@ -118,7 +118,7 @@ pub struct FuzzyQuestions {
 pub(super) struct MatchSession<'a> {
     pub(super) matcher: &'a TrajectoryMatcher,
     pub(super) input: TrajectoryInput<'a>,
-    pub(super) wanted: Vec<Wanted<'a>>,
+    pub(super) wanted: Vec<ExpectedUse<'a>>,
     pub(super) comparer: CallComparer<'a>,
     pub(super) known: RefCell<Vec<Option<CallVerdict>>>,
 }
@@ -200,7 +200,7 @@ impl TrajectoryMatcher {
         input: TrajectoryInput<'a>,
         answers: &'a dyn FuzzyAnswers,
     ) -> Result<MatchSession<'a>, TrajectoryConfigError> {
-        let wanted = |call: &'a ExpectedCall| Ok(Wanted { call, rules: self.rules_of(call)? });
+        let wanted = |call: &'a ExpectedCall| Ok(ExpectedUse { call, rules: self.rules_of(call)? });
         Ok(MatchSession {
             matcher: self,
             input,

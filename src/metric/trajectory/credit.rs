@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::call::{CallComparer, Wanted, is_any};
+use super::call::{CallComparer, ExpectedUse, is_any};
 use super::compiled::STRICT;
 use super::normal::IGNORE_WORD;
 use super::rule::RuleKind;
@@ -36,7 +36,7 @@ impl Credit {
 
 impl CallComparer<'_> {
     /// How many of the expected arguments, those of the first level, the call has. `None` where it is of another tool.
-    pub(super) fn credit(&self, wanted: &Wanted<'_>, made: &ToolUse) -> Option<Credit> {
+    pub(super) fn credit(&self, wanted: &ExpectedUse<'_>, made: &ToolUse) -> Option<Credit> {
         let matcher = self.matcher;
         let tool = matcher.tool_rules(&made.tool, &wanted.call.tool);
         if wanted.call.tool != made.tool && self.names_decide {

@@ -114,7 +114,7 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
             match in_state(GateState::Open) {
                 0 if in_state(GateState::NotBroken) > 0 => format!("{figure}no rule of the gate is broken"),
                 0 => format!("{figure}every rule of the gate is kept"),
-                open => format!("{figure}no rule of the gate is broken, {open} can't be told"),
+                open => format!("{figure}no rule of the gate is broken, {open} can't be decided"),
             }
         }
         (Verdict::Passed, Some(gate)) => format!("{figure}the gate is {gate}"),

@@ -118,7 +118,7 @@ impl<R: BufRead> Iterator for Entries<R> {
                 Ok(entry) => return Some(entry),
                 Err(damage) => {
                     self.damaged.get_or_insert((self.read, damage));
-                    // Nothing can be told of a run without its beginning: what can be read of it is told as damaged.
+                    // A run whose first entry is missing is damaged: nothing of it can be read.
                     if let (1, Ok(altered @ Entry::RunStarted { .. })) =
                         (self.read, entry(&self.line, self.redactor.as_ref()))
                     {
@@ -227,10 +227,10 @@ pub(super) fn has_ended(mut file: &File) -> bool {
 
 /// How often each trial is held again. Only those lines are parsed that tell it: it is known before the trials are read.
 pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
-    let told = memchr::memmem::Finder::new(b"\"trialRestarted\"");
+    let restarted = memchr::memmem::Finder::new(b"\"trialRestarted\"");
     let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());
     while journal.read_until(b'\n', &mut line)? > 0 {
-        if told.find(&line).is_some()
+        if restarted.find(&line).is_some()
             && let Ok(Entry::TrialRestarted { trial, .. }) = entry(&line, None)
         {
             *restarts.entry(trial).or_default() += 1;

@@ -11,9 +11,9 @@ use crate::evidence::{Condition, TrialId};
 use crate::record::{Entry, FORMAT_VERSION, Fold, ListedProvenance, Overview, Provenance, TrialRecord};
 use crate::store::StoredRun;
 
-/// Which parts of a run are wanted.
+/// Which parts of a run are read.
 #[derive(Debug, Clone, Copy)]
-struct Wanted {
+struct FoldOptions {
     /// The texts of its trials.
     texts: bool,
     /// Where each trial stands in the journal, so that it can be read again.
@@ -45,7 +45,7 @@ impl JournalFile {
         &mut self,
         mut each: impl FnMut(TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
-        self.fold(Wanted { texts: true, places: true }, |_, trial| each(trial))
+        self.fold(FoldOptions { texts: true, places: true }, |_, trial| each(trial))
     }
 
     /// Reads it once, trial by trial in the order in which they ended, without texts and for the last time: no trial can be asked for
@@ -54,7 +54,7 @@ impl JournalFile {
     /// # Errors
     /// As those of [`StoredRun::read`].
     pub fn read_through(&mut self, mut each: impl FnMut(&TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(Wanted { texts: false, places: false }, |_, trial| {
+        self.fold(FoldOptions { texts: false, places: false }, |_, trial| {
             each(&trial);
             Ok(())
         })
@@ -172,13 +172,13 @@ impl JournalFile {
 
     fn fold(
         &mut self,
-        wanted: Wanted,
+        options: FoldOptions,
         mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
         let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
         let mut entries = self.entries(&file)?;
-        let (fold, mut next) = self.begin(&mut entries, wanted.places)?;
+        let (fold, mut next) = self.begin(&mut entries, options.places)?;
         let mut fold = fold.map(|fold| fold.with_restarts(restarts));
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
@@ -189,7 +189,7 @@ impl JournalFile {
                     // What was planned beyond is none of the run any more.
                     self.trials.retain(|_, (id, spans)| id.repeat <= ended.repeats || !spans.is_empty());
                 }
-                let entry = if wanted.texts { entry } else { entry.without_texts() };
+                let entry = if options.texts { entry } else { entry.without_texts() };
                 if let Some((group, trial)) = fold.take(entry) {
                     each(group, trial)?;
                 }
@@ -245,7 +245,7 @@ impl JournalFile {
 
 impl StoredRun for JournalFile {
     fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(Wanted { texts: false, places: true }, |group, trial| {
+        self.fold(FoldOptions { texts: false, places: true }, |group, trial| {
             each(group, &trial);
             Ok(())
         })

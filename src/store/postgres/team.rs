@@ -25,7 +25,7 @@ impl TeamStore {
         Ok(TeamStore { address: Address::parse(url)? })
     }
 
-    /// Sends the runs in these folders, one after the other, each whole or not at all; `each` is told what became of it. A run
+    /// Sends the runs in these folders, one after the other, each whole or not at all; `each` gets the result of each. A run
     /// that can't be read keeps no other from being sent.
     ///
     /// # Errors

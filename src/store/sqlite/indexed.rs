@@ -33,7 +33,7 @@ impl IndexedRuns {
         &self.folder
     }
 
-    /// Why the index was of no use so far, where it was not. Told once.
+    /// Why the index was of no use so far, where it was not. Returned once.
     pub fn take_trouble(&self) -> Option<IndexTrouble> {
         self.trouble.take()
     }

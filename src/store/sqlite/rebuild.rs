@@ -13,7 +13,7 @@ use crate::store::folder::{RunsFolder, StoreError};
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 impl IndexedRuns {
-    /// Makes the index of this folder again: of each run it is told whether it could be read. An index that is damaged, or of a
+    /// Makes the index of this folder again: `each` learns of every run whether it could be read. An index that is damaged, or of a
     /// newer version, is deleted; one that is sound is emptied and filled, so that others can use it meanwhile.
     ///
     /// # Errors

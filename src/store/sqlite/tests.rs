@@ -150,13 +150,13 @@ fn an_index_that_is_damaged_deleted_or_newer_is_reported_and_made_again() {
             Some("is damaged (no such table"),
         ),
     ];
-    for (what, spoil, told) in spoils {
+    for (what, spoil, expected) in spoils {
         let dir = folder(MANY);
         assert_eq!(beside_the_folders(dir.path()), None);
         spoil(&dir.path().join(INDEX));
         let trouble = beside_the_folders(dir.path()).map(|trouble| trouble.to_string());
-        assert_eq!(trouble.is_some(), told.is_some(), "{what}: {trouble:?}");
-        assert!(trouble.unwrap_or_default().contains(told.unwrap_or_default()), "{what}");
+        assert_eq!(trouble.is_some(), expected.is_some(), "{what}: {trouble:?}");
+        assert!(trouble.unwrap_or_default().contains(expected.unwrap_or_default()), "{what}");
         assert_eq!(rebuilt(dir.path()).unwrap(), MANY, "{what}");
         assert_eq!((beside_the_folders(dir.path()), rows(dir.path())), (None, MANY), "{what}");
     }

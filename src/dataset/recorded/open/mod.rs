@@ -226,7 +226,7 @@ impl RecordedFile {
             }
             Err(problems) if piece.line == 1 => Err(problems),
             Err(_) => {
-                // Read once more where it stands, so that all lines that are told are those of the file.
+                // Read once more where it stands, so that errors name the lines of the file.
                 let text = format!("{}{text}", "\n".repeat(piece.line - 1));
                 load_named(&file_name, own.as_deref().unwrap_or(stem), &text).map(|recording| {
                     let found = (recording.kind, recording.warnings);

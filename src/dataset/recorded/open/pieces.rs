@@ -156,7 +156,7 @@ fn cut_lines(
                 let help = "is it still being written?";
                 warnings.push(Problem { line, ..about_file(&name(path), message, Some(help)) });
             }
-            // Told with its place when it is read.
+            // The reader reports the error with its place.
             Err(_) => list.push(piece),
         }
         match lines.next_filled(path)? {

@@ -29,7 +29,7 @@ impl Traces {
         let place = self.lines.len();
         self.lines.push((span, line));
         self.with.push(place);
-        // What can't be read is told with its place later.
+        // The reader reports what can't be read, with its place, later.
         let Some(read) = std::str::from_utf8(bytes).ok().and_then(|text| json::read(text).ok()) else { return };
         let (spans, events) = records(&read.root);
         for record in spans.iter().chain(&events) {

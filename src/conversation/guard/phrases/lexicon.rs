@@ -1,0 +1,153 @@
+//! The words that guards know: numbers, months, function words, synonyms, kinds of facts.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+use super::{Owner, Phrases, lines};
+use crate::conversation::guard::words::{Script, plain};
+use crate::text::is_of_word;
+
+/// The entry of a word in any language.
+#[derive(Debug, Default)]
+pub(in crate::conversation::guard) struct KnownWord {
+    pub(in crate::conversation::guard) is_function: bool,
+    pub(in crate::conversation::guard) number: Option<u64>,
+    /// The languages in which it is frequent, a bit each.
+    pub(in crate::conversation::guard) languages: u32,
+    /// The groups of synonyms that it is in, a bit each.
+    pub(in crate::conversation::guard) synonyms: u128,
+}
+
+/// A set of plain words.
+pub(in crate::conversation::guard) type Words = HashSet<String, BuildHasherDefault<WordHasher>>;
+pub(super) type Table<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
+
+/// Fowler-Noll-Vo: short words, all of them ours, are looked up for every word of a conversation.
+#[derive(Default)]
+pub(in crate::conversation::guard) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 29
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    }
+}
+/// Short words within the names of kinds that are everywhere.
+const SAYS_NOTHING: [&str; 24] = [
+    "|", "por", "que", "ou", "sur", "le", "a", "di", "e", "is", "es", "in", "so", "as", "mark", "much", "many", "ne",
+    "ha", "via", "posta", "art", "uhr", "viel",
+];
+
+fn parts_of(word: &str) -> Vec<String> {
+    word.split(['\'', '-']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+impl Phrases {
+    pub(super) fn load_words(&mut self) {
+        let mut names: Vec<&str> = Vec::new();
+        let mut bit = |name| {
+            let at = names.iter().position(|it| *it == name).unwrap_or(names.len());
+            if at == names.len() {
+                names.push(name);
+            }
+            1u32.checked_shl(at as u32).unwrap_or_default()
+        };
+        for (language, words) in lines(include_str!("functions.txt")) {
+            let bit = bit(language);
+            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+                let word = self.words.entry(word).or_default();
+                word.languages |= bit;
+                word.is_function = true;
+            }
+        }
+        for (language, words) in lines(include_str!("languages.txt")) {
+            let bit = bit(language);
+            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+                self.words.entry(word).or_default().languages |= bit;
+            }
+        }
+        for (language, letters) in lines(include_str!("letters.txt")) {
+            let bit = bit(language);
+            letters.chars().for_each(|letter| *self.letters.entry(letter).or_default() |= bit);
+        }
+        self.german = names.iter().position(|language| *language == "de");
+        for (_, words) in lines(include_str!("task_words.txt")) {
+            self.task_words.extend(words.split_whitespace().map(|word| (plain(word), ())));
+        }
+        for (_, words) in lines(include_str!("numbers.txt")) {
+            let (ones, tens) = words.split_once(" ; ").unwrap_or((words, ""));
+            let ones = ones.split(' ').zip(0..);
+            for (word, number) in ones.chain(tens.split(' ').zip((2..).map(|tens| tens * 10))) {
+                self.words.entry(plain(word)).or_default().number = Some(number);
+            }
+        }
+        for (_, words) in lines(include_str!("months.txt")) {
+            let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
+            self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+            self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+        }
+        for (_, words) in lines(include_str!("meta.txt")) {
+            let (who, what) = words.split_once(" ; ").unwrap_or((words, ""));
+            self.meta[0].extend(who.split(' ').map(plain));
+            self.meta[1].extend(what.split(' ').map(plain));
+        }
+        for (_, words) in lines(include_str!("possessives.txt")) {
+            let (speaker, addressed) = words.split_once(" ; ").unwrap_or((words, ""));
+            for (words, owner) in [(speaker, Owner::Speaker), (addressed, Owner::Addressed)] {
+                self.possessives.extend(words.split(' ').map(|word| (plain(word), owner)));
+            }
+        }
+        for (bit, (_, words)) in lines(include_str!("synonyms.txt")).enumerate() {
+            for word in words.split_whitespace() {
+                self.words.entry(plain(word)).or_default().synonyms |= 1 << bit;
+            }
+        }
+        for (bit, (_, words)) in lines(include_str!("kinds.txt")).enumerate() {
+            for word in words.split_whitespace().map(plain).filter(|word| !SAYS_NOTHING.contains(&word.as_str())) {
+                let is_spaced = word.chars().all(|c| {
+                    !matches!(
+                        Script::of(c),
+                        Script::Han | Script::Katakana | Script::Hiragana | Script::Thai | Script::Hangul
+                    )
+                });
+                match word.strip_suffix('*') {
+                    Some(begin) => self.kind_parts[usize::from(!begin.is_ascii())].push((begin.to_owned(), 1 << bit)),
+                    None if is_spaced => *self.kinds.entry(word).or_default() |= 1 << bit,
+                    None => self.kind_parts[usize::from(!word.is_ascii())].push((word, 1 << bit)),
+                }
+            }
+        }
+    }
+}
+
+/// Words by which somebody speaks of himself.
+static FIRST_PERSON: LazyLock<Words> = LazyLock::new(|| {
+    "\
+    i my we our us me mine ich mein meine meiner meinen wir unser unsere mir je j mon ma mes nous notre mi mis yo \
+    nuestro nuestra nosotros somos mio mia siamo meu minha eu nossa ik mijn wij onze moj moja moje mam я мой моя \
+    мое мы меня нас benim bizim मेरा मेरी"
+        .split(' ')
+        .map(str::to_owned)
+        .collect()
+});
+
+impl Phrases {
+    pub(in crate::conversation::guard) fn is_function(&self, word: &str) -> bool {
+        self.words.get(word).is_some_and(|word| word.is_function)
+    }
+
+    /// Whether a word of a task or fact means the user.
+    pub(in crate::conversation::guard) fn is_user(&self, word: &str) -> bool {
+        self.meta[0].contains(word) || word.starts_with("user")
+    }
+
+    /// Whether a plain sentence speaks of the one who writes it.
+    pub(in crate::conversation::guard) fn has_first_person(&self, sentence: &str) -> bool {
+        sentence.split(|c: char| !is_of_word(c)).any(|word| FIRST_PERSON.contains(word))
+            || ["私", "我", "제 ", "저희", "ผม", "ฉัน"].iter().any(|word| sentence.contains(word))
+    }
+}
