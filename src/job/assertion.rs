@@ -130,16 +130,29 @@ impl From<Assertion> for AssertionFile {
     }
 }
 
-/// Twelve hexadecimal digits that stand for what is checked, however much it counts.
+/// Stands for what is observed, however it is compared and whatever it counts: a query's id stays when its `expected` is corrected.
 fn digest(file: &AssertionFile) -> String {
-    let checked = json!([file.cypher, file.expected, file.expression, file.changes]);
-    Sha256::digest(checked.to_string()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    match &file.cypher {
+        Some(cypher) => digits(&json!([cypher])),
+        None => digits(&json!([file.expression, file.changes])),
+    }
 }
 
-/// Gives each assertion whose id is taken already an id of its own.
+/// Twelve hexadecimal digits of a value.
+fn digits(value: &Value) -> String {
+    Sha256::digest(value.to_string()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Gives assertions of one id each an id of its own, by what it checks, so that their order means nothing. Only of those that
+/// check the same the place decides, and then either may.
 pub(super) fn tell_apart(assertions: &mut [Assertion]) {
+    let mut times = std::collections::BTreeMap::new();
+    assertions.iter().for_each(|assertion| *times.entry(assertion.id.clone()).or_insert(0) += 1);
     let mut taken = std::collections::BTreeSet::new();
     for assertion in assertions {
+        if times.get(&assertion.id).is_some_and(|times| *times > 1) {
+            assertion.id = AssertionId::new(format!("{}#{}", assertion.id, check_digits(assertion)));
+        }
         let first = assertion.id.clone();
         let mut copies = 1;
         while !taken.insert(assertion.id.clone()) {
@@ -147,6 +160,12 @@ pub(super) fn tell_apart(assertions: &mut [Assertion]) {
             assertion.id = AssertionId::new(format!("{first}#{copies}"));
         }
     }
+}
+
+/// The digits of what an assertion checks, and when.
+fn check_digits(assertion: &Assertion) -> String {
+    let file = AssertionFile::from(assertion.clone());
+    digits(&json!([file.when, file.holds_before, file.cypher, file.expected, file.expression, file.changes]))
 }
 
 #[cfg(test)]
@@ -163,15 +182,25 @@ mod tests {
         let mut weighed = query.clone();
         weighed["weight"] = json!(3);
         assert_eq!(read(query.clone()).id, read(weighed).id);
-        assert_ne!(read(query).id, read(json!({"cypher": "RETURN 1", "expected": 2})).id);
+        assert_eq!(read(query.clone()).id, read(json!({"cypher": "RETURN 1", "expected": 2})).id, "corrected");
+        assert_ne!(read(query).id, read(json!({"cypher": "RETURN 2", "expected": 1})).id);
         assert_eq!(read(json!({"name": "booked", "expression": "true"})).id, AssertionId::new("booked"));
     }
 
     #[test]
-    fn two_of_one_id_are_distinguished() {
-        let mut three = [1, 2, 3].map(|_| read(json!({"name": "a", "expression": "true"})));
-        tell_apart(&mut three);
-        assert_eq!(three.map(|one| one.id.to_string()), ["a", "a#2", "a#3"]);
+    fn two_of_one_id_are_distinguished_by_what_they_check() {
+        let ids = |checks: &[&str]| {
+            let mut all: Vec<Assertion> =
+                checks.iter().map(|check| read(json!({"name": "a", "expression": check}))).collect();
+            tell_apart(&mut all);
+            all.into_iter().map(|one| one.id.to_string()).collect::<Vec<_>>()
+        };
+        let (one, other) = (ids(&["true", "false"]), ids(&["false", "true"]));
+        assert_eq!((&one[0], &one[1]), (&other[1], &other[0]), "whatever their order");
+        assert!(one[0].starts_with("a#") && one[0] != one[1], "{one:?}");
+        let copies = ids(&["true", "true"]);
+        assert_eq!(copies[1], format!("{}#2", copies[0]));
+        assert_eq!(ids(&["true"]), ["a"]);
     }
 
     #[test]

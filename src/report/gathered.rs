@@ -1,6 +1,6 @@
 //! The report's parts about single trials, gathered while the trials are read one by one.
 //!
-//! Invariant: what is kept is bounded by the tasks, assertions and groups of a job, not by its trials; only of several models
+//! Invariant: what is kept is bounded by the cases, metrics and groups of a job, not by its trials; only of several models
 //! the scores are kept, to be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +13,12 @@ use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity
 
 /// How many different sentences of a kind are kept.
 const MOST: usize = 20;
+
+/// How many parts of a case and a dimension are kept apart; those that a judge or a conversation names are without bound.
+const MOST_PARTS: usize = 200;
+
+/// The label of the parts beyond, which stand together.
+const OTHER_PARTS: &str = "other parts";
 
 /// How many different reasons are kept for a task or an assertion with a group's trials.
 const REASONS: usize = 3;
@@ -149,6 +155,8 @@ impl Sentences {
 pub(super) struct Part {
     /// Its key within its case.
     pub(super) key: String,
+    /// The turn that it is about, where it is about one.
+    turn: Option<u32>,
     pub(super) label: String,
     pub(super) weight: Weight,
     /// When it came out well.
@@ -176,6 +184,24 @@ pub(super) struct Made {
 }
 
 impl Part {
+    /// The part of an item, or that of all others.
+    fn new(item: &Item, line: PassLine, is_others: bool) -> Part {
+        let (key, turn, label) = match is_others {
+            true => (String::new(), None, OTHER_PARTS.to_owned()),
+            false => (item.key().to_owned(), item.turn, item.label.clone()),
+        };
+        Part {
+            key,
+            turn,
+            label,
+            weight: item.weight,
+            line,
+            groups: BTreeMap::new(),
+            held_before: None,
+            not_checked: None,
+        }
+    }
+
     fn add(&mut self, group: usize, trial: &TrialRecord, item: &Item) {
         let made = self.groups.entry(group).or_default();
         made.tally.add(&item.component);
@@ -276,19 +302,15 @@ impl Gathered {
             let key = (trial.trial.case.clone(), dimension.name.clone());
             let parts = self.parts.entry(key).or_default();
             parts.reserve_exact(dimension.items.len().saturating_sub(parts.len()));
-            for (place, item) in dimension.items.iter().enumerate() {
-                if place == parts.len() {
-                    let (key, label, weight) = (item.key().to_owned(), item.label.clone(), item.weight);
-                    parts.push(Part {
-                        key,
-                        label,
-                        weight,
-                        line: dimension.pass_line(),
-                        groups: BTreeMap::new(),
-                        held_before: None,
-                        not_checked: None,
-                    });
-                }
+            let line = dimension.pass_line();
+            let mut taken = vec![false; parts.len()];
+            for (hint, item) in dimension.items.iter().enumerate() {
+                let place = place_of(parts, &taken, (hint, item)).unwrap_or_else(|| {
+                    parts.push(Part::new(item, line, parts.len() == MOST_PARTS));
+                    taken.push(false);
+                    parts.len() - 1
+                });
+                taken[place] = place < MOST_PARTS;
                 parts[place].add(group, trial, item);
             }
         }
@@ -310,6 +332,16 @@ impl Gathered {
     pub(super) fn parts(&self, case: &str, dimension: &str) -> &[Part] {
         self.parts.get(&(case.to_owned(), dimension.to_owned())).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The place of an item among the parts, of those that no other item of its trial has: most often that of the item in its
+/// scorecard. Items beyond the most that are kept apart have the last place.
+fn place_of(parts: &[Part], taken: &[bool], (hint, item): (usize, &Item)) -> Option<usize> {
+    let is_it = |place: &usize| {
+        parts.get(*place).is_some_and(|part| !taken[*place] && part.turn == item.turn && part.key == item.key())
+    };
+    let found = Some(hint).filter(is_it).or_else(|| (0..parts.len()).find(is_it));
+    found.or((parts.len() > MOST_PARTS).then_some(MOST_PARTS))
 }
 
 /// Why a trial says nothing about the agent, or did not come to its own end; empty where it did.
@@ -356,3 +388,6 @@ fn missing(trial: &TrialRecord) -> String {
         _ => missing.concat(),
     }
 }
+
+#[cfg(test)]
+mod tests;

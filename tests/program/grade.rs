@@ -49,6 +49,42 @@ fn a_run_is_graded_again_by_its_own_job_or_by_a_corrected_one() {
 }
 
 #[test]
+fn a_corrected_query_is_never_graded_by_the_rows_of_another() {
+    let with = |assertions: &str| {
+        let job = JOB.split("assertions:").next().unwrap();
+        format!("{job}assertions: [{assertions}]\n")
+    };
+    let query = |name: &str, label: &str, expected: u32| {
+        format!("{{{name}cypher: 'MATCH (r:{label}) RETURN count(r)', expected: {expected}, holdsBefore: true}}")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, assertions: &[String]| {
+        std::fs::write(folder.path().join(name), with(&assertions.join(", "))).unwrap();
+    };
+    let (reminders, people) = (query("name: n, ", "Reminder", 1), query("name: n, ", "Person", 0));
+    write("job.yml", &[query("", "Reminder", 5), reminders.clone(), people.clone()]);
+    let (status, words) = run(folder.path(), &["run", "job.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+
+    // The rows are those of the query, whatever stands before it.
+    write("swapped.yml", &[query("", "Reminder", 5), people.clone(), reminders.clone()]);
+    let (_, words) = run(folder.path(), &["grade", "--job", "swapped.yml"]);
+    assert!(words.contains("nothing came out otherwise"), "{words}");
+
+    // What is expected is corrected: the rows that were kept decide.
+    write("corrected.yml", &[query("", "Reminder", 1), reminders, people]);
+    let (status, words) = run(folder.path(), &["grade", "--job", "corrected.yml"]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("0.00 → 1.00 (2 conversations)"), "{words}");
+
+    // Another query under the same name was never run.
+    write("other.yml", &[query("name: n, ", "Contact", 1)]);
+    let (status, words) = run(folder.path(), &["grade", "--job", "other.yml"]);
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("was never run"), "{words}");
+}
+
+#[test]
 fn a_run_whose_journal_was_altered_is_incomplete_however_it_is_graded() {
     let folder = kept(JOB);
     let runs = std::fs::read_dir(folder.path().join("runs")).unwrap();

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::super::context::Context;
 use super::super::jobs::Loaded;
+use super::queries::with_rows_of;
 use crate::evidence::{AskedQuestion, Ending, Evidence, Judgement, Observed, Question, Usage};
 use crate::grade::{self, GradeInput, ReproduceError};
 use crate::job::{Case, Job, Panel};
@@ -101,7 +102,10 @@ impl<'a> Again<'a> {
         let card = match self.case_of(&trial) {
             Some(case) => {
                 let judgements = self.judgements(&mut trial, &case, &evidence)?;
-                let input = GradeInput { job: &self.job, case: &case, evidence: &evidence, clock: self.context.clock };
+                let held = self.held_case(&trial).filter(|_| self.is_corrected);
+                let by_query = held.map(|held| with_rows_of(&evidence, &held.assertions, &case.assertions));
+                let evidence = by_query.as_ref().unwrap_or(&evidence);
+                let input = GradeInput { job: &self.job, case: &case, evidence, clock: self.context.clock };
                 self.weighed(grade::grade(input, &judgements))
             }
             None => {
@@ -122,6 +126,12 @@ impl<'a> Again<'a> {
             Some(kept) if !self.is_corrected => Case::deserialize(&**kept).ok().map(Arc::new),
             _ => case(&self.job, &trial.trial.case, self.has_one_case),
         }
+    }
+
+    /// The case as the trial was held with it; `None` where an earlier version did not keep it.
+    fn held_case(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
+        let kept = trial.case.as_ref().and_then(|kept| Case::deserialize(&**kept).ok()).map(Arc::new);
+        kept.or_else(|| case(&self.first.as_ref()?.0, &trial.trial.case, self.has_one_case))
     }
 
     /// The questions about a trial, where it counts for the agent.

@@ -5,6 +5,7 @@ mod asking;
 mod bridge;
 mod check;
 mod earlier;
+mod queries;
 mod recorded;
 mod rejudge;
 mod text;

@@ -1,0 +1,63 @@
+use super::*;
+use crate::evidence::{Condition, TrialId};
+use crate::score::Scorecard;
+
+/// A trial whose `completeness` has these parts.
+fn trial(number: u32, items: &[(&str, Option<u32>, f64)]) -> TrialRecord {
+    let item = |(label, turn, score): &(&str, Option<u32>, f64)| Item {
+        turn: *turn,
+        ..Item::new(*label, Component::scored(Score::new(*score).unwrap(), ""))
+    };
+    let whole = Component::scored(Score::ONE, "");
+    let dimension = Dimension {
+        items: items.iter().map(item).collect(),
+        ..Dimension::new("completeness", Weight::ONE, whole.clone())
+    };
+    let (case, model) = ("c".to_owned(), "m".to_owned());
+    let id = TrialId { number, case, model, condition: Condition::WithoutFacts, repeat: number };
+    TrialRecord {
+        outcome: Some(Outcome::Graded),
+        scorecard: Some(Scorecard { dimensions: vec![dimension], failure_count: 0, penalty: 0.0, composite: whole }),
+        ..TrialRecord::planned(id)
+    }
+}
+
+/// Each part with the scores of its trials.
+fn parts(trials: &[TrialRecord]) -> Vec<(String, usize, f64)> {
+    let mut gathered = Gathered::default();
+    trials.iter().for_each(|trial| gathered.add(0, trial));
+    let made = |part: &Part| {
+        let tally = &part.groups[&0].tally;
+        (part.label.clone(), tally.scored, tally.mean().map_or(f64::NAN, Score::get))
+    };
+    gathered.parts("c", "completeness").iter().map(made).collect()
+}
+
+#[test]
+fn a_part_is_the_same_in_another_trial_by_its_name_and_turn_and_never_by_its_place() {
+    let trials = [
+        trial(1, &[("call Ann", Some(3), 1.0), ("say goodbye", Some(4), 1.0)]),
+        trial(2, &[("end politely", Some(3), 0.0), ("call Ann", Some(3), 0.5), ("call Ann", Some(9), 0.25)]),
+    ];
+    let expected = [("call Ann", 2, 0.75), ("say goodbye", 1, 1.0), ("end politely", 1, 0.0), ("call Ann", 1, 0.25)];
+    assert_eq!(parts(&trials), expected.map(|(label, count, mean)| (label.to_owned(), count, mean)));
+}
+
+#[test]
+fn parts_of_one_name_in_one_trial_are_paired_in_their_order() {
+    let trials = [trial(1, &[("a", None, 1.0), ("a", None, 0.0)]), trial(2, &[("a", None, 1.0), ("a", None, 0.5)])];
+    assert_eq!(parts(&trials), [("a".to_owned(), 2, 1.0), ("a".to_owned(), 2, 0.25)]);
+}
+
+#[test]
+fn parts_without_bound_are_pooled_beyond_the_most() {
+    let trials: Vec<TrialRecord> = (0..300)
+        .map(|number| {
+            let names = [format!("{number} x"), format!("{number} y")];
+            trial(number, &[(&names[0], None, 1.0), (&names[1], None, 0.0)])
+        })
+        .collect();
+    let parts = parts(&trials);
+    assert_eq!((parts.len(), parts[0].1), (MOST_PARTS + 1, 1));
+    assert_eq!(parts[MOST_PARTS], (OTHER_PARTS.to_owned(), 400, 0.5));
+}
