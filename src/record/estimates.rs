@@ -68,6 +68,10 @@ pub struct MeanFigure {
     /// The 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+    /// The interval by Student's t alone, of a score whose `interval` reaches farther: that one leaves room for cases that were not
+    /// seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_interval: Option<Interval>,
     /// The same by bootstrap-t, where the cases are skewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skewed_interval: Option<Interval>,
@@ -111,18 +115,20 @@ impl MeanFigure {
             degrees: figure.error.map(|error| error.degrees),
             over: figure.error.map(|error| error.over),
             interval: figure.interval(within).map(scaled),
+            t_interval: None,
             skewed_interval: figure.skewed.map(scaled).and_then(|it| it.cut(possible)),
         }
     }
 
     /// The figure of scores, whose interval leaves room for cases that were not seen. Bootstrap-t stands beside it where it reaches
     /// farther.
-    fn from_cells(cells: &[Cell], rng_seed: u64) -> Option<MeanFigure> {
+    pub(super) fn from_cells(cells: &[Cell], rng_seed: u64) -> Option<MeanFigure> {
         let figure = figure(cells, rng_seed)?;
         let (own, interval) = (MeanFigure::new(figure, SCORES, 1.0), figure.score_interval(SCORES));
         let is_within = |it: &Interval| interval.is_some_and(|own| own.covers(it.low) && own.covers(it.high));
         let skewed_interval = own.skewed_interval.filter(|it| !is_within(it));
-        Some(MeanFigure { interval, skewed_interval, ..own })
+        let t_interval = own.interval.filter(|by_t| interval != Some(*by_t));
+        Some(MeanFigure { interval, t_interval, skewed_interval, ..own })
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimates, TrialGroup, estimates};
+use super::{Estimates, MeanFigure, RepeatedFigure, TrialGroup, TriesFigure, estimates, passes, repeated};
 use crate::evidence::{Condition, case_and_persona};
 use crate::score::{Component, mean_of, mean_of_conditions};
+use crate::statistics::{Cell, Estimate};
 
 /// The job's figure for one of the agent's models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +69,18 @@ pub struct ConditionFigure {
     pub passed: u32,
     /// The mean of those that have one; missing where none has.
     pub figure: Component,
+    /// The interval of that mean over the repetitions: it holds for this case only. `None` where nothing was repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<MeanFigure>,
+    /// The share that passes, with Wilson's interval; `None` where nothing was repeated, or nothing is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<Estimate>,
+    /// pass@k and pass^k over its repetitions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<TriesFigure>,
+    /// Each metric, and each task and assertion, over its repetitions; in the document of a run, and not in its summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<RepeatedFigure>,
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -144,7 +157,20 @@ fn condition_figure(group: &TrialGroup) -> ConditionFigure {
     let n = group.composite.scored;
     let figure = group.composite.component().unwrap_or_else(|| Component::missing("no trials"));
     let TrialGroup { condition, planned, decided, passed, .. } = *group;
-    ConditionFigure { condition, n: n as u32, missing: (planned - n) as u32, decided, passed, figure }
+    let estimate = MeanFigure::from_cells(&[Cell { case: 0, values: group.composite.values }], 0);
+    let (pass_rate, tries) = passes::of_group(group);
+    ConditionFigure {
+        condition,
+        n: n as u32,
+        missing: (planned - n) as u32,
+        decided,
+        passed,
+        figure,
+        estimate: estimate.filter(|_| n > 1),
+        pass_rate,
+        tries,
+        metrics: repeated::figures(group),
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::TrialRecord;
 use super::judge_check::{self, TaskTally};
+use super::repeated::{self, PartTally};
+use super::{MeanFigure, TrialRecord};
 use crate::evidence::{Condition, TrialId};
 use crate::score::{Component, Item, Outcome, Score, Weight};
-use crate::statistics::Sums;
+use crate::statistics::{Cell, Interval, Sums};
 
 /// The trials of one case and model in one condition, added up.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,8 @@ pub struct TrialGroup {
     pub dimensions: Vec<DimensionTally>,
     /// The tasks, in the order of the case.
     pub(super) tasks: Vec<TaskTally>,
+    /// The parts of its metrics, where trials are repeated.
+    pub(super) parts: Vec<PartTally>,
     /// How many tries of messages failed, in all trials.
     pub failure_count: u32,
     /// The sum of the penalties for them.
@@ -143,6 +146,11 @@ impl Tally {
         self.mean_without(0.0)
     }
 
+    /// The 95 % interval of that mean over the repetitions of one case; `None` of fewer than two, and where nothing shows a spread.
+    pub fn interval(&self) -> Option<Interval> {
+        MeanFigure::from_cells(&[Cell { case: 0, values: self.values }], 0)?.interval
+    }
+
     fn mean_without(&self, lost: f64) -> Option<Score> {
         (self.scored > 0).then(|| Score::clamped((self.sum - lost) / self.scored as f64))
     }
@@ -200,6 +208,7 @@ impl TrialGroup {
             composite: Tally::default(),
             dimensions: Vec::new(),
             tasks: Vec::new(),
+            parts: Vec::new(),
             failure_count: 0,
             penalties: 0.0,
             failed_ms: 0.0,
@@ -262,6 +271,9 @@ impl TrialGroup {
             });
             if dimension.metric() == "tasks" && trial.evidence.as_ref().is_none_or(|it| it.transcript.has_reply()) {
                 judge_check::add(&mut self.tasks, dimension);
+            }
+            if self.planned > 1 {
+                repeated::add(&mut self.parts, dimension);
             }
             self.dimensions[place].has_items |= !dimension.items.is_empty();
             let known = &mut self.dimensions[place];

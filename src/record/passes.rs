@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::TrialGroup;
 use super::estimates::CaseGroups;
 use crate::score::{pass_at_k, pass_hat_k_unbiased};
 use crate::statistics::{Estimate, Share, Sums, rate};
@@ -71,6 +72,15 @@ pub(super) fn of_cases(cases: &[CaseGroups<'_>]) -> Option<Passes> {
         flaky: repeated.iter().filter(|group| group.passed > 0 && group.passed < group.all).count() as u32,
         tries: tries(&repeated),
     })
+}
+
+/// The share of a group's repetitions that pass, and pass@k and pass^k over them; nothing of a single one.
+pub(super) fn of_group(group: &TrialGroup) -> (Option<Estimate>, Vec<TriesFigure>) {
+    if group.decided < 2 {
+        return (None, Vec::new());
+    }
+    let counted = [Counted { case: 0, all: group.decided, passed: group.passed }];
+    (rate(&shares(&counted)), tries(&counted))
 }
 
 /// The mean over each case of what its kinds and conditions come to.

@@ -58,6 +58,14 @@ impl RunSummary {
         label(self.verdict, self.has_no_gate)
     }
 
+    /// The same without the figures of each metric, task and assertion over repetitions.
+    pub fn without_repeated(&self) -> RunSummary {
+        let mut summary = self.clone();
+        let cases = summary.figures.iter_mut().flat_map(|figure| &mut figure.cases);
+        cases.flat_map(|case| &mut case.conditions).for_each(|condition| condition.metrics.clear());
+        summary
+    }
+
     /// Whether this version of eval-job can read it.
     pub fn is_readable(&self) -> bool {
         self.version <= FORMAT_VERSION

@@ -114,15 +114,22 @@ fn uplift_text(uplift: MeanFigure) -> Option<String> {
 }
 
 fn figure_text(figure: MeanFigure) -> String {
-    let interval =
-        figure.interval.map(|Interval { low, high }| format!(" ({} to {})", two_decimals(low), two_decimals(high)));
-    format!("{}{}", two_decimals(figure.mean), interval.unwrap_or_default())
+    let range = |it: Interval| format!("{} to {}", two_decimals(it.low), two_decimals(it.high));
+    let mean = two_decimals(figure.mean);
+    match (figure.interval.map(range), figure.t_interval.map(range)) {
+        (Some(interval), Some(by_t)) if interval != by_t => {
+            format!("{mean} ({interval}; by Student's t alone {by_t})")
+        }
+        (Some(interval), _) => format!("{mean} ({interval})"),
+        (None, _) => mean,
+    }
 }
 
 fn passes(passes: &Passes) -> String {
     let percent = |value: f64| format!("{:.0} %", value * 100.0);
     let Estimate { value, interval } = passes.rate;
-    let interval = interval.map(|it| format!(", {} to {}", percent(it.low), percent(it.high))).unwrap_or_default();
+    let interval =
+        interval.map(|it| format!(", {} to {} by Wilson", percent(it.low), percent(it.high))).unwrap_or_default();
     let is_by_case = (value - f64::from(passes.passed) / f64::from(passes.n.max(1))).abs() >= 0.005;
     let by_case = if is_by_case { ", each case weighing the same" } else { "" };
     let mut text = format!(
@@ -184,7 +191,11 @@ fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &
         }
         None => {
             let least = two_decimals(repeated(f64::INFINITY).half_width());
-            format!("{of}: {more_cases} would halve the interval; repetitions without end would make it ±{least}")
+            let repeated = match least == two_decimals(now.half_width()) {
+                true => format!("repetitions leave it at ±{least}"),
+                false => format!("repetitions without end would make it ±{least}"),
+            };
+            format!("{of}: {more_cases} would halve the interval; {repeated}")
         }
     })
 }

@@ -6,6 +6,7 @@ use super::super::gathered::{Made, Measured, Part};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, PassLine, Weight};
+use crate::statistics::Interval;
 
 /// Columns of a mark.
 const MARK: usize = 7;
@@ -97,9 +98,15 @@ fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
         // The mark says how many held.
         _ if holds && made.tally.count() > 1 => made.reasons.join("; "),
         Some(component) if made.tally.count() == 1 || made.reasons.is_empty() => component.why().to_owned(),
-        Some(component) => format!("{}: {}", component.why(), made.reasons.join("; ")),
+        Some(component) => format!("{}{}: {}", component.why(), interval(made), made.reasons.join("; ")),
         None => String::new(),
     }
+}
+
+/// The interval of a part's mean over its repetitions.
+fn interval(made: &Made) -> String {
+    let text = |it: Interval| format!(" ({} to {})", two_decimals(it.low), two_decimals(it.high));
+    made.tally.interval().map(text).unwrap_or_default()
 }
 
 /// Whether all reasons of a part are among the troubles, which are shown once for all parts.

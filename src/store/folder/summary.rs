@@ -86,6 +86,8 @@ pub(super) fn delete(folder: &Path) -> io::Result<()> {
 /// [`StoreError::Io`].
 pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lines: usize) -> Result<(), StoreError> {
     let (path, beside) = (folder.join(name), folder.join(format!("{name}.partial")));
+    // What each task made of its repetitions is in the journal; lists of many runs read this file.
+    let summary = &summary.without_repeated();
     let write = || -> io::Result<()> {
         let mut json =
             serde_json::to_vec_pretty(&Summary { summary, journal_lines, journal_bytes: journal_length(folder) })?;
