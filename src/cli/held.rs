@@ -224,17 +224,24 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
         return Ok(None);
     }
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-    let records = match value.get("runs") {
-        Some(runs) => runs.as_array().cloned().unwrap_or_default(),
-        None => vec![value],
+    let parsed = match serde_json::from_str::<Shape>(&text) {
+        Ok(Shape { runs: Some(_) }) => serde_json::from_str(&text).map(|several: SeveralRuns| several.runs),
+        _ => serde_json::from_str(&text).map(|record: RunRecord| vec![record]),
     };
-    let mut trials = Vec::new();
-    for record in records {
-        let record: RunRecord = serde_json::from_value(record).map_err(|error| unreadable(error.to_string()))?;
-        trials.extend(record.trials);
-    }
-    Ok(Some(trials))
+    let records = parsed.map_err(|error| unreadable(error.to_string()))?;
+    Ok(Some(records.into_iter().flat_map(|record| record.trials).collect()))
+}
+
+/// Whether a document is of several runs, without holding any of it.
+#[derive(serde::Deserialize)]
+struct Shape {
+    runs: Option<serde::de::IgnoredAny>,
+}
+
+/// The document of several runs.
+#[derive(serde::Deserialize)]
+struct SeveralRuns {
+    runs: Vec<RunRecord>,
 }
 
 fn no_such(typed: &str, runs: &Path) -> CliError {

@@ -1,7 +1,12 @@
 //! The summary of several jobs of one command.
 
-use super::{Ink, Page, Paint, Screen, count, two_decimals};
-use crate::record::{RunSummary, Verdict};
+use super::comparison::signed;
+use super::{Ink, Page, Paint, Screen, count, plain, two_decimals};
+use crate::record::{ModelFigure, RunSummary, Verdict};
+use crate::statistics::{Cell, Interval, Sums, figure};
+
+/// With fewer jobs an interval is too wide to show anything.
+const LEAST_JOBS: u32 = 3;
 
 /// Columns of a verdict.
 const VERDICT: usize = 11;
@@ -35,7 +40,41 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
     let not_run = (not_run > 0).then(|| screen.ink.unsure(&format!("{} not run", count(not_run, "job"))));
     let counts: Vec<String> = counts.chain(not_run).collect();
     page += &format!("{}\n", counts.join(", "));
+    over_jobs(runs.iter().map(|(run, _)| *run)).into_iter().for_each(|line| page += &format!("{line}\n"));
     page
+}
+
+/// What each model comes to over the jobs, where several have a figure: each job weighs the same.
+fn over_jobs<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<String> {
+    let figures: Vec<&ModelFigure> = runs.flat_map(|run| &run.figures).collect();
+    let mut models: Vec<&str> = Vec::new();
+    for figure in &figures {
+        if !models.contains(&figure.model.as_str()) {
+            models.push(&figure.model);
+        }
+    }
+    let of_model = |model: &&str| {
+        let own: Vec<&ModelFigure> = figures.iter().filter(|figure| figure.model == *model).copied().collect();
+        let scores = own.iter().filter_map(|figure| figure.figure.score()).map(|score| score.get());
+        let uplifts = own.iter().filter_map(|figure| Some(figure.estimates.as_ref()?.uplift?.mean));
+        let score = mean_over_jobs(scores, Interval { low: 0.0, high: 1.0 }, two_decimals);
+        let uplift = mean_over_jobs(uplifts, Interval { low: -1.0, high: 1.0 }, signed);
+        let score = score.map(|text| format!("score {text}"));
+        let parts: Vec<String> = score.into_iter().chain(uplift.map(|text| format!("the facts add {text}"))).collect();
+        let name = if models.len() > 1 { format!("{}: ", plain(model)) } else { String::new() };
+        (!parts.is_empty()).then(|| format!("{name}{}", parts.join("; ")))
+    };
+    models.iter().filter_map(of_model).collect()
+}
+
+/// The mean over jobs, with Student's t interval from three on: `0.71 (0.60 to 0.82) over 5 jobs`; `None` of fewer than two.
+fn mean_over_jobs(values: impl Iterator<Item = f64>, possible: Interval, text: fn(f64) -> String) -> Option<String> {
+    let cells: Vec<Cell> =
+        values.enumerate().map(|(case, value)| Cell { case, values: Sums::from_iter([value]) }).collect();
+    let figure = figure(&cells, 0).filter(|figure| figure.cases > 1)?;
+    let interval = figure.interval(possible).filter(|_| figure.cases >= LEAST_JOBS);
+    let range = interval.map(|it| format!(" ({} to {})", text(it.low), text(it.high))).unwrap_or_default();
+    Some(format!("{}{range} over {}", text(figure.mean), count(figure.cases as usize, "job")))
 }
 
 /// How many of these runs came to each verdict, such as `2 passed`; verdicts that none came to are left out, but passed.
@@ -63,5 +102,21 @@ fn outcome(run: &RunSummary) -> (&'static str, Paint) {
         Verdict::Passed => ("passed", Ink::good),
         Verdict::GateFailed => ("failed", Ink::bad),
         Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted => (run.verdict.label(), Ink::unsure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_over_jobs_have_students_t_from_three_on() {
+        let all = Interval { low: 0.0, high: 1.0 };
+        let over = |values: &[f64]| mean_over_jobs(values.iter().copied(), all, two_decimals);
+        assert_eq!(over(&[0.5]), None);
+        assert_eq!(over(&[0.5, 0.7]).unwrap(), "0.60 over 2 jobs");
+        // SciPy 1.17.1: stats.t.interval(.95, 2, .6, stats.sem([.5, .6, .7])) is 0.3516 to 0.8484.
+        assert_eq!(over(&[0.5, 0.6, 0.7]).unwrap(), "0.60 (0.35 to 0.85) over 3 jobs");
+        assert_eq!(over(&[0.5, 0.5, 0.5]).unwrap(), "0.50 over 3 jobs");
     }
 }

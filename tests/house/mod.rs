@@ -31,7 +31,29 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 /// A file's code without its inline tests and comments.
 pub fn code(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    without_tests(&fs::read_to_string(path).unwrap())
+}
+
+/// Tests in a file of their own may be named above the imports; those within a file come last.
+fn without_tests(text: &str) -> String {
+    let mut code = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[cfg(test)]" {
+            match lines.peek().copied().unwrap_or_default() {
+                next if next.starts_with("mod ") && next.ends_with(';') => drop(lines.next()),
+                next if next.starts_with("mod ") => break,
+                _ => {}
+            }
+        } else if !line.trim_start().starts_with("//") {
+            code.push(line);
+        }
+    }
+    code.join("\n")
+}
+
+#[test]
+fn imports_below_the_name_of_a_test_file_are_code() {
+    let text = "mod a;\n#[cfg(test)]\nmod tests;\n// no\nuse crate::b;\n#[cfg(test)]\nmod more {\nuse crate::c;\n}\n";
+    assert_eq!(without_tests(text), "mod a;\nuse crate::b;");
 }
