@@ -86,8 +86,9 @@ pub enum GateRule<'a> {
     MaxFlake(f64, u32, u32),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
-    /// How many repetitions may be held until the models are told apart, and how they ended; `None` where they have not.
-    Until(u32, Option<RepeatsEnded>),
+    /// How many repetitions may be held until the models are told apart, how they ended, `None` where they have not, and how many
+    /// came to their end.
+    Until(u32, Option<RepeatsEnded>, usize),
     /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
     Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
 }
@@ -140,7 +141,8 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         let is_decided = ended.is_some_and(|ended| ended.decision == Decision::Decided);
         let most = until.looks.last().copied().unwrap_or_default();
         let state = if is_decided { GateState::Kept } else { GateState::Open };
-        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended), state });
+        let held = run.groups.iter().map(|group| group.ended).min().unwrap_or_default();
+        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended, held), state });
     }
     lines
 }

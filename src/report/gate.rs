@@ -54,7 +54,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
             format!("latencyP95 {most}: {found}")
         }
-        GateRule::Until(most, ended) => until_text(*most, *ended),
+        GateRule::Until(most, ended, held) => until_text(*most, *ended, *held),
         GateRule::Baseline(allowed, name, check, figure) => {
             let run = check.and_then(|check| check.run.as_deref());
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
@@ -69,9 +69,12 @@ fn rule_text(line: &GateLine<'_>) -> String {
     }
 }
 
-fn until_text(most: u32, ended: Option<RepeatsEnded>) -> String {
+fn until_text(most: u32, ended: Option<RepeatsEnded>, held: usize) -> String {
     let Some(RepeatsEnded { repeats, decision }) = ended else {
-        return format!("until decided: no repetition of {most} was held to its end");
+        return match held {
+            0 => format!("until decided: no repetition of {most} was held to its end"),
+            _ => format!("until decided: cut off after {}, of {most} at most", count(held, "whole repetition")),
+        };
     };
     let held = count(repeats as usize, "repetition");
     match decision {
