@@ -212,6 +212,41 @@ mod tests {
         assert_eq!((unshared.only_baseline.len(), unshared.only_run.len()), (4, 2));
     }
 
+    /// About normal, with this standard deviation.
+    fn noise(rng: &mut fastrand::Rng, deviation: f64) -> f64 {
+        ((0..12).map(|_| rng.f64()).sum::<f64>() - 6.0) * deviation
+    }
+
+    #[test]
+    fn how_often_a_tolerated_drop_breaks_the_gate_is_what_the_documentation_says() {
+        let mut rng = fastrand::Rng::with_seed(16);
+        let baseline = scores(&[0.7; 20]);
+        let mut broken = |drop: f64| {
+            let nights = (0..200).filter(|_| {
+                let night: Vec<f64> = (0..20).map(|_| 0.7 - drop + noise(&mut rng, 0.05)).collect();
+                beside(&baseline, &scores(&night)).has_dropped
+            });
+            nights.count()
+        };
+        let [tolerated, near] = [broken(0.02), broken(0.025)];
+        assert!((24..=50).contains(&tolerated) && (44..=84).contains(&near), "{tolerated} and {near} of 200");
+    }
+
+    #[test]
+    fn one_baseline_for_many_nights_errs_as_the_documentation_says() {
+        let mut rng = fastrand::Rng::with_seed(17);
+        let mut night = || scores(&(0..20).map(|_| 0.5 + noise(&mut rng, 0.1)).collect::<Vec<_>>());
+        let red: Vec<usize> = (0..40)
+            .map(|_| {
+                let baseline = night();
+                (0..30).filter(|_| beside(&baseline, &night()).has_dropped).count()
+            })
+            .collect();
+        let some = red.iter().filter(|nights| **nights > 0).count();
+        assert!((4..=20).contains(&some), "of 40 baselines {some} have a red night: {red:?}");
+        assert!(red.iter().any(|nights| *nights >= 6), "a lucky baseline has many: {red:?}");
+    }
+
     #[test]
     fn a_drop_is_claimed_as_rarely_of_six_models_as_of_one() {
         let mut rng = fastrand::Rng::with_seed(10);

@@ -192,7 +192,10 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
         ),
         Some(now) => {
             let since = if now.changes.is_empty() { "" } else { " since then" };
-            let over = format!("{}, {}", count(now.nights_since, "night"), count(now.cases, "case"));
+            let differs = series.iter().any(|other| other.conditions != now.conditions);
+            let labels: Vec<&str> = now.conditions.iter().map(|condition| condition.label()).collect();
+            let conditions = if differs { format!(", {}", labels.join(" and ")) } else { String::new() };
+            let over = format!("{}, {}{conditions}", count(now.nights_since, "night"), count(now.cases, "case"));
             match now.too_few {
                 true => (
                     Ink::unsure,

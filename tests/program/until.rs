@@ -30,6 +30,11 @@ fn models_that_differ_are_told_apart_after_a_few_repetitions_and_no_more_are_hel
     let repeats = ended["repeats"].as_u64().unwrap();
     assert_eq!(ended["decision"], "decided", "{ended}");
     assert!(repeats < 10, "{ended}");
+    // The record says where each conversation and that of the first model part.
+    let of =
+        |model: &str| record["trials"].as_array().unwrap().iter().find(|it| it["trial"]["model"] == model).unwrap();
+    assert_eq!(of("new")["divergence"], json!({"from": "old", "turn": 1, "by": "agent"}));
+    assert!(of("old").get("divergence").is_none());
     // What was planned beyond is none of the run, and is not missed.
     assert_eq!(record["trials"].as_array().unwrap().len() as u64, 8 * 2 * repeats);
     assert_eq!(record["provenance"]["until"]["looks"].as_array().unwrap().last().unwrap(), 20);
@@ -148,6 +153,15 @@ fn a_run_that_was_cut_off_in_a_later_repetition_is_not_looked_at_before_that_rep
     kept.cut_after(28);
     let (_, page) = kept.desk.typed("show");
     assert!(flat(&page).contains("until decided: cut off after 2 whole repetitions, of 10 at most"), "{page}");
+    assert!(page.contains("was cut off before its end; eval-job run --resume"), "{page}");
+    assert!(kept.desk.typed("list").1.contains("  cut off "), "{}", kept.desk.typed("list").1);
+    {
+        // As the process that writes it holds it.
+        let open = std::fs::OpenOptions::new().append(true).open(&kept.journal).unwrap();
+        open.lock().unwrap();
+        assert!(kept.desk.typed("list").1.contains("  goes on "), "{}", kept.desk.typed("list").1);
+        assert!(kept.desk.typed("show").1.contains("goes on in another process"));
+    }
     let (status, page) = kept.desk.typed(&format!("{HARD} --resume"));
     assert!(status == 0 || status == 101, "{page}");
     let resumed = record(&kept.desk);

@@ -243,7 +243,7 @@ impl JournalFile {
 
 impl JournalFile {
     /// Whether another process holds the journal, as one does that writes it.
-    fn is_being_written(&self) -> bool {
+    pub fn is_being_written(&self) -> bool {
         let file = std::fs::File::open(&self.path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
     }
