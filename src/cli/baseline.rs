@@ -7,6 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::team;
+use crate::plan::Refusal;
 use crate::record::{ListedRun, Verdict};
 use crate::report;
 use crate::store::folder::{Baseline, BaselineName, RunsFolder, StoreError};
@@ -24,6 +25,10 @@ pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &P
 fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
     let runs = RunsFolder::at(&args.runs.runs_dir);
+    if runs.names()?.iter().any(|folder| folder.rsplit('-').next() == Some(&args.name.to_string())) {
+        let what = format!("{} is the id of a run, and would mean two things as the name of a baseline", args.name);
+        return Err(CliError::Unprepared(Refusal::new(what, "another name: main, release-1.2")));
+    }
     // A list believes a summary; what every later run is compared with is read whole.
     let mut stored = runs.open(args.run.as_deref())?;
     let run = ListedRun::from(&stored.read(|_, _| ())?.summary);

@@ -19,6 +19,7 @@ const AT_ONCE: usize = 200;
 
 /// Shows the runs that are kept, oldest first.
 pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+    let folder = RunsFolder::at(&args.runs.runs_dir);
     let runs = IndexedRuns::new(RunsFolder::at(&args.runs.runs_dir));
     let mut elsewhere = team::elsewhere(&args.runs.runs_dir, context, printer)?.into_iter().peekable();
     let here: Box<dyn Iterator<Item = Result<ListedRun, StoreError>>> = match runs.runs() {
@@ -42,8 +43,13 @@ pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Res
             }
         };
         match args.json {
-            true => lines += &format!("{}{}", if count == 0 { "[\n" } else { ",\n" }, json(&run)?),
-            false => lines += &format!("{}\n", report::listing(&run, context.stdout_ink, context.width)),
+            true => {
+                lines += &format!("{}{}", if count == 0 { "[\n" } else { ",\n" }, json(&run, state(&run, &folder))?)
+            }
+            false => {
+                let label = state(&run, &folder).label().unwrap_or(run.verdict_label());
+                lines += &format!("{}\n", report::listing_as(&run, label, context.stdout_ink, context.width));
+            }
         }
         count += 1;
         if count.is_multiple_of(AT_ONCE) {
@@ -58,15 +64,51 @@ pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Res
     Ok(0)
 }
 
+/// Whether a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum RunState {
+    /// It has, however it did.
+    Ended,
+    /// A process goes on with it.
+    Running,
+    /// It was cut off, and can be gone on with.
+    CutOff,
+}
+
+impl RunState {
+    /// The word for a run without a verdict.
+    fn label(self) -> Option<&'static str> {
+        match self {
+            RunState::Ended => None,
+            RunState::Running => Some("goes on"),
+            RunState::CutOff => Some("cut off"),
+        }
+    }
+}
+
+/// Whether a run has ended; one that is kept elsewhere has.
+fn state(run: &ListedRun, runs: &RunsFolder) -> RunState {
+    if run.finished_at.is_some() {
+        return RunState::Ended;
+    }
+    match runs.open(Some(&run.id)) {
+        Ok(journal) if journal.is_being_written() => RunState::Running,
+        Ok(_) => RunState::CutOff,
+        Err(_) => RunState::Ended,
+    }
+}
+
 /// A run on one line.
-fn json(run: &ListedRun) -> Result<String, CliError> {
+fn json(run: &ListedRun, state: RunState) -> Result<String, CliError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Line<'a> {
         #[serde(flatten)]
         run: &'a ListedRun,
         exit_status: u8,
+        state: RunState,
     }
-    let line = Line { run, exit_status: run.verdict.exit_status() };
+    let line = Line { run, exit_status: run.verdict.exit_status(), state };
     serde_json::to_string(&line).map_err(|error| CliError::Internal(error.to_string()))
 }

@@ -8,7 +8,7 @@ use super::before_run::{BeforeRun, Checks, Start, checks};
 use super::cache::{self, tell_troubles};
 use super::cassettes::CassetteRun;
 use super::certificates;
-use super::compare::baseline_check;
+use super::compare::{baseline_check, note_check, recorded_check};
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
@@ -23,6 +23,7 @@ use super::signals::Signals;
 use super::stored::StoredPrompts;
 use super::team;
 use super::until;
+use crate::cassette::Cassette;
 use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{HeldTrials, Plan, Refusal};
 use crate::record::{Entry, Provenance, Verdict};
@@ -197,7 +198,6 @@ impl Jobs<'_> {
         };
         drop(drawing);
         tell_troubles(&cache, printer);
-        let cassette_written = job_cassette.close(&cassette, printer);
         finished.map_err(|source| match RunsFolder::delete_unbegun(&folder) {
             true => CliError::Journal {
                 folder: folder.clone(),
@@ -210,17 +210,25 @@ impl Jobs<'_> {
                 CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: Some(resume) }
             }
         })?;
-        self.compare(&folder, &keeper).await?;
+        self.compare(&folder, &keeper, &cassette).await?;
+        let cassette_written = job_cassette.close(&cassette, printer);
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         let stored = JournalFile::from_journal(&folder, &keeper.journal);
         Ok(EndedRun { cassette_written, ..read_back(id, &folder, stored, (context, printer))? })
     }
 
-    /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal.
-    async fn compare(&self, folder: &Path, keeper: &Keeper) -> Result<(), CliError> {
+    /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal, and in its
+    /// recording.
+    async fn compare(&self, folder: &Path, keeper: &Keeper, cassette: &Cassette) -> Result<(), CliError> {
         let (runs_dir, context) = (&self.args.runs.runs_dir, self.context);
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
-        let Some(check) = baseline_check(&mut stored, runs_dir, context)? else { return Ok(()) };
+        let provenance = stored.planned()?.summary.provenance;
+        let check = match recorded_check(cassette, &provenance) {
+            Some(check) => Some(check),
+            None => baseline_check(&mut stored, runs_dir, context)?,
+        };
+        let Some(check) = check else { return Ok(()) };
+        note_check(cassette, &provenance, &check);
         let entry = Entry::BaselineCompared { at: context.clock.wall(), check: Box::new(check) };
         let appended = match keeper.journal.append(&entry) {
             Ok(_) => keeper.journal.written().await,

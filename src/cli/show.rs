@@ -1,6 +1,6 @@
 //! `eval-job show [ID]`
 
-use super::args::ShowArgs;
+use super::args::{ShowArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
 use super::export::Printed;
@@ -33,6 +33,9 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
     }
+    if overview.summary.finished_at.is_none() && !overview.is_damaged() {
+        printer.note(&unended_text(&overview, &run, args));
+    }
     let cases = args.case.as_deref().map(|case| cases(case, &overview)).transpose()?;
     let prompts = StoredPrompts::from_run(&run, context.clock);
     let shown = Shown { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
@@ -48,6 +51,16 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     }
     outputs::write(&files, &[OutputRun { run: &run, prompts: &prompts, overview: &overview }])?;
     Ok(overview.summary.verdict.exit_status())
+}
+
+/// That a run has not ended: another process goes on with it, or it was cut off and can be gone on with.
+fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> String {
+    let id = &overview.summary.id;
+    if run.is_being_written() {
+        return format!("note: run {id} goes on in another process: this is what is kept of it so far");
+    }
+    let flag = runs_dir_flag(&args.runs.runs_dir);
+    format!("note: run {id} was cut off before its end; eval-job run --resume {id}{flag} goes on with it")
 }
 
 /// The selected cases: the one with this id, else all whose ids have it in them.

@@ -18,10 +18,11 @@ pub(super) fn rounds<'a>(
     (folder, keeper): (&'a Path, &'a Keeper),
     rng_seed: u64,
 ) -> Rounds<'a> {
-    let lanes = Box::new(plan.rounds(held).map(|lanes| lanes as Lanes<'a>));
+    let looks = plan.looks_left(&held);
+    let lanes = Box::new(plan.rounds(held, &looks).map(|lanes| lanes as Lanes<'a>));
     let Some(until) = plan.until.clone() else { return Rounds { lanes, ended: Box::new(|_| Ok(None)) } };
     let ended = move |place: usize| -> io::Result<Option<RepeatsEnded>> {
-        let Some(repeats) = until.looks.get(place).copied() else { return Ok(None) };
+        let Some(repeats) = looks.get(place).copied() else { return Ok(None) };
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
         let decision = decision(&comparisons(&run, Rules::for_run(Some(&until), rng_seed)), repeats, &until);

@@ -1,10 +1,12 @@
 //! Whether a score has dropped from a baseline's.
 
-use super::judged::differences;
+use std::collections::BTreeSet;
+
+use super::judged::{differences, with_missing};
 use super::{ALPHA, Scores, Subject};
-use crate::record::BaselineFigure;
+use crate::record::{BaselineFigure, BaselineOpen, BaselineUnshared};
 use crate::score::Score;
-use crate::statistics::{Difference, difference, holm};
+use crate::statistics::{Difference, Interval, difference, holm};
 
 /// A model with its scores and those of its baseline.
 #[derive(Debug, Clone, Copy)]
@@ -22,28 +24,82 @@ pub struct BesideBaseline<'a> {
 /// A score has dropped where the chance of such a difference is at most 5 % if there were none, among all models (Holm), and it is larger
 /// than allowed. It is kept where Student's t shows, of cases like those that were seen, that the drop is no larger than allowed, or where
 /// no pair differs; that is shown of all cases where it also holds with cases that were not seen (a test of non-inferiority).
+///
+/// Nothing is said where scores that are missing, were each the worst or the best that it could be, could turn that around, nor
+/// where no more than half of the cases of both sides have a pair with scores.
 pub fn beside_baseline(models: &[BesideBaseline<'_>], allowed_drop: f64, rng_seed: u64) -> Vec<BaselineFigure> {
-    let mut found: Vec<(&str, Difference)> = Vec::new();
-    for BesideBaseline { model, baseline, scores } in models {
-        let pairs = differences(&Subject::Score, baseline, scores, &baseline.pairs(scores));
-        found.extend(difference(&pairs, 1.0, rng_seed).map(|found| (*model, found)));
-    }
-    let chances = holm(&found.iter().map(|(_, found)| found.p).collect::<Vec<_>>());
-    found.iter().zip(chances).map(|((model, found), p)| figure(model, found, (p, allowed_drop))).collect()
+    let found: Vec<Found<'_>> = models.iter().filter_map(|beside| Found::new(*beside, rng_seed)).collect();
+    let chances = holm(&found.iter().map(|found| found.difference.p).collect::<Vec<_>>());
+    found.into_iter().zip(chances).map(|(found, p)| found.figure(p, allowed_drop)).collect()
 }
 
-fn figure(model: &str, found: &Difference, (p, allowed_drop): (f64, f64)) -> BaselineFigure {
-    BaselineFigure {
-        model: model.to_owned(),
-        pairs: found.figure.count,
-        cases: found.figure.cases,
-        difference: found.figure.mean,
-        interval: found.interval(),
-        is_kept: found.is_none() || found.seen_p(found.figure.mean + allowed_drop) <= ALPHA,
-        is_shown: found.above_p(-allowed_drop) <= ALPHA,
+/// The difference of one model from its baseline, and what it rests on.
+struct Found<'a> {
+    model: &'a str,
+    difference: Difference,
+    with_missing: Option<Interval>,
+    unshared: BaselineUnshared,
+    /// How many cases either side has, and how many of them have a pair with scores.
+    cases: [usize; 2],
+}
+
+impl Found<'_> {
+    fn new(BesideBaseline { model, baseline, scores }: BesideBaseline<'_>, rng_seed: u64) -> Option<Found<'_>> {
+        let (subject, pairs) = (Subject::Score, baseline.pairs(scores));
+        let difference = difference(&differences(&subject, baseline, scores, &pairs), 1.0, rng_seed)?;
+        let has_scores =
+            |rows: [u32; 2]| baseline.value(&subject, rows[0]).is_some() && scores.value(&subject, rows[1]).is_some();
+        let paired: BTreeSet<u32> =
+            pairs.iter().filter(|(_, _, rows)| has_scores(*rows)).map(|(case, ..)| *case).collect();
+        let left_out = baseline.left_out(scores, &pairs);
+        let all = baseline.cases().len() + left_out.only_second.len();
+        Some(Found {
+            model,
+            difference,
+            with_missing: with_missing(&subject, [baseline, scores], &pairs),
+            cases: [all, paired.len()],
+            unshared: BaselineUnshared {
+                only_baseline: left_out.only_first,
+                only_run: left_out.only_second,
+                unpaired: left_out.unpaired,
+                without_score: left_out.first_lacks_score + left_out.second_lacks_score + left_out.both_lack_score,
+            },
+        })
+    }
+
+    fn figure(self, p: f64, allowed_drop: f64) -> BaselineFigure {
+        let found = &self.difference;
+        let mean = found.figure.mean;
         // A drop of exactly what is allowed is none that is larger, however its last digit is rounded.
-        has_dropped: p <= ALPHA && found.figure.mean < -allowed_drop - Score::HAIR,
-        possible_drop: Some(-found.least(ALPHA)),
+        let has_dropped = p <= ALPHA && mean < -allowed_drop - Score::HAIR;
+        let is_kept = found.is_none() || found.seen_p(mean + allowed_drop) <= ALPHA;
+        let is_shown = found.above_p(-allowed_drop) <= ALPHA;
+        let open = self.open(has_dropped, is_kept || is_shown, allowed_drop);
+        BaselineFigure {
+            model: self.model.to_owned(),
+            pairs: found.figure.count,
+            cases: found.figure.cases,
+            difference: mean,
+            interval: found.interval(),
+            is_kept: is_kept && open.is_none(),
+            is_shown: is_shown && open.is_none(),
+            has_dropped: has_dropped && open.is_none(),
+            possible_drop: Some(-found.least(ALPHA)),
+            with_missing: self.with_missing,
+            unshared: Some(self.unshared).filter(|unshared| !unshared.is_empty()),
+            open,
+        }
+    }
+
+    /// Why nothing is said of the drop, though the pairs with scores would.
+    fn open(&self, has_dropped: bool, is_kept: bool, allowed_drop: f64) -> Option<BaselineOpen> {
+        let [all, paired] = self.cases;
+        if 2 * paired <= all {
+            return Some(BaselineOpen::FewSharedCases { paired: paired as u32, all: all as u32 });
+        }
+        let Interval { low, high } = self.with_missing?;
+        let could_turn = has_dropped && high >= -allowed_drop || is_kept && low < -allowed_drop - Score::HAIR;
+        could_turn.then_some(BaselineOpen::MissingScores)
     }
 }
 
@@ -90,6 +146,105 @@ mod tests {
         assert!(!dropped.is_kept && dropped.has_dropped, "{dropped:?}");
         let noisy = one(&[0.1, 0.9, 0.2, 0.8, 0.5, 0.6], &[0.8, 0.2, 0.3, 0.6, 0.4, 0.7]);
         assert!(!noisy.is_kept && !noisy.has_dropped, "{noisy:?}");
+    }
+
+    /// The scores of these cases; a conversation without one broke.
+    fn partly(values: &[(usize, Option<f64>)]) -> Scores {
+        let mut scores = Scores::default();
+        for (case, value) in values {
+            let (case, model) = (format!("c{case}"), "m".to_owned());
+            let id = TrialId { number: 0, case, model, condition: Condition::WithoutFacts, repeat: 1 };
+            let planned = TrialRecord::planned(id);
+            scores.add(&match value {
+                Some(value) => TrialRecord {
+                    outcome: Some(Outcome::Graded),
+                    scorecard: Some(Scorecard {
+                        dimensions: Vec::new(),
+                        failure_count: 0,
+                        penalty: 0.0,
+                        composite: Component::scored(Score::new(*value).unwrap(), ""),
+                    }),
+                    ..planned
+                },
+                None => TrialRecord { outcome: Some(Outcome::Broken { error: "gone".to_owned() }), ..planned },
+            });
+        }
+        scores
+    }
+
+    fn beside(baseline: &Scores, scores: &Scores) -> BaselineFigure {
+        beside_baseline(&[BesideBaseline { model: "m", baseline, scores }], 0.03, 1).remove(0)
+    }
+
+    #[test]
+    fn scores_that_are_missing_leave_open_what_they_could_turn_around() {
+        let wobble = |case: usize| 0.01 * (case % 3) as f64;
+        let baseline = partly(&(0..24).map(|case| (case, Some(0.8 + wobble(case)))).collect::<Vec<_>>());
+        let night = |drop: f64, missing: usize| {
+            let score = |case: usize| (case >= missing).then(|| 0.8 - drop + wobble(case + 1));
+            beside(&baseline, &partly(&(0..24).map(|case| (case, score(case))).collect::<Vec<_>>()))
+        };
+        assert!(night(0.08, 0).has_dropped && night(0.0, 0).is_kept);
+        let dropped = night(0.08, 8);
+        assert!(!dropped.has_dropped && dropped.open == Some(BaselineOpen::MissingScores), "{dropped:?}");
+        assert!(dropped.with_missing.unwrap().high > -0.03, "{dropped:?}");
+        let kept = night(0.0, 8);
+        assert!(!kept.is_kept && kept.open == Some(BaselineOpen::MissingScores), "{kept:?}");
+        assert_eq!(kept.unshared.unwrap().without_score, 8);
+        // A single one among many changes nothing about a large drop.
+        assert!(night(0.3, 1).has_dropped, "{:?}", night(0.3, 1));
+    }
+
+    #[test]
+    fn pairs_of_half_of_the_cases_or_fewer_say_nothing_and_what_is_not_shared_is_named() {
+        let of = |cases: std::ops::Range<usize>, score: f64| {
+            partly(&cases.map(|case| (case, Some(score + 0.01 * (case % 3) as f64))).collect::<Vec<_>>())
+        };
+        let grown = beside(&of(0..10, 0.8), &of(0..20, 0.8));
+        assert_eq!(grown.open, Some(BaselineOpen::FewSharedCases { paired: 10, all: 20 }));
+        assert!(!grown.is_kept && !grown.has_dropped, "{grown:?}");
+        assert_eq!(grown.unshared.unwrap().only_run.len(), 10);
+        let filtered = beside(&of(0..20, 0.8), &of(0..3, 0.5));
+        assert!(!filtered.has_dropped && filtered.open.is_some(), "{filtered:?}");
+        let most = beside(&of(0..20, 0.8), &of(4..22, 0.8));
+        assert!(most.is_kept && most.open.is_none(), "{most:?}");
+        let unshared = most.unshared.unwrap();
+        assert_eq!((unshared.only_baseline.len(), unshared.only_run.len()), (4, 2));
+    }
+
+    /// About normal, with this standard deviation.
+    fn noise(rng: &mut fastrand::Rng, deviation: f64) -> f64 {
+        ((0..12).map(|_| rng.f64()).sum::<f64>() - 6.0) * deviation
+    }
+
+    #[test]
+    fn how_often_a_tolerated_drop_breaks_the_gate_is_what_the_documentation_says() {
+        let mut rng = fastrand::Rng::with_seed(16);
+        let baseline = scores(&[0.7; 20]);
+        let mut broken = |drop: f64| {
+            let nights = (0..200).filter(|_| {
+                let night: Vec<f64> = (0..20).map(|_| 0.7 - drop + noise(&mut rng, 0.05)).collect();
+                beside(&baseline, &scores(&night)).has_dropped
+            });
+            nights.count()
+        };
+        let [tolerated, near] = [broken(0.02), broken(0.025)];
+        assert!((24..=50).contains(&tolerated) && (44..=84).contains(&near), "{tolerated} and {near} of 200");
+    }
+
+    #[test]
+    fn one_baseline_for_many_nights_errs_as_the_documentation_says() {
+        let mut rng = fastrand::Rng::with_seed(17);
+        let mut night = || scores(&(0..20).map(|_| 0.5 + noise(&mut rng, 0.1)).collect::<Vec<_>>());
+        let red: Vec<usize> = (0..40)
+            .map(|_| {
+                let baseline = night();
+                (0..30).filter(|_| beside(&baseline, &night()).has_dropped).count()
+            })
+            .collect();
+        let some = red.iter().filter(|nights| **nights > 0).count();
+        assert!((4..=20).contains(&some), "of 40 baselines {some} have a red night: {red:?}");
+        assert!(red.iter().any(|nights| *nights >= 6), "a lucky baseline has many: {red:?}");
     }
 
     #[test]

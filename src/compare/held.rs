@@ -38,20 +38,38 @@ pub struct HeldBy {
     prompts: Vec<(String, String)>,
     /// The tool's version up to which scores mean the same: the first number that is not 0.
     version: String,
+    /// Where persona and judge were asked; `None` at their providers' own addresses.
+    endpoint: Option<String>,
+    /// Whether only the judge is asked there: no model played the persona.
+    is_judge_alone: bool,
     /// The digests of each case.
     cases: HashMap<String, CaseDigests>,
 }
 
-/// The digests of a case: of all of it, and of what decides how its conversations are held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The digests of a case: of each of its parts, in the order of their names, and of what decides how its conversations are held.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct CaseDigests {
-    whole: u64,
+    parts: Vec<(String, u64)>,
     conversation: u64,
 }
 
 impl CaseDigests {
     fn new(case: &Value) -> CaseDigests {
-        CaseDigests { whole: digest(case), conversation: digest(&conversation_of(case)) }
+        let parts = case.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), digest(value)));
+        let mut parts: Vec<(String, u64)> = parts.collect();
+        parts.sort();
+        CaseDigests { parts, conversation: digest(&conversation_of(case)) }
+    }
+
+    /// The names of the parts that differ, with commas between them.
+    fn differing(&self, other: &CaseDigests) -> String {
+        let differs = |one: &CaseDigests, other: &CaseDigests| -> Vec<String> {
+            one.parts.iter().filter(|part| !other.parts.contains(part)).map(|(key, _)| key.clone()).collect()
+        };
+        let mut keys = [differs(self, other), differs(other, self)].concat();
+        keys.sort();
+        keys.dedup();
+        keys.join(", ")
     }
 }
 
@@ -84,7 +102,15 @@ impl HeldBy {
             keys.retain(|key, _| !MAY_DIFFER.contains(&key.as_str()));
         }
         let prompts = provenance.prompts.iter().map(|prompt| (prompt.name.clone(), prompt.digest.clone())).collect();
-        HeldBy { job, prompts, version: compatible(&provenance.tool_version), cases }
+        HeldBy {
+            job,
+            prompts,
+            version: compatible(&provenance.tool_version),
+            endpoint: provenance.model_endpoint.clone(),
+            is_judge_alone: matches!(provenance.persona_model.as_str(), "script" | "scripted")
+                && provenance.reviewer_model.is_none(),
+            cases,
+        }
     }
 
     /// Takes in a trial's case, where the run's job does not hold it.
@@ -97,7 +123,7 @@ impl HeldBy {
     /// Takes in the cases of a run that was held alike, as far as they are not known.
     pub fn extend(&mut self, other: &HeldBy) {
         for (case, digest) in &other.cases {
-            self.cases.entry(case.clone()).or_insert(*digest);
+            self.cases.entry(case.clone()).or_insert_with(|| digest.clone());
         }
     }
 
@@ -117,6 +143,12 @@ impl HeldBy {
         let mut found = Vec::new();
         if self.version != other.version {
             found.push(difference("the version of eval-job", &self.version, &other.version));
+        }
+        if self.endpoint != other.endpoint {
+            let [first, second] = [self, other].map(|it| it.endpoint.as_deref().unwrap_or("the provider's"));
+            let what = "the address of persona and judge";
+            let is_of_judging = self.is_judge_alone && other.is_judge_alone;
+            found.push(HeldDifference { is_of_judging, ..difference(what, first, second) });
         }
         if self.job.is_null() != other.job.is_null() {
             let word = |job: &Value| if job.is_null() { "was not kept" } else { "was kept" };
@@ -139,7 +171,8 @@ impl HeldBy {
         let is_judged_apart =
             |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
         for case in cases.iter().take(CASES) {
-            let case_difference = difference(&format!("case {case}"), "one text", "another");
+            let parts = pair(case).map(|(one, other)| one.differing(other)).unwrap_or_default();
+            let case_difference = difference(&format!("case {case} ({parts})"), "one text", "another");
             found.push(HeldDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
         if let Some(more @ [_, ..]) = cases.get(CASES..) {

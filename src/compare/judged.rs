@@ -44,13 +44,14 @@ impl Serialize for Subject {
     }
 }
 
-/// How the second side is beside the first.
+/// How the second side is beside the first. Better and worse are shown in their direction alone: that there is a difference, by a
+/// test, and that the estimate is at least the least that matters; the true difference may be smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Relation {
-    /// It is shown to have more, and by as much as matters.
+    /// It is shown to have more, and the estimate is as much as matters.
     Better,
-    /// It is shown to have less, and by as much as matters.
+    /// It is shown to have less, and the estimate is as much as matters.
     Worse,
     /// It is shown to differ by less than matters.
     Same,
@@ -239,7 +240,7 @@ pub(super) fn compared(
 /// The least and the most that the difference could be, were each score that is missing 0 or 1.
 ///
 /// Source: worst-case bounds, Manski 1990.
-fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPair]) -> Option<Interval> {
+pub(super) fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPair]) -> Option<Interval> {
     let (mut low, mut high, mut is_missing) = (SideMeans::default(), SideMeans::default(), false);
     for &(case, condition, rows) in pairs {
         if matches!(subject, Subject::Condition(only) if *only != condition) {

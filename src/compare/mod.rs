@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::score::UntilDecided;
 
 pub use baseline::{BesideBaseline, beside_baseline};
-pub use divergence::{Divergence, PairDivergence, Speaker};
+pub use divergence::{Divergence, PairDivergence};
 pub use held::{HeldBy, HeldDifference};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::LeftOut;
-use super::divergence::TranscriptDigest;
 use super::judged::Subject;
-use crate::evidence::{Condition, case_and_persona};
+use crate::evidence::{Condition, TranscriptDigest, case_and_persona};
 use crate::record::TrialRecord;
 use crate::score::{Component, Outcome};
 

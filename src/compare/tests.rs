@@ -228,9 +228,24 @@ fn runs_that_were_not_held_alike_differ_by_what_is_named() {
             text("the version of eval-job", "0.1", "0.2"),
             text("scorer.temperature", "0.0", "0.5"),
             text("weights.tone", "nothing", "1.0"),
-            text("case b", "one text", "another"),
+            text("case b (tasks)", "one text", "another"),
         ]
     );
+}
+
+#[test]
+fn a_judge_of_the_same_name_at_another_address_is_another_one() {
+    let at = |endpoint: Option<&str>, persona: &str| {
+        let (model_endpoint, persona_model) = (endpoint.map(str::to_owned), persona.to_owned());
+        let provenance = Provenance { model_endpoint, persona_model, ..Provenance::default() };
+        HeldBy::new(&provenance, Some(&json!({})))
+    };
+    let [one, other] = ["http://one/v1", "http://other/v1"].map(|address| at(Some(address), "script"));
+    let found = one.differences_from(&other);
+    assert_eq!((found.len(), found[0].what.as_str()), (1, "the address of persona and judge"));
+    assert!(found[0].is_of_judging, "what was said did not come from there");
+    assert!(!one.differences_from(&at(None, "openai/persona"))[0].is_of_judging);
+    assert_eq!(one.differences_from(&at(Some("http://one/v1"), "script")), []);
 }
 
 #[test]

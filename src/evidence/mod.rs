@@ -7,6 +7,7 @@
 mod agent_message;
 mod agent_output;
 mod change;
+mod divergence;
 mod ending;
 mod event;
 mod fact_use;
@@ -28,6 +29,7 @@ mod value;
 pub use agent_message::AgentMessage;
 pub use agent_output::AgentOutput;
 pub use change::{Change, ChangeTime, Entity, PropertyChange};
+pub use divergence::{Speaker, TranscriptDigest};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
 pub use fact_use::FactUse;

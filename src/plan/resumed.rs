@@ -23,6 +23,12 @@ pub struct BegunTrial {
 }
 
 impl HeldTrials {
+    /// Whether a trial was begun, or is over.
+    pub(super) fn was_begun(&self, trial: &Trial) -> bool {
+        let number = &trial.id.number;
+        self.finished.contains(number) || self.begun.contains_key(number)
+    }
+
     /// The trial as it is still to be held; `None` for one that is over.
     pub(super) fn left(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{HeldTrials, Lane, Plan, Refusal};
-use crate::score::UntilDecided;
 
 /// The options of the command line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,13 +30,22 @@ pub(super) fn refusal(models: &[String], most: u32, cases: usize) -> Option<Refu
 }
 
 impl Plan {
-    /// The lanes of what is left of a run, in rounds that are held one after the other: up to each of the looks, or all at once
-    /// where the run has none.
+    /// The looks that are still to be taken of a run of which these trials were held; empty where the run has none. A look was
+    /// taken where a trial of a later repetition was begun: it is not taken again, whatever is held again of what came before it.
+    pub fn looks_left(&self, held: &HeldTrials) -> Vec<u32> {
+        let Some(until) = &self.until else { return Vec::new() };
+        let begun = self.trials().filter(|trial| held.was_begun(trial)).map(|trial| trial.id.repeat).max();
+        until.looks.iter().copied().filter(|look| begun.is_none_or(|begun| *look >= begun)).collect()
+    }
+
+    /// The lanes of what is left of a run, in rounds that are held one after the other: up to each of these looks, of which the
+    /// first round has all that is left before it, or all at once where there is none.
     pub fn rounds(
         &self,
         held: HeldTrials,
+        looks: &[u32],
     ) -> impl Iterator<Item = Box<dyn Iterator<Item = Lane> + Send>> + Send + use<> {
-        let looks = self.until.as_ref().map_or(vec![u32::MAX], |until: &UntilDecided| until.looks.clone());
+        let looks = if looks.is_empty() { vec![u32::MAX] } else { looks.to_vec() };
         let (held, share_state, all) = (Arc::new(held), self.share_state(), self.schedule.clone());
         let mut before = 0;
         looks.into_iter().map(move |look| {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Doubts, Entry, Fold, RunSummary, TrialRecord, restarts};
 use crate::evidence::figures::{FigureDocument, figures};
+use crate::evidence::{Condition, Speaker, TranscriptDigest, TrialId};
 
 /// Everything about a run in one document; it takes as much memory as all its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,8 @@ pub fn write_document<E>(
         trial: TrialRecord,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         figures: Vec<FigureDocument>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        divergence: Option<ModelDivergence>,
     }
 
     #[derive(Serialize)]
@@ -75,13 +78,60 @@ pub fn write_document<E>(
         summary: &'a RunSummary,
         trials: T,
     }
-    let with_figures = |trial: TrialRecord| {
+    let mut first = FirstModel::new(summary);
+    let mut with_figures = move |trial: TrialRecord| {
+        let divergence = first.divergence(&trial);
         let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice()).unwrap_or_default();
         let figures = if turns.is_empty() { Vec::new() } else { figures(turns) };
-        TrialWithFigures { figures: figures.into_iter().map(FigureDocument::from).collect(), trial }
+        TrialWithFigures { figures: figures.into_iter().map(FigureDocument::from).collect(), divergence, trial }
     };
-    let trials = trials.map(move |trial| trial.map(with_figures));
+    let trials = trials.map(move |trial| trial.map(&mut with_figures));
     write_streamed(trials, to, |trials| Document { summary, trials: Sequence::new(trials) })
+}
+
+/// Where a conversation and that of the run's first model part: of the same case, condition and repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ModelDivergence {
+    /// The first model.
+    from: String,
+    /// The first turn in which they differ, 0 for the greeting; nothing where all is the same.
+    turn: Option<u32>,
+    /// The speaker of the first message that differs.
+    by: Option<Speaker>,
+}
+
+/// The conversations of the first of several models, with which those of the others are compared. They come before them, case
+/// by case: those of one case are held.
+struct FirstModel {
+    model: Option<String>,
+    /// The case and the repetition.
+    of: (String, u32),
+    held: Vec<(Condition, TranscriptDigest)>,
+}
+
+impl FirstModel {
+    fn new(summary: &RunSummary) -> FirstModel {
+        let model = summary.provenance.models.first().filter(|_| summary.provenance.models.len() > 1).cloned();
+        FirstModel { model, of: Default::default(), held: Vec::new() }
+    }
+
+    fn divergence(&mut self, trial: &TrialRecord) -> Option<ModelDivergence> {
+        let (first, transcript) = (self.model.as_ref()?, &trial.evidence.as_ref()?.transcript);
+        let TrialId { case, model, condition, repeat, .. } = &trial.trial;
+        let digest = TranscriptDigest::new(transcript);
+        if self.of != (case.clone(), *repeat) {
+            (self.of, self.held) = ((case.clone(), *repeat), Vec::new());
+        }
+        if model == first {
+            self.held.push((*condition, digest));
+            return None;
+        }
+        let (_, theirs) = self.held.iter().find(|(known, _)| known == condition)?;
+        let parts = theirs.parts_at(&digest);
+        let (turn, by) = (parts.map(|(turn, _)| turn), parts.map(|(_, by)| by));
+        Some(ModelDivergence { from: first.clone(), turn, by })
+    }
 }
 
 /// Writes a document with a sequence in it that is read meanwhile, up to its first failure.

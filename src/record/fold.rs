@@ -12,6 +12,8 @@ pub struct Fold {
     /// Trials without any entry yet, by number.
     to_come: BTreeMap<u32, TrialId>,
     open: BTreeMap<u32, TrialRecord>,
+    /// Trials of the repetitions that were planned and are none of the run, as long as it does not go on.
+    beyond: Vec<TrialId>,
     /// How often trials are still held again, by number.
     restarts: BTreeMap<u32, u32>,
 }
@@ -21,7 +23,7 @@ impl Fold {
     pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, trials) = Overview::begin(entry)?;
         let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
-        Some(Fold { overview, to_come, open: BTreeMap::new(), restarts: BTreeMap::new() })
+        Some(Fold { overview, to_come, open: BTreeMap::new(), beyond: Vec::new(), restarts: BTreeMap::new() })
     }
 
     /// The same, where it is known how often each of these trials is held again: one that is over is not over as long as it is
@@ -34,8 +36,10 @@ impl Fold {
     /// that the run does not have is passed over.
     pub fn take(&mut self, entry: Entry) -> Option<(usize, TrialRecord)> {
         let Some(number) = entry.trial() else {
-            if let Entry::RepeatsEnded { ended, .. } = &entry {
-                self.drop_beyond(ended.repeats);
+            match &entry {
+                Entry::RepeatsEnded { ended, .. } => self.drop_beyond(ended.repeats),
+                Entry::RunResumed { .. } => self.take_back_beyond(),
+                _ => {}
             }
             self.overview.apply(entry);
             return None;
@@ -57,14 +61,23 @@ impl Fold {
 
     /// The repetitions beyond these are none of the run any more; none of them has begun.
     fn drop_beyond(&mut self, repeats: u32) {
-        let overview = &mut self.overview;
+        let (overview, beyond) = (&mut self.overview, &mut self.beyond);
         self.to_come.retain(|_, trial| {
             let is_kept = trial.repeat <= repeats;
             if !is_kept {
                 overview.drop_planned(trial);
+                beyond.push(trial.clone());
             }
             is_kept
         });
+    }
+
+    /// The run goes on: whether there are more repetitions is open again.
+    fn take_back_beyond(&mut self) {
+        for trial in self.beyond.drain(..) {
+            self.overview.add_planned(&trial);
+            self.to_come.insert(trial.number, trial);
+        }
     }
 
     /// All that is known of the run so far.

@@ -49,6 +49,55 @@ pub struct BaselineFigure {
     /// The largest drop that so many cases can't rule out, at 95 %; `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub possible_drop: Option<f64>,
+    /// The bounds of the difference, were each score that is missing the worst or the best possible; `None` where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_missing: Option<Interval>,
+    /// What only one of the runs has; `None` where they have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unshared: Option<BaselineUnshared>,
+    /// Why nothing is said of the drop, though the pairs with scores would; `None` where they decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<BaselineOpen>,
+}
+
+/// What is not compared with a baseline.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BaselineUnshared {
+    /// The cases that only the baseline has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_baseline: Vec<String>,
+    /// The cases that only the run has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_run: Vec<String>,
+    /// How many conversations of shared cases have no counterpart.
+    #[serde(default)]
+    pub unpaired: u32,
+    /// How many pairs have no score on one side or on both.
+    #[serde(default)]
+    pub without_score: u32,
+}
+
+impl BaselineUnshared {
+    /// Whether everything is compared.
+    pub fn is_empty(&self) -> bool {
+        *self == BaselineUnshared::default()
+    }
+}
+
+/// Why nothing is said of a drop, though the pairs with scores would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum BaselineOpen {
+    /// The scores that are missing could turn it around.
+    MissingScores,
+    /// No more than half of the cases of both runs have a pair with scores.
+    FewSharedCases {
+        /// How many have one.
+        paired: u32,
+        /// How many cases either run has.
+        all: u32,
+    },
 }
 
 /// The result of a rule of the gate.
@@ -86,8 +135,13 @@ pub enum GateRule<'a> {
     MaxFlake(f64, u32, u32),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
-    /// How many repetitions may be held until the models are told apart, and how they ended; `None` where they have not.
-    Until(u32, Option<RepeatsEnded>),
+    /// How many repetitions may be held until the models are told apart, how they ended, `None` where they have not, and how many
+    /// came to their end.
+    Until(u32, Option<RepeatsEnded>, usize),
+    /// The least share of conversations in which the persona plays its part, in how many it did, and how many were held.
+    MinValidity(f64, usize, usize),
+    /// How many assertions can't fail, and how many held before the conversation.
+    Vacuous(usize, usize),
     /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
     Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
 }
@@ -135,14 +189,38 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
             lines.push(GateLine { model, rule, state });
         }
     }
+    lines.extend(min_validity(run).into_iter().chain(vacuous(run)));
     if let Some(until) = &provenance.until {
         let ended = run.summary.repeats_ended;
         let is_decided = ended.is_some_and(|ended| ended.decision == Decision::Decided);
         let most = until.looks.last().copied().unwrap_or_default();
         let state = if is_decided { GateState::Kept } else { GateState::Open };
-        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended), state });
+        let held = run.groups.iter().map(|group| group.ended).min().unwrap_or_default();
+        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended, held), state });
     }
     lines
+}
+
+/// Whose rule is broken is incomplete, and does not fail: the conversations say too little of the agent.
+fn min_validity(run: &Overview) -> Option<GateLine<'static>> {
+    let (least, validity) = (run.summary.provenance.min_validity?, &run.validity);
+    let state = match validity.rate() {
+        None => GateState::NotBroken,
+        Some(rate) if rate.is_below(least) => GateState::Open,
+        Some(_) => GateState::Kept,
+    };
+    let rule = GateRule::MinValidity(least.get(), validity.held - validity.invalid, validity.held);
+    Some(GateLine { model: None, rule, state })
+}
+
+fn vacuous(run: &Overview) -> Option<GateLine<'static>> {
+    let (vacuous, held) = (run.doubts.vacuous().len(), run.doubts.held_before().len());
+    let rule = GateRule::Vacuous(vacuous, held);
+    (run.summary.provenance.vacuous == VacuousGate::Fail).then(|| GateLine {
+        model: None,
+        rule,
+        state: state(vacuous + held == 0),
+    })
 }
 
 fn state(is_kept: bool) -> GateState {

@@ -20,6 +20,8 @@ pub struct TrialGroup {
     pub condition: Condition,
     /// How many trials it has.
     pub planned: usize,
+    /// How many of them came to their end.
+    pub(super) ended: usize,
     /// How many of them have no figure, and only for assertions that held before the conversation.
     pub(super) held_before: usize,
     /// How many of them do not count, because the persona did not play its part.
@@ -202,6 +204,7 @@ impl TrialGroup {
             model,
             condition,
             planned,
+            ended: 0,
             held_before: 0,
             persona_invalid: 0,
             graded: 0,
@@ -227,6 +230,7 @@ impl TrialGroup {
 
     /// Takes in one of its trials, which passes at this score.
     pub(super) fn add(&mut self, trial: &TrialRecord, bar: Option<Score>) {
+        self.ended += usize::from(trial.outcome.is_some());
         if let Some(has_passed) = trial.has_passed(bar) {
             self.decided += 1;
             self.passed += u32::from(has_passed);

@@ -46,7 +46,9 @@ pub use entry::Entry;
 pub use estimates::{Estimates, MeanFigure, NamedFigure, Percentile};
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure, PersonaFigure};
 pub use fold::{Fold, restarts};
-pub use gate::{BaselineCheck, BaselineFigure, GateLine, GateRule, GateState, gate_lines};
+pub use gate::{
+    BaselineCheck, BaselineFigure, BaselineOpen, BaselineUnshared, GateLine, GateRule, GateState, gate_lines,
+};
 pub use group::{DimensionTally, Tally, TrialGroup};
 pub use judge_check::{Confusion, CorrectedTasks, JudgeCheck};
 pub use label::{LABEL_VERSION, Label, LabelVerdict};

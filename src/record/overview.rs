@@ -199,9 +199,11 @@ impl Overview {
 
     /// The run goes on, with these limits: it has not ended.
     fn resume(&mut self, at: DateTime<Utc>, (cost, tokens, time): (Option<Dollars>, Option<u64>, Option<f64>)) {
-        let RunSummary { finished_at, interrupted, limit_reached, provenance, resumed_at, baseline, .. } =
-            &mut self.summary;
+        let RunSummary {
+            finished_at, interrupted, limit_reached, provenance, resumed_at, baseline, repeats_ended, ..
+        } = &mut self.summary;
         (*finished_at, *interrupted, *limit_reached, *baseline) = (None, false, None, None);
+        *repeats_ended = None;
         (provenance.cost_limit, provenance.token_limit, provenance.time_limit) = (cost, tokens, time);
         resumed_at.push(at);
     }
@@ -236,6 +238,15 @@ impl Overview {
         let place = self.place_of(trial);
         if let Some(group) = self.groups.get_mut(place) {
             group.planned = group.planned.saturating_sub(1);
+        }
+        self.several = OnceLock::new();
+    }
+
+    /// A trial that was planned is one of the run again.
+    pub(super) fn add_planned(&mut self, trial: &TrialId) {
+        let place = self.place_of(trial);
+        if let Some(group) = self.groups.get_mut(place) {
+            group.planned += 1;
         }
         self.several = OnceLock::new();
     }

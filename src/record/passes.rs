@@ -1,6 +1,6 @@
 //! How often conversations pass, each by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +22,9 @@ pub struct Passes {
     pub passed: u32,
     /// The share that passes, the mean over the cases, with Wilson's interval; over the conversations of a single case.
     pub rate: Estimate,
-    /// How many cases were repeated, each in each of its conditions.
+    /// How many cases were repeated, in any of their conditions.
     pub repeated: u32,
-    /// How many of those pass in one repetition and not in another.
+    /// How many of those pass in one repetition and not in another of the same condition and user.
     pub flaky: u32,
     /// pass@k and pass^k, the means over the cases that were repeated as often; of a single one up to half as many tries as there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,8 +68,8 @@ pub(super) fn of_cases(cases: &[CaseGroups<'_>]) -> Option<Passes> {
         n: groups.iter().map(|group| group.all).sum(),
         passed: groups.iter().map(|group| group.passed).sum(),
         rate: rate(&shares(&groups))?,
-        repeated: repeated.len() as u32,
-        flaky: repeated.iter().filter(|group| group.passed > 0 && group.passed < group.all).count() as u32,
+        repeated: cases_of(&repeated, |_| true),
+        flaky: cases_of(&repeated, |group| group.passed > 0 && group.passed < group.all),
         tries: tries(&repeated),
     })
 }
@@ -81,6 +81,11 @@ pub(super) fn of_group(group: &TrialGroup) -> (Option<Estimate>, Vec<TriesFigure
     }
     let counted = [Counted { case: 0, all: group.decided, passed: group.passed }];
     (rate(&shares(&counted)), tries(&counted))
+}
+
+/// How many cases have conversations of this kind.
+fn cases_of(groups: &[Counted], is_one: impl Fn(&Counted) -> bool) -> u32 {
+    groups.iter().filter(|group| is_one(group)).map(|group| group.case).collect::<BTreeSet<_>>().len() as u32
 }
 
 /// The mean over each case of what its kinds and conditions come to.

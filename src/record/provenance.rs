@@ -27,6 +27,9 @@ pub struct Provenance {
     /// The parts of which it was merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedParts>,
+    /// The id of the recorded run that it replays; `None` where somebody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<String>,
     /// SHA-256 of the job file's text, in hex.
     pub job_digest: String,
     /// The templates that were used.

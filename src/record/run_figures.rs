@@ -46,6 +46,12 @@ pub struct RunFigures {
     /// Which of the job's cases were held, where not all of them were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
+    /// The id of the recorded run that it replays, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<String>,
+    /// The runs of the parts of which it was merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
     /// The least score of the gate, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<Score>,
@@ -110,6 +116,8 @@ impl From<&RunSummary> for RunFigures {
             rules_digest: None,
             cost: summary.cost,
             selection: provenance.selection.clone().or(part),
+            replayed: provenance.replayed.clone(),
+            merged: provenance.merged.iter().flat_map(|merged| &merged.parts).map(|part| part.run.clone()).collect(),
             min_score: provenance.min_score,
             tells_passes: summary.tells_passes(),
             models: summary.figures.iter().map(ModelCells::from).collect(),
@@ -159,6 +167,8 @@ impl From<ListedRun> for RunFigures {
             rules_digest: None,
             cost: None,
             selection: None,
+            replayed: None,
+            merged: Vec::new(),
             min_score: None,
             tells_passes: false,
             models,

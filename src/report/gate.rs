@@ -2,14 +2,22 @@
 
 use super::comparison::{interval_text, signed};
 use super::{Ink, Paint, beside_gate, count, duration, plain, two_decimals};
-use crate::record::{BaselineFigure, GateLine, GateRule, GateState, Overview, gate_lines};
-use crate::score::{Decision, GateRules, RepeatsEnded, Score};
+use crate::record::{
+    BaselineFigure, BaselineOpen, BaselineUnshared, GateLine, GateRule, GateState, Overview, gate_lines,
+};
+use crate::score::{Decision, GateRules, RepeatsEnded, Score, VacuousGate};
 use crate::statistics::Estimate;
+
+/// So many cases that only one run has are named.
+const NAMED: usize = 3;
 
 /// The lines of a gate that has more rules than a least score.
 pub(super) fn shown_lines(run: &Overview) -> Vec<GateLine<'_>> {
     let provenance = &run.summary.provenance;
-    let is_plain = provenance.gate == GateRules::default() && provenance.until.is_none();
+    let is_plain = provenance.gate == GateRules::default()
+        && provenance.until.is_none()
+        && provenance.min_validity.is_none()
+        && provenance.vacuous != VacuousGate::Fail;
     if is_plain { Vec::new() } else { gate_lines(run) }
 }
 
@@ -54,7 +62,19 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
             format!("latencyP95 {most}: {found}")
         }
-        GateRule::Until(most, ended) => until_text(*most, *ended),
+        GateRule::MinValidity(least, _, 0) => format!("minValidity {least}: no conversation was held with a persona"),
+        GateRule::MinValidity(least, played, held) => {
+            let share = two_decimals(*played as f64 / *held as f64);
+            format!("minValidity {least}: the persona played its part in {played} of {held} ({share})")
+        }
+        GateRule::Vacuous(vacuous, held) => {
+            let held = match held {
+                0 => String::new(),
+                held => format!(", {held} held before the conversation"),
+            };
+            format!("vacuous fail: {}{held}", count(*vacuous, "vacuous assertion"))
+        }
+        GateRule::Until(most, ended, held) => until_text(*most, *ended, *held),
         GateRule::Baseline(allowed, name, check, figure) => {
             let run = check.and_then(|check| check.run.as_deref());
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
@@ -69,9 +89,12 @@ fn rule_text(line: &GateLine<'_>) -> String {
     }
 }
 
-fn until_text(most: u32, ended: Option<RepeatsEnded>) -> String {
+fn until_text(most: u32, ended: Option<RepeatsEnded>, held: usize) -> String {
     let Some(RepeatsEnded { repeats, decision }) = ended else {
-        return format!("until decided: no repetition of {most} was held to its end");
+        return match held {
+            0 => format!("until decided: no repetition of {most} was held to its end"),
+            _ => format!("until decided: cut off after {}, of {most} at most", count(held, "whole repetition")),
+        };
     };
     let held = count(repeats as usize, "repetition");
     match decision {
@@ -97,7 +120,8 @@ fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> S
         (None, difference) if difference.abs() < Score::HAIR => format!("no pair differs, {over}"),
         _ => format!("{}{interval} {over}", signed(figure.difference)),
     };
-    match state {
+    let unshared = figure.unshared.as_ref().map(unshared_text).unwrap_or_default();
+    let words = match state {
         GateState::Kept => format!("{difference}: shown to drop by less than {allowed}"),
         GateState::NotBroken => {
             let possible = figure
@@ -105,7 +129,45 @@ fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> S
                 .map(|drop| format!("; {cases} can't rule out one of up to {}", two_decimals(drop)));
             format!("{difference}: no drop of more than {allowed} is seen{}", possible.unwrap_or_default())
         }
-        GateState::Open => format!("{difference}: too few to tell a drop from chance"),
+        GateState::Open => format!("{difference}: {}", open_text(figure)),
         GateState::Broken => difference,
+    };
+    format!("{words}{unshared}")
+}
+
+/// Why nothing is said of a drop.
+fn open_text(figure: &BaselineFigure) -> String {
+    match figure.open {
+        None => "too few to tell a drop from chance".to_owned(),
+        Some(BaselineOpen::FewSharedCases { paired, all }) => {
+            format!("only {paired} of the {all} cases of both runs have a pair with scores")
+        }
+        Some(BaselineOpen::MissingScores) => {
+            let range = figure.with_missing.map(|it| format!(" ({} with them)", interval_text(it)));
+            format!("conversations without a score could turn it around{}", range.unwrap_or_default())
+        }
     }
+}
+
+/// What is not compared with the baseline.
+fn unshared_text(unshared: &BaselineUnshared) -> String {
+    let named = |cases: &[String]| {
+        let shown: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();
+        let more = cases.len().saturating_sub(NAMED);
+        format!("{}{}", shown.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
+    };
+    let BaselineUnshared { only_baseline, only_run, unpaired, without_score } = unshared;
+    let mut parts = Vec::new();
+    for (cases, which) in [(only_baseline, "of the baseline only"), (only_run, "of this run only")] {
+        if !cases.is_empty() {
+            parts.push(format!("{} {which} ({})", count(cases.len(), "case"), named(cases)));
+        }
+    }
+    if *unpaired > 0 {
+        parts.push(format!("{} without a counterpart", count(*unpaired as usize, "conversation")));
+    }
+    if *without_score > 0 {
+        parts.push(format!("{} without a score", count(*without_score as usize, "pair")));
+    }
+    format!("; not compared: {}", parts.join(", "))
 }

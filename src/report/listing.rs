@@ -10,8 +10,13 @@ const WIDE: usize = 80;
 
 /// One line a run, of at most `width` columns.
 pub fn listing(run: &ListedRun, ink: Ink, width: usize) -> String {
+    listing_as(run, run.verdict_label(), ink, width)
+}
+
+/// The same with this word for how it ended.
+pub fn listing_as(run: &ListedRun, label: &str, ink: Ink, width: usize) -> String {
     let time = run.started_at.format(if width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" });
-    let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, run.verdict_label(), figures(run));
+    let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, label, figures(run));
     let room = width.saturating_sub(fixed.width());
     let job = one_line(&run.provenance.job, room);
     // The remaining columns are for the models.

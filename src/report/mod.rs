@@ -51,7 +51,7 @@ pub use format::{AMBIGUOUS_ENDING, Format, Trials, WrittenRun, terminal_json};
 pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};
-pub use listing::listing;
+pub use listing::{listing, listing_as};
 pub use mutation::mutation;
 pub use numbers::{beside_gate, count, decimals, duration, size, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};

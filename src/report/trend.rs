@@ -9,7 +9,9 @@ use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plai
 use crate::compare::HeldDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
-use crate::trend::{Change, Lost, Night, NightModel, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut};
+use crate::trend::{
+    Change, Lost, Night, NightModel, NoNight, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut, WhyNoNight,
+};
 
 /// So many differences of rules are named.
 const NAMED: usize = 3;
@@ -38,7 +40,27 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
     }
     page.gap();
     flakes(&mut page, trend, screen);
+    if let Some(words) = no_nights_text(&trend.no_nights) {
+        page.paragraph(0, Ink::dim, &words);
+    }
     page.text
+}
+
+/// The runs that are no nights; `None` where there are none.
+fn no_nights_text(no_nights: &[NoNight]) -> Option<String> {
+    let named = |is_one: &dyn Fn(&WhyNoNight) -> bool| -> Option<(usize, String)> {
+        let runs: Vec<String> = no_nights.iter().filter(|it| is_one(&it.why)).map(|it| plain(&it.run)).collect();
+        let more = runs.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown: Vec<&str> = runs.iter().rev().take(NAMED).map(String::as_str).collect();
+        (!runs.is_empty()).then(|| (runs.len(), format!("{}{more}", shown.join(", "))))
+    };
+    let replays = named(&|why| matches!(why, WhyNoNight::Replay { .. }))
+        .map(|(many, runs)| format!("{} ({runs})", count(many, "replay")));
+    let merged = named(&|why| matches!(why, WhyNoNight::MergedAgain { .. }))
+        .map(|(many, runs)| format!("{} of parts that were merged again later ({runs})", count(many, "run")));
+    let parts: Vec<String> = replays.into_iter().chain(merged).collect();
+    (!parts.is_empty()).then(|| format!("No nights: {}.", parts.join(", ")))
 }
 
 /// The models of the nights that are shown, in the order in which they come.
@@ -158,7 +180,10 @@ type Sentence = (Paint, String, String);
 fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
     let mut all: Vec<Sentence> = series.iter().flat_map(|own| own.changes.iter().map(change)).collect();
     let newest = nights.last().map(|night| night.rules);
-    let now = series.iter().rev().find(|own| Some(own.rules) == newest);
+    let conditions = nights.last().and_then(|night| Some(night.model(&series.first()?.model)?.conditions()));
+    let is_now =
+        |own: &&&Series| Some(own.rules) == newest && conditions.as_ref().is_none_or(|it| own.conditions == *it);
+    let now = series.iter().rev().find(is_now);
     all.push(match now {
         None => (
             Ink::unsure,
@@ -167,7 +192,10 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
         ),
         Some(now) => {
             let since = if now.changes.is_empty() { "" } else { " since then" };
-            let over = format!("{}, {}", count(now.nights_since, "night"), count(now.cases, "case"));
+            let differs = series.iter().any(|other| other.conditions != now.conditions);
+            let labels: Vec<&str> = now.conditions.iter().map(|condition| condition.label()).collect();
+            let conditions = if differs { format!(", {}", labels.join(" and ")) } else { String::new() };
+            let over = format!("{}, {}{conditions}", count(now.nights_since, "night"), count(now.cases, "case"));
             match now.too_few {
                 true => (
                     Ink::unsure,

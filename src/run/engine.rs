@@ -9,6 +9,7 @@ use super::budget::Budget;
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
 use super::preflight::PreflightFailure;
+use super::refusals::Refusals;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::cache::Cache;
@@ -72,6 +73,7 @@ pub struct Engine {
     pub(super) sink: Arc<dyn Sink>,
     pub(super) cassette: Cassette,
     pub(super) cache: Cache,
+    pub(super) refusals: Refusals,
 }
 
 impl Engine {
@@ -119,6 +121,7 @@ impl Engine {
             sink,
             cassette,
             cache,
+            refusals: Refusals::default(),
         })
     }
 
@@ -130,7 +133,8 @@ impl Engine {
 
     /// Waits until a trial may begin; `false` if it may not.
     pub(super) async fn admits(&self, trial: &Trial) -> bool {
-        self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, trial.together).await
+        let stops = !self.cassette.is_replayed() && self.refusals.stop();
+        !stops && self.cassette.was_held(&trial.id) && self.budget.admits(trial.id.number, trial.together).await
     }
 
     /// The limit on money or tokens that leaves nothing for a step of a trial; `when` is that step, once in a conversation.
@@ -265,7 +269,7 @@ async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: Cancellat
     let interrupted = interrupt.is_cancelled();
     let limit_exceeded = engine.budget.spend_tracker.limit_exceeded().map(|limit_exceeded| limit_exceeded.to_string());
     let out_of_time = (!whole && time.is_up()).then(|| time.to_string());
-    if let Some(why) = engine.cassette.noted_limit(out_of_time.or(limit_exceeded)) {
+    if let Some(why) = engine.cassette.noted_limit(out_of_time.or(limit_exceeded).or(engine.refusals.why())) {
         engine.sink.append(Entry::LimitReached { at: engine.clock.wall(), why })?;
     }
     engine.finish(interrupted).await?;

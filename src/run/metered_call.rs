@@ -70,6 +70,7 @@ pub(super) async fn ask(
     };
     let answer = cassette::ask(&engine.cassette.tape(trial), llm, request, &metered_call.meter).await;
     metered_call.record()?;
+    engine.refusals.add(asker, &answer);
     Ok(answer)
 }
 

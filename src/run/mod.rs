@@ -31,6 +31,7 @@ mod preflight;
 mod probe;
 mod provenance;
 mod reference;
+mod refusals;
 mod resources;
 mod seeds;
 mod sink;

@@ -30,6 +30,7 @@ impl Engine {
             selection: None,
             part: None,
             merged: None,
+            replayed: self.cassette.replayed().and(self.cassette.header()).map(|header| header.run_id.clone()),
             job_digest: job.digest.clone(),
             prompts,
             agent: agent(job),

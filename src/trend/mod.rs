@@ -59,6 +59,9 @@ pub struct Trend {
     pub false_alarms: f64,
     /// How many nights there are.
     pub nights_in_all: usize,
+    /// The runs of the job that are no nights, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub no_nights: Vec<NoNight>,
     /// The newest of them, oldest first.
     pub nights: Vec<Night>,
     /// The series of all nights, model by model.
@@ -67,6 +70,33 @@ pub struct Trend {
     pub flakes: Vec<SuspectedFlake>,
     /// Conversations of `nights` that say nothing of the agent: they are no flips.
     pub lost: Lost,
+}
+
+/// A run of the job that is no night: nobody was asked anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoNight {
+    /// The run's id.
+    pub run: String,
+    /// The reason.
+    #[serde(flatten)]
+    pub why: WhyNoNight,
+}
+
+/// Why a run is no night.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "why")]
+pub enum WhyNoNight {
+    /// It replays the recording of a run.
+    Replay {
+        /// The recorded run's id.
+        of: String,
+    },
+    /// Runs of its parts were merged again later.
+    MergedAgain {
+        /// The later run's id.
+        by: String,
+    },
 }
 
 /// A case that flips, with what that is suspected to come from.
@@ -87,6 +117,10 @@ pub struct Nights {
     scope: Scope,
     /// All of them.
     all: Vec<Night>,
+    /// The runs that are none.
+    no_nights: Vec<NoNight>,
+    /// The run that was merged last of the run of each part.
+    merged: HashMap<String, String>,
     /// The rules by which they were held; a night's number is a place here, counted from 1.
     rules: Vec<HeldBy>,
     /// Their numbers by the digests of runs.
@@ -104,6 +138,11 @@ impl Nights {
     /// # Errors
     /// The errors of `held`.
     pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<HeldBy, E>) -> Result<(), E> {
+        if let Some(of) = run.replayed.clone() {
+            self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Replay { of } });
+            return Ok(());
+        }
+        self.take_out_merged(run);
         let before = self.all.last().map(|night| night.rules);
         let known = run.rules_digest.as_ref().and_then(|digest| self.digests.get(digest).copied());
         let rules = match known {
@@ -117,6 +156,20 @@ impl Nights {
         };
         self.all.push(Night::new(run, (rules, differs), &self.scope));
         Ok(())
+    }
+
+    /// Takes out the nights that were merged of runs of which this one was merged again.
+    fn take_out_merged(&mut self, run: &RunFigures) {
+        let by = &run.run.id;
+        for part in &run.merged {
+            let Some(earlier) = self.merged.insert(part.clone(), by.clone()).filter(|earlier| earlier != by) else {
+                continue;
+            };
+            if let Some(place) = self.all.iter().position(|night| night.run == earlier) {
+                self.all.remove(place);
+                self.no_nights.push(NoNight { run: earlier, why: WhyNoNight::MergedAgain { by: by.clone() } });
+            }
+        }
     }
 
     /// Takes in a run by its summary.
@@ -158,6 +211,7 @@ impl Nights {
             job,
             false_alarms: FALSE_ALARMS,
             nights_in_all: self.all.len(),
+            no_nights: self.no_nights.clone(),
             nights: self.all[self.all.len().saturating_sub(last)..].to_vec(),
             series: self.series(),
             flakes: self.flakes().into_iter().map(suspected).collect(),

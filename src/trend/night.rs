@@ -143,6 +143,12 @@ impl NightModel {
         }
     }
 
+    /// The conditions in which its cases were held, in order.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let all = self.cases.iter().flat_map(|case| case.conditions.iter().map(|(condition, ..)| *condition));
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// A case of it.
     pub fn case(&self, case: &str) -> Option<&NightCase> {
         self.cases.binary_search_by(|known| known.case.as_str().cmp(case)).ok().map(|place| &self.cases[place])

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{Night, NightModel};
+use crate::evidence::Condition;
 use crate::record::Verdict;
 use crate::statistics::{Changes, Dated, Interval, LEAST_VALUES, Shift, Sums, changes, shift};
 
@@ -23,6 +24,8 @@ pub struct Series {
     pub model: String,
     /// The number of the rules by which its nights were held.
     pub rules: usize,
+    /// The conditions in which its nights were held.
+    pub conditions: Vec<Condition>,
     /// How many cases it is over: those of its first night.
     pub cases: usize,
     /// The runs of its nights.
@@ -94,14 +97,17 @@ struct Gathered<'a> {
     left_out: Vec<LeftOutNight>,
 }
 
-/// The series of a model: one for each set of rules, and a new one where the cases are others.
+/// The series of a model: one for each set of rules and of conditions, and a new one where the cases are others.
 pub fn series(nights: &[Night], model: &str) -> Vec<Series> {
-    let numbers: BTreeSet<usize> = nights.iter().map(|night| night.rules).collect();
+    let held: Vec<(&Night, &NightModel)> =
+        nights.iter().filter_map(|night| Some((night, night.model(model)?))).collect();
+    let kinds: BTreeSet<(usize, Vec<Condition>)> =
+        held.iter().map(|(night, own)| (night.rules, own.conditions())).collect();
     let mut all = Vec::new();
-    for rules in numbers {
-        let held = nights.iter().filter(|night| night.rules == rules);
-        let own = held.filter_map(|night| Some((night, night.model(model)?)));
-        all.extend(gathered(own).into_iter().map(|gathered| gathered.series(model, rules)));
+    for (rules, conditions) in kinds {
+        let own = held.iter().filter(|(night, own)| night.rules == rules && own.conditions() == conditions);
+        let own = gathered(own.copied()).into_iter();
+        all.extend(own.map(|gathered| Series { conditions: conditions.clone(), ..gathered.series(model, rules) }));
     }
     all
 }
@@ -167,6 +173,7 @@ impl<'a> Gathered<'a> {
         Series {
             model: model.to_owned(),
             rules,
+            conditions: Vec::new(),
             cases: self.cases.len(),
             runs: self.nights.iter().map(|(night, _)| night.run.clone()).collect(),
             changes: found.iter().enumerate().filter_map(change).collect(),

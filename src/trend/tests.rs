@@ -49,6 +49,61 @@ fn nights(scores: &[f64]) -> Nights {
     nights
 }
 
+/// A night that was held in these conditions.
+fn held_in(number: usize, conditions: &[(&str, f64)]) -> RunSummary {
+    let mut summary = serde_json::to_value(summary(number, "passed", &[("a", Some(0.5), [0, 0])])).unwrap();
+    let cells: Vec<Value> = conditions
+        .iter()
+        .map(|(condition, score)| {
+            json!({"condition": condition, "n": 1, "missing": 0, "decided": 0, "passed": 0, "figure": figure(Some(*score))})
+        })
+        .collect();
+    summary["figures"][0]["cases"][0]["conditions"] = json!(cells);
+    serde_json::from_value(summary).unwrap()
+}
+
+#[test]
+fn a_night_in_other_conditions_is_none_of_the_same_series() {
+    let mut nights = Nights::default();
+    let both = [("withoutFacts", 0.7), ("withFacts", 0.9)];
+    nights.take(&held_in(0, &both), rules(0.0));
+    nights.take(&held_in(1, &[("withFacts", 0.9)]), rules(0.0));
+    nights.take(&held_in(2, &both), rules(0.0));
+    let series = nights.series();
+    let runs: Vec<&[String]> = series.iter().map(|series| series.runs.as_slice()).collect();
+    assert!(series.len() == 2, "{series:?}");
+    assert!(runs.contains(&["night0".to_owned(), "night2".to_owned()].as_slice()), "{runs:?}");
+    assert!(runs.contains(&["night1".to_owned()].as_slice()), "{runs:?}");
+}
+
+#[test]
+fn replays_and_what_was_merged_again_are_no_nights() {
+    let mut nights = Nights::default();
+    let case = [("a", Some(0.5), [0, 0])];
+    nights.take(&summary(0, "passed", &case), rules(0.0));
+    let mut replay = summary(1, "passed", &case);
+    replay.provenance.replayed = Some("night0".to_owned());
+    nights.take(&replay, rules(0.0));
+    let merged = |number: usize, parts: &[&str]| {
+        let mut summary = summary(number, "passed", &case);
+        let parts: Vec<Value> = parts.iter().map(|run| json!({"part": 1, "run": run, "rngSeed": 1})).collect();
+        summary.provenance.merged = serde_json::from_value(json!({"of": 2, "parts": parts})).unwrap();
+        summary
+    };
+    nights.take(&merged(2, &["p1", "p2"]), rules(0.0));
+    nights.take(&merged(3, &["p1", "p3"]), rules(0.0));
+    nights.take(&merged(4, &["q1", "q2"]), rules(0.0));
+    let trend = nights.trend("Shop".to_owned(), 20, &Sources::default());
+    let ids: Vec<&str> = trend.nights.iter().map(|night| night.run.as_str()).collect();
+    assert_eq!(ids, ["night0", "night3", "night4"]);
+    let why = |run: &str, why| NoNight { run: run.to_owned(), why };
+    let (of, by) = ("night0".to_owned(), "night3".to_owned());
+    assert_eq!(
+        trend.no_nights,
+        [why("night1", WhyNoNight::Replay { of }), why("night2", WhyNoNight::MergedAgain { by })]
+    );
+}
+
 fn level(count: usize, score: f64) -> Vec<f64> {
     vec![score; count]
 }

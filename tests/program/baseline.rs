@@ -33,6 +33,10 @@ fn a_run_is_named_shown_by_its_name_and_the_name_is_removed() {
     let (status, told) = typed(folder, &format!("baseline set main {}", ids[0]));
     assert_eq!((status, told), (Some(0), format!("baseline main is run {} (Reminders)\n", ids[0])));
     assert_eq!(typed(folder, "baseline set latest").0, Some(0));
+    if ids[1].starts_with(|first: char| first.is_ascii_alphabetic()) {
+        let (status, told) = typed(folder, &format!("baseline set {} {}", ids[1], ids[0]));
+        assert!(status == Some(2) && told.contains("is the id of a run"), "{told}");
+    }
     let (_, listed) = typed(folder, "baseline list");
     let lines: Vec<&str> = listed.lines().collect();
     assert!(lines[0].starts_with(&format!("latest  {}  ", ids[1])), "{listed}");

@@ -122,12 +122,32 @@ fn without_time(value: Value) -> Value {
                 left.map(|(key, value)| (key, without_time(value))).collect();
             if is_run(&left) {
                 left.remove("id");
+                let replayed = left.get_mut("provenance").and_then(Value::as_object_mut);
+                replayed.into_iter().for_each(|provenance| drop(provenance.remove("replayed")));
             }
             Value::Object(left)
         }
         Value::Array(items) => items.into_iter().map(without_time).collect(),
         other => other,
     }
+}
+
+#[test]
+fn a_replay_is_beside_the_baseline_as_its_recording_was_and_is_no_night() {
+    let world = World::new(("good", "good"), "");
+    assert_eq!(world.typed("run job.yml --no-progress --repeat 2", true).0, 100);
+    assert_eq!(world.typed("baseline set main", true).0, 0);
+    let flags = "--repeat 2 --baseline main";
+    let (status, recorded) = world.record(flags);
+    assert!(recorded.contains("baseline main"), "{recorded}");
+    // Where it is replayed there is no baseline.
+    let (replayed_status, replayed) = world.replay(&format!("{flags} --runs-dir elsewhere"));
+    assert_eq!(status, replayed_status, "{recorded}\n{replayed}");
+    assert_same(&world.path("recorded.json"), &world.path("replayed.json"));
+    let (_, shown) = world.typed("show --json --runs-dir elsewhere", false);
+    assert!(shown.contains("\"replayed\""), "{shown}");
+    let (_, trend) = world.typed("trend --json --runs-dir elsewhere", false);
+    assert!(trend.contains("\"noNights\"") && trend.contains("\"nightsInAll\": 0"), "{trend}");
 }
 
 #[test]

@@ -346,3 +346,30 @@ fn a_conversation_without_a_reply_is_no_passed_case() {
     let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!words.contains("Passed: 1 of 1 case"), "{words}");
 }
+
+#[test]
+fn a_judge_that_refuses_the_first_requests_stops_the_run_and_no_more_conversations_are_paid() {
+    let (agent, judge) = (agent(), Server::start(|_| Reply::Json(401, json!({"error": {"message": "wrong key"}}))));
+    let folder = tempfile::tempdir().unwrap();
+    let cases: Vec<Value> = (0..40).map(|case| json!({"id": format!("c{case}"), "script": ["Hi"]})).collect();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "scorer": {"model": {"name": "openai/judge", "baseUrl": format!("{}/v1", judge.address)}},
+        "greetings": [],
+        "metrics": [{"rubric": {"rubrics": [{"id": "kind", "text": "It is kind."}]}}],
+        "cases": cases,
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let flags = ["run", "job.yml", "--model", "m", "--no-progress", "-j", "2", "-o", "run.json"];
+    let output = eval_job(folder.path()).args(flags).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(102), "{words}");
+    assert!(words.contains("stopped: the judge refused each of"), "{words}");
+    assert!(words.contains("eval-job run --retry-errors goes on"), "{words}");
+    let record: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("run.json")).unwrap()).unwrap();
+    let trials = record["trials"].as_array().unwrap();
+    let held = trials.iter().filter(|trial| trial["outcome"].is_object()).count();
+    assert!((1..10).contains(&held), "{held} of {}", trials.len());
+}

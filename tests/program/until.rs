@@ -1,6 +1,6 @@
 //! Runs that add repetitions until their models are told apart.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::worth::Desk;
 
@@ -30,6 +30,11 @@ fn models_that_differ_are_told_apart_after_a_few_repetitions_and_no_more_are_hel
     let repeats = ended["repeats"].as_u64().unwrap();
     assert_eq!(ended["decision"], "decided", "{ended}");
     assert!(repeats < 10, "{ended}");
+    // The record says where each conversation and that of the first model part.
+    let of =
+        |model: &str| record["trials"].as_array().unwrap().iter().find(|it| it["trial"]["model"] == model).unwrap();
+    assert_eq!(of("new")["divergence"], json!({"from": "old", "turn": 1, "by": "agent"}));
+    assert!(of("old").get("divergence").is_none());
     // What was planned beyond is none of the run, and is not missed.
     assert_eq!(record["trials"].as_array().unwrap().len() as u64, 8 * 2 * repeats);
     assert_eq!(record["provenance"]["until"]["looks"].as_array().unwrap().last().unwrap(), 20);
@@ -90,6 +95,134 @@ fn a_run_that_was_cut_off_goes_on_and_decides_as_if_it_had_not_been() {
     assert_eq!(resumed["provenance"]["until"], whole["provenance"]["until"]);
     let repeats = resumed["repeatsEnded"]["repeats"].as_u64().unwrap();
     assert_eq!(resumed["trials"].as_array().unwrap().len() as u64, 6 * 2 * repeats);
+}
+
+/// A run of models that are hard to tell apart, with the journal's lines, which a test cuts.
+struct Kept {
+    desk: Desk,
+    journal: std::path::PathBuf,
+    lines: Vec<String>,
+}
+
+/// An entry as the line of this number.
+fn numbered(mut entry: Value, number: usize) -> String {
+    let fields = entry.as_object_mut().unwrap();
+    fields.remove("n");
+    fields.remove("crc");
+    let text = entry.to_string();
+    let crc = !text.bytes().fold(!0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 })
+    });
+    format!("{},\"n\":{number},\"crc\":\"{crc:08x}\"}}", &text[..text.len() - 1])
+}
+
+const HARD: &str = "run job.yml --no-progress --rng-seed 5 --model old,new --until decided --max-repeats 10";
+
+impl Kept {
+    fn new() -> Kept {
+        let desk = Desk::new(&[("old", 0.6), ("new", 0.61)]);
+        desk.write("job.yml", &desk.job(6).replace("greetings:", "gate: {minScore: 0.1}\ngreetings:"));
+        let (status, page) = desk.typed(HARD);
+        assert!(status == 0 || status == 101, "{page}");
+        let runs = std::fs::read_dir(desk.folder.path().join("runs")).unwrap();
+        let journal = runs.map(|entry| entry.unwrap().path().join("journal.ndjson")).find(|it| it.is_file()).unwrap();
+        let lines = std::fs::read_to_string(&journal).unwrap().lines().map(str::to_owned).collect();
+        Kept { desk, journal, lines }
+    }
+
+    /// The journal as it is left now.
+    fn leave(&self, lines: &[String]) {
+        std::fs::write(&self.journal, lines.join("\n") + "\n").unwrap();
+        let _ = std::fs::remove_file(self.journal.with_file_name("summary.json"));
+    }
+
+    /// The journal as a kill leaves it: right after so many conversations have ended, and a few lines of the next one.
+    fn cut_after(&self, conversations: usize) {
+        let ends = self.lines.iter().enumerate().filter(|(_, line)| line.contains("trialFinished"));
+        let end = ends.map(|(place, _)| place).nth(conversations - 1).unwrap();
+        self.leave(&self.lines[..end + 4]);
+    }
+}
+
+#[test]
+fn a_run_that_was_cut_off_in_a_later_repetition_is_not_looked_at_before_that_repetition_is_whole() {
+    let kept = Kept::new();
+    let whole = record(&kept.desk);
+    assert!(whole["repeatsEnded"]["repeats"].as_u64().unwrap() > 3, "{}", whole["repeatsEnded"]);
+    // Twelve conversations a repetition: the third one is cut off after four.
+    kept.cut_after(28);
+    let (_, page) = kept.desk.typed("show");
+    assert!(flat(&page).contains("until decided: cut off after 2 whole repetitions, of 10 at most"), "{page}");
+    assert!(page.contains("was cut off before its end; eval-job run --resume"), "{page}");
+    assert!(kept.desk.typed("list").1.contains("  cut off "), "{}", kept.desk.typed("list").1);
+    {
+        // As the process that writes it holds it.
+        let open = std::fs::OpenOptions::new().append(true).open(&kept.journal).unwrap();
+        open.lock().unwrap();
+        assert!(kept.desk.typed("list").1.contains("  goes on "), "{}", kept.desk.typed("list").1);
+        assert!(kept.desk.typed("show").1.contains("goes on in another process"));
+    }
+    let (status, page) = kept.desk.typed(&format!("{HARD} --resume"));
+    assert!(status == 0 || status == 101, "{page}");
+    let resumed = record(&kept.desk);
+    let repeats = resumed["repeatsEnded"]["repeats"].as_u64().unwrap();
+    assert!(repeats >= 3, "{}", resumed["repeatsEnded"]);
+    let trials = resumed["trials"].as_array().unwrap();
+    assert_eq!(trials.len() as u64, 12 * repeats);
+    assert!(trials.iter().all(|trial| trial["outcome"].is_object()), "each is held to its end");
+    let journal = std::fs::read_to_string(&kept.journal).unwrap();
+    assert_eq!(journal.matches("repeatsEnded").count(), 1, "the looks before are not taken again");
+}
+
+#[test]
+fn a_run_whose_earlier_version_ended_it_too_soon_is_mended_by_resuming_it() {
+    let kept = Kept::new();
+    kept.cut_after(28);
+    let cut = std::fs::read_to_string(&kept.journal).unwrap();
+    let resumed = |at: &str| {
+        [
+            json!({"kind": "runResumed", "at": at, "toolVersion": "0.1.0"}),
+            json!({"kind": "repeatsEnded", "at": at, "ended": {"repeats": 1, "decision": "decided"}}),
+            json!({"kind": "runFinished", "at": at, "interrupted": false}),
+        ]
+    };
+    let lines: Vec<String> = cut.lines().map(str::to_owned).collect();
+    let ended = (lines.len() + 1..).zip(resumed("2026-11-20T10:00:00Z")).map(|(number, it)| numbered(it, number));
+    let ended: Vec<String> = ended.collect();
+    kept.leave(&[lines, ended].concat());
+    let (status, page) = kept.desk.typed(&format!("{HARD} --resume"));
+    assert!(status == 0 || status == 101, "{page}");
+    assert!(record(&kept.desk)["repeatsEnded"]["repeats"].as_u64().unwrap() >= 3);
+}
+
+#[test]
+fn broken_conversations_of_any_repetition_are_held_again_and_the_repetitions_stay() {
+    let kept = Kept::new();
+    let before = record(&kept.desk)["repeatsEnded"]["repeats"].as_u64().unwrap();
+    // One of the second repetition and one of the last broke.
+    let ends: Vec<usize> = (0..kept.lines.len()).filter(|at| kept.lines[*at].contains("trialFinished")).collect();
+    let mut lines = kept.lines.clone();
+    for at in [ends[13], ends[ends.len() - 1]] {
+        let mut entry: Value = serde_json::from_str(&lines[at]).unwrap();
+        entry["outcome"] = json!({"kind": "broken", "error": "the network was gone"});
+        entry.as_object_mut().unwrap().remove("scorecard");
+        lines[at] = numbered(entry, at + 1);
+    }
+    kept.leave(&lines);
+    let (status, page) = kept.desk.typed("show");
+    assert_eq!(status, 102, "{page}");
+    let (status, page) = kept.desk.typed(&format!("{HARD} --retry-errors"));
+    assert!(status == 0 || status == 101, "{page}");
+    assert!(page.contains("2 held again"), "{page}");
+    let retried = record(&kept.desk);
+    assert!(retried["repeatsEnded"]["repeats"].as_u64().unwrap() >= before, "{}", retried["repeatsEnded"]);
+    assert!(
+        retried["trials"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|trial| trial["outcome"] == "graded" || trial["outcome"]["kind"] == "graded")
+    );
 }
 
 #[test]

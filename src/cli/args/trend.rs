@@ -23,9 +23,9 @@ pub(in crate::cli) struct TrendArgs {
     #[arg(long, env = "EVAL_JOB_CASE", value_name = "ID")]
     pub(in crate::cli) case: Option<String>,
 
-    /// Show only so many nights, the newest; what is said of changes rests on all
-    #[arg(long, env = "EVAL_JOB_LAST", value_name = "N", default_value_t = 20, value_parser = whole_number::<usize>(1, 100_000))]
-    pub(in crate::cli) last: usize,
+    /// Show only so many nights, the newest; what is said of changes rests on all [default: 20; all with --json]
+    #[arg(long, env = "EVAL_JOB_LAST", value_name = "N", value_parser = whole_number::<usize>(1, 100_000))]
+    pub(in crate::cli) last: Option<usize>,
 
     /// Look only at nights from this day on (UTC), such as 2026-11-25, or from a time such as 2026-11-25T03:00:00Z
     #[arg(long, env = "EVAL_JOB_SINCE", value_name = "DATE", value_parser = since)]

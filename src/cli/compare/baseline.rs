@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::read::ComparedRun;
+use crate::cassette::Cassette;
 use crate::compare::{BesideBaseline, HeldDifference, beside_baseline};
-use crate::record::BaselineCheck;
-use crate::score::GateRules;
+use crate::record::{BaselineCheck, Provenance};
+use crate::score::{GateRules, Score};
 use crate::store::Store;
 use crate::store::folder::{JournalFile, RunsFolder, StoreError};
 
@@ -71,6 +74,32 @@ pub(in crate::cli) fn baseline_check(
         check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
     }
     Ok(Some(check))
+}
+
+/// The note of a recording that says how the run was beside its baseline.
+const NOTE: &str = "baseline";
+
+/// The check of a recorded run, and the drop that it allowed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct RecordedCheck {
+    check: BaselineCheck,
+    max_drop: f64,
+}
+
+/// The recorded check, where a run of the same job by the same rule is replayed: who replays it need not have the baseline.
+pub(in crate::cli) fn recorded_check(cassette: &Cassette, provenance: &Provenance) -> Option<BaselineCheck> {
+    let header = cassette.replayed().and(cassette.header())?;
+    let RecordedCheck { check, max_drop } = cassette.run_tape().noted(NOTE, None::<RecordedCheck>)?;
+    let is_same = header.job_digest == provenance.job_digest
+        && provenance.gate.baseline.as_ref() == Some(&check.name)
+        && (max_drop - provenance.gate.allowed_drop()).abs() < Score::HAIR;
+    is_same.then_some(check)
+}
+
+/// Notes the check in the recording of its run.
+pub(in crate::cli) fn note_check(cassette: &Cassette, provenance: &Provenance, check: &BaselineCheck) {
+    let recorded = RecordedCheck { check: check.clone(), max_drop: provenance.gate.allowed_drop() };
+    cassette.run_tape().noted(NOTE, Some(recorded));
 }
 
 fn held_apart(differences: &[HeldDifference]) -> String {

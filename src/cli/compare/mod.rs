@@ -19,7 +19,7 @@ use crate::store::folder::RunsFolder;
 use bridge::Bridged;
 pub(super) use read::ComparedRun;
 
-pub(super) use baseline::{baseline_check, missing_baseline};
+pub(super) use baseline::{baseline_check, missing_baseline, note_check, recorded_check};
 
 /// Why runs can't be compared.
 #[derive(Debug, thiserror::Error)]

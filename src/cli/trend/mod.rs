@@ -14,6 +14,9 @@ use crate::store::folder::{KeptRun, RunsFolder};
 use crate::store::sqlite::IndexedRuns;
 use crate::trend::{FlakeKey, Nights, Scope, Sources};
 
+/// So many nights are shown where it is not said how many.
+const SHOWN: usize = 20;
+
 /// Of so many cases that flip conversations are read.
 const READ: usize = 50;
 
@@ -50,6 +53,9 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     let scope = Scope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
+    // Data is not for a screen: all of it, unless it is asked for less.
+    let shown = args.last.unwrap_or(if args.json { usize::MAX } else { SHOWN });
+    let read = args.last.unwrap_or(SHOWN);
     let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
     for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
@@ -65,7 +71,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
         };
         known.add(&run.figures);
         kept.push(run);
-        if kept.len() > args.last {
+        if kept.len() > read {
             kept.remove(0);
         }
     }
@@ -74,7 +80,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     }
     read::check(&nights, (args, &subject, &known))?;
     let sources = sources(&nights, &kept, (context, printer))?;
-    let trend = nights.trend(known.job.unwrap_or(subject.job), args.last, &sources);
+    let trend = nights.trend(known.job.unwrap_or(subject.job), shown, &sources);
     match args.json {
         true => {
             let json = serde_json::to_string_pretty(&trend).map_err(|error| CliError::Internal(error.to_string()))?;
@@ -95,7 +101,8 @@ fn sources(
     let keys: BTreeSet<&FlakeKey> = flakes.iter().take(READ).map(|flake| &flake.key).collect();
     let mut sources = Sources::from_keys(keys.iter().copied());
     let newest = nights.all().last().map(|night| night.rules);
-    for (run, night) in shown.iter().rev().zip(nights.all().iter().rev()).collect::<Vec<_>>().into_iter().rev() {
+    for run in shown {
+        let Some(night) = nights.all().iter().rev().find(|night| night.run == run.figures.run.id) else { continue };
         if Some(night.rules) != newest || !night.tells_of(&keys) {
             continue;
         }

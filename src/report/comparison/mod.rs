@@ -174,7 +174,23 @@ pub(super) fn beside_text(score: &ComparedScore, rules: Rules) -> String {
         Relation::Inconclusive => format!(". {}", open_text(score, rules).join(" ").trim_end_matches('.')),
         _ => String::new(),
     };
-    format!("{}, {over}{open}", figure_text(score))
+    let relation = match score.relation {
+        Relation::Same => format!(
+            "; two one-sided tests show less than {} apart (p {})",
+            rules.min_effect,
+            chance(score.equivalence_p)
+        ),
+        _ => String::new(),
+    };
+    format!("{}, {over}{}{relation}{open}", figure_text(score), chances_text(score))
+}
+
+/// The chances of such a difference where there is none; nothing where no pair differs.
+fn chances_text(score: &ComparedScore) -> String {
+    match score.over {
+        Some(_) => format!(", p {} (flip of signs {})", chance(score.adjusted_p), chance(score.sign_flip_p)),
+        None => String::new(),
+    }
 }
 
 fn row(score: &ComparedScore) -> Row {

@@ -156,7 +156,9 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
 /// The rule of the gate that the verdict comes from, with its figure.
 fn decisive(overview: &Overview) -> Option<String> {
     let lines = shown_lines(overview);
-    let of = |state: GateState| lines.iter().find(move |line| line.state == state);
+    // What a vacuous assertion comes to has words of its own.
+    let is_vacuous = |line: &GateLine<'_>| matches!(line.rule, GateRule::Vacuous(..));
+    let of = |state: GateState| lines.iter().find(move |line| line.state == state && !is_vacuous(line));
     let line = of(GateState::Broken).or_else(|| of(GateState::Open))?;
     Some(line_text(line, overview.summary.figures.len() == 1))
 }

@@ -180,20 +180,26 @@ impl JournalFile {
         let mut entries = self.entries(&file)?;
         let (fold, mut next) = self.begin(&mut entries, options.places)?;
         let mut fold = fold.map(|fold| fold.with_restarts(restarts));
+        let mut repeats = None;
         if let Some(fold) = &mut fold {
             while let Some(entry) = next.take().or_else(|| entries.next()) {
                 if let Some((_, spans)) = entry.trial().and_then(|number| self.trials.get_mut(&number)) {
                     LineSpan::add(spans, entries.span);
                 }
-                if let Entry::RepeatsEnded { ended, .. } = &entry {
-                    // What was planned beyond is none of the run any more.
-                    self.trials.retain(|_, (id, spans)| id.repeat <= ended.repeats || !spans.is_empty());
+                match &entry {
+                    Entry::RepeatsEnded { ended, .. } => repeats = Some(ended.repeats),
+                    Entry::RunResumed { .. } => repeats = None,
+                    _ => {}
                 }
                 let entry = if options.texts { entry } else { entry.without_texts() };
                 if let Some((group, trial)) = fold.take(entry) {
                     each(group, trial)?;
                 }
             }
+        }
+        if let Some(repeats) = repeats {
+            // What was planned beyond is none of the run any more.
+            self.trials.retain(|_, (id, spans)| id.repeat <= repeats || !spans.is_empty());
         }
         if let Some(source) = entries.failure.take() {
             return Err(unreadable(&self.path, source));
@@ -237,7 +243,7 @@ impl JournalFile {
 
 impl JournalFile {
     /// Whether another process holds the journal, as one does that writes it.
-    fn is_being_written(&self) -> bool {
+    pub fn is_being_written(&self) -> bool {
         let file = std::fs::File::open(&self.path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
     }

@@ -1,0 +1,119 @@
+//! Whether persona or judge refuse every request, so that further conversations would be paid for nothing.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::llm::{LlmError, LlmErrorKind};
+use crate::record::Asker;
+
+/// After so many requests that were refused for good, and none that was answered, no further conversation begins.
+const MANY: u32 = 3;
+
+/// The requests to persona and judge that were refused for their key, address or model, as long as none was answered.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    roles: BTreeMap<&'static str, RoleRefusals>,
+    /// Why a conversation could not begin.
+    why: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct RoleRefusals {
+    was_answered: bool,
+    refused: u32,
+    last: String,
+}
+
+impl RoleRefusals {
+    fn is_all(&self) -> bool {
+        !self.was_answered && self.refused >= MANY
+    }
+}
+
+impl Refusals {
+    /// Takes in how a request came out.
+    pub(super) fn add<T>(&self, asker: Asker, answer: &Result<T, LlmError>) {
+        let mut seen = self.seen();
+        let role = seen.roles.entry(label(asker)).or_default();
+        match answer {
+            Ok(_) => role.was_answered = true,
+            Err(error) if error.kind == LlmErrorKind::OfAll => {
+                role.refused += 1;
+                role.last.clone_from(&error.message);
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// Whether no further conversation may begin.
+    pub(super) fn stop(&self) -> bool {
+        let mut seen = self.seen();
+        if seen.why.is_none() {
+            let refused = seen.roles.iter().find(|(_, role)| role.is_all());
+            let why = refused.map(|(role, refusals)| {
+                format!(
+                    "the {role} refused each of {} requests: {}; once that is mended, eval-job run --retry-errors goes on",
+                    refusals.refused, refusals.last
+                )
+            });
+            seen.why = why;
+        }
+        seen.why.is_some()
+    }
+
+    /// Why conversations could not begin, in a sentence; `None` where all could.
+    pub(super) fn why(&self) -> Option<String> {
+        self.seen().why.clone()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn label(asker: Asker) -> &'static str {
+    match asker {
+        Asker::Persona => "persona",
+        Asker::Reviewer => "persona's reviewer",
+        Asker::Judge => "judge",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Usage;
+
+    fn failed(kind: LlmErrorKind) -> Result<(), LlmError> {
+        Err(LlmError { message: "answered 401".to_owned(), transient: false, usage: Box::new(Usage::default()), kind })
+    }
+
+    #[test]
+    fn a_run_stops_where_all_of_the_first_requests_are_refused_for_good() {
+        let refusals = Refusals::default();
+        for _ in 0..2 {
+            refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+        }
+        refusals.add(Asker::Judge, &failed(LlmErrorKind::Other));
+        refusals.add(Asker::Persona, &Ok(()));
+        assert!(!refusals.stop() && refusals.why().is_none());
+        refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+        assert!(refusals.why().is_none(), "nothing was kept from beginning yet");
+        assert!(refusals.stop());
+        let why = refusals.why().unwrap();
+        assert!(why.starts_with("the judge refused each of 3 requests: answered 401; once"), "{why}");
+        // Nothing overtakes what could not begin.
+        refusals.add(Asker::Judge, &Ok(()));
+        assert!(refusals.stop() && refusals.why() == Some(why));
+        // One that is answered shows that key and address are right.
+        let answered = Refusals::default();
+        answered.add(Asker::Judge, &Ok(()));
+        for _ in 0..9 {
+            answered.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+        }
+        assert!(!answered.stop());
+    }
+}
