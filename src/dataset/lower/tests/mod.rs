@@ -196,7 +196,7 @@ fn instructions_of_a_simulator_are_a_trait_where_they_are_no_template_with_state
     let (traits, warning) = of(
         "Shout. Plan: {{conversation_plan}}, so far: {{ conversation_history }}; end with {{ stop_signal | trim }}.",
     );
-    let expected = "Shout. Plan: (your part, as it is warning above), so far: (the chat so far); end with </finished>.";
+    let expected = "Shout. Plan: (your part, as it is told above), so far: (the chat so far); end with </finished>.";
     assert_eq!(traits, json!([expected]));
     assert!(warning.contains("`custom_instructions` are one of the user's traits"), "{warning}");
     assert!(warning.contains("`include_function_calls` is not done"), "{warning}");
