@@ -218,7 +218,10 @@ fn judged(
     let (mut held, mut expected) = (Vec::new(), Vec::new());
     for KnownConversation { name, file, known, must_fail, recorded, .. } in conversations {
         let (file_stem, id) = (name.clone(), name.clone());
-        held.push((RecordingKey { id, model: None, session: None, file_stem, file, line: 1 }, recorded));
+        held.push((
+            RecordingKey { id, other_ids: Vec::new(), model: None, session: None, file_stem, file, line: 1 },
+            recorded,
+        ));
         expected.push((name, known, must_fail));
     }
     let held = Held::given(held);
