@@ -229,7 +229,7 @@ fn judged(
     let case_of = (0..expected.len()).map(Some).collect();
     let matched = Matched { loaded, case_of, ids, large: None };
     let grade_args = grade_args(args);
-    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt))?;
+    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt), None)?;
     let words = kept.kept_text(&grade_args);
     let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     let planned = run.planned()?;
