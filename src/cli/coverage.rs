@@ -10,6 +10,7 @@ use super::printer::Printer;
 use super::stored::StoredCases;
 use super::team;
 use crate::coverage::{Coverage, Suite, difference};
+use crate::grade;
 use crate::job::Job;
 use crate::record::Verdict;
 use crate::report;
@@ -86,7 +87,8 @@ fn gather(
                 suite.case(&job, case);
             }
             if let (Some(case), Some(evidence)) = (&case, &trial.evidence) {
-                suite.conversation((&job, case), &trial.trial, evidence);
+                let input = grade::metric_input(&job, case, evidence, context.clock);
+                suite.conversation((&job, case), &trial.trial, (evidence, Some((&input, &trial.judgements))));
             }
             Ok(())
         })?;

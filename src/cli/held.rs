@@ -196,7 +196,15 @@ impl Conversation {
 fn own_key(path: &Path, trial: &TrialRecord) -> HeldKey {
     let session = trial.evidence.as_ref().map(|evidence| evidence.session_id.clone());
     let (file_stem, file) = (String::new(), path.to_path_buf());
-    let key = RecordingKey { id: trial.trial.case.clone(), model: None, session, file_stem, file, line: 1 };
+    let key = RecordingKey {
+        id: trial.trial.case.clone(),
+        other_ids: Vec::new(),
+        model: None,
+        session,
+        file_stem,
+        file,
+        line: 1,
+    };
     HeldKey { key, own: Some(trial.trial.clone()) }
 }
 

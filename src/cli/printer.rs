@@ -204,7 +204,7 @@ mod tests {
             EventKind::FunctionResponse { output: data.clone() },
             EventKind::Other { data },
         ] {
-            let event = crate::report::event(&Event { kind, raw: None }, Ink::Colour);
+            let event = crate::report::event(&Event::from(kind), Ink::Colour);
             assert_eq!(shown(&event, Ink::Colour), event);
         }
     }

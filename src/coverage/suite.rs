@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::facts::{FactWords, stems};
 use super::graph::GraphNames;
 use super::{Coverage, CoverageItem, CoverageSubject, Touch};
-use crate::evidence::{Evidence, Observed, ToolUse, TrialId};
+use crate::evidence::{Evidence, Judgement, Observed, ToolUse, TrialId};
 use crate::job::{Case, Job};
-use crate::metric::MetricConfig;
 use crate::metric::trajectory::{Expectation, TrajectoryCheck};
+use crate::metric::{MetricConfig, MetricInput};
+
+/// What metrics see of a conversation, and the judges' answers about it.
+pub type JudgedInput<'a> = (&'a MetricInput<'a>, &'a [Judgement]);
 
 /// The runs of a suite, one after the other.
 #[derive(Debug, Default)]
@@ -78,8 +81,13 @@ impl Suite {
         }
     }
 
-    /// A conversation of a run, about one of the cases.
-    pub fn conversation(&mut self, (job, case): (&Job, &Case), trial: &TrialId, evidence: &Evidence) {
+    /// A conversation of a run, about one of the cases, and what judges said of it.
+    pub fn conversation(
+        &mut self,
+        (job, case): (&Job, &Case),
+        trial: &TrialId,
+        (evidence, judged): (&Evidence, Option<JudgedInput<'_>>),
+    ) {
         self.conversations += 1;
         if let Some(Observed::Seen(context)) = &evidence.object_context {
             self.knows_tools(context.functions.iter().map(|function| function.name.clone()));
@@ -90,7 +98,7 @@ impl Suite {
             self.tools.entry(tool).or_default().conversations += 1;
         }
         self.graph.conversation(case, evidence);
-        self.goals(job, case, evidence);
+        self.goals((job, case), evidence, judged);
         let facts = case.facts_known(trial.condition);
         if facts.is_empty() {
             return;
@@ -104,7 +112,7 @@ impl Suite {
         }
     }
 
-    fn goals(&mut self, job: &Job, case: &Case, evidence: &Evidence) {
+    fn goals(&mut self, (job, case): (&Job, &Case), evidence: &Evidence, judged: Option<JudgedInput<'_>>) {
         let checks = job.metrics.iter().find_map(|entry| match &entry.metric {
             MetricConfig::Trajectory(check) => Some(TrajectoryCheck::clone(check)),
             _ => None,
@@ -114,7 +122,7 @@ impl Suite {
         for (item, expected, [first, second]) in edges(job, case) {
             let reached = match &last {
                 Some((of, reached)) if std::ptr::eq(*of, expected) => reached,
-                _ => &last.insert((expected, check.reached(expected, &evidence.transcript))).1,
+                _ => &last.insert((expected, check.reached(expected, &evidence.transcript, judged))).1,
             };
             let times = |goal: &str| reached.get(goal).map(Vec::as_slice).unwrap_or_default();
             let (first, second) = (times(first), times(second));

@@ -48,8 +48,8 @@ fn a_tool_is_covered_where_it_was_called_wherever_it_is_known_from() {
     suite.knows_tools(["pay".to_owned(), "find".to_owned()]);
     suite.run(&job);
     let evidence = Evidence { object_context: context, ..talk(&[("Hi", "find"), ("More", "find"), ("Bye", "extra")]) };
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &evidence);
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &talk(&[("Hi", "find")]));
+    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&evidence, None));
+    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&[("Hi", "find")]), None));
     assert_eq!(
         touched(suite),
         [
@@ -87,7 +87,7 @@ fn a_label_is_covered_where_an_assertion_looks_at_it() {
         suite.conversation(
             (&job, &job.cases[0]),
             &trial(Condition::WithoutFacts),
-            &evidence(&["Ticket", "Receipt", "Secret"]),
+            (&evidence(&["Ticket", "Receipt", "Secret"]), None),
         );
         touched(suite)
     };
@@ -121,7 +121,7 @@ fn an_edge_of_goals_is_covered_where_both_were_reached_in_order() {
         let mut suite = Suite::default();
         suite.run(&job);
         for it in conversations {
-            suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), it);
+            suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (it, None));
         }
         touched(suite).into_iter().filter(|it| it.contains("GoalEdge")).collect::<Vec<_>>()
     };
@@ -144,13 +144,17 @@ fn a_fact_is_covered_where_a_persona_that_knew_it_mentioned_it() {
     let job = job(json!([{"id": "c", "facts": facts}]));
     let mut suite = Suite::default();
     suite.run(&job);
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &talk(&[("I was born in Rome", "x")]));
+    suite.conversation(
+        (&job, &job.cases[0]),
+        &trial(Condition::WithoutFacts),
+        (&talk(&[("I was born in Rome", "x")]), None),
+    );
     suite.conversation(
         (&job, &job.cases[0]),
         &trial(Condition::WithFacts),
-        &talk(&[("Hi", "x"), ("Feed Rex, the dog", "x")]),
+        (&talk(&[("Hi", "x"), ("Feed Rex, the dog", "x")]), None),
     );
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithFacts), &talk(&[("I love Italy", "x")]));
+    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithFacts), (&talk(&[("I love Italy", "x")]), None));
     let facts: Vec<String> = touched(suite).into_iter().filter(|it| it.contains("Fact")).collect();
     assert_eq!(
         facts,
@@ -166,7 +170,7 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
         suite.knows_tools(["known".to_owned()]);
         suite.run(&job);
         let turns: Vec<(&str, &str)> = tools.iter().map(|tool| ("Hi", *tool)).collect();
-        suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &talk(&turns));
+        suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&turns), None));
         suite.into_coverage()
     };
     let (before, now) = (gathered(&["known", "gone"]), gathered(&["new", "gone"]));
@@ -190,7 +194,7 @@ fn what_was_never_held_covers_nothing() {
     assert_eq!(suite.into_coverage().share(), Some(0.0));
     let mut suite = Suite::default();
     suite.run(&job);
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), &talk(&[("Hi", "find")]));
+    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&[("Hi", "find")]), None));
     let coverage = suite.into_coverage();
     assert!(coverage.items.values().all(|touch| touch.is_covered), "{coverage:?}");
 }

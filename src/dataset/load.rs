@@ -23,6 +23,8 @@ pub struct NamedText {
 /// The files beside a file with cases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
+    /// The format of the file, where what stands beside it tells more than its content.
+    pub kind: Option<Kind>,
     /// ADK's `test_config.json`, trpc-agent-go's metrics file.
     pub config: Option<NamedText>,
     /// ADK's initial session.
@@ -41,6 +43,7 @@ pub struct Beside {
 /// It is no file with cases, or there are errors in it or in what stands beside it: all of a file's, each with its place.
 pub fn load(file_name: &str, text: &str, beside: &Beside) -> Result<Dataset, Problems> {
     let Recognised { kind, json, inner } = look_at(file_name, text)?;
+    let kind = beside.kind.unwrap_or(kind);
     let text = inner.as_deref().unwrap_or(text);
     if let Some(message) = refusal(kind) {
         return Err(single(about_text(

@@ -157,6 +157,15 @@ fn is_messages(value: &JsonNode) -> bool {
     items.is_empty() || items.iter().any(|message| message.has("role"))
 }
 
+/// Whether an eval set in camelCase may be ADK's or of trpc-agent-go's first version, which has ADK's messages and calls: what stands
+/// beside it tells which.
+pub(super) fn may_be_either(root: &JsonNode) -> bool {
+    let cases = root.get("evalCases").map(JsonNode::items).unwrap_or_default();
+    let mut turns = cases.iter().flat_map(|case| case.get("conversation").map(JsonNode::items).unwrap_or_default());
+    let has_parts = |turn: &JsonNode| turn.get("userContent").is_some_and(|user| user.has("parts"));
+    !cases.is_empty() && !is_adk_in_camel_case(root) && turns.all(|turn| has_parts(turn) && !turn.has("tools"))
+}
+
 /// Whether an eval set in camelCase is ADK's: it has what only ADK's have.
 fn is_adk_in_camel_case(root: &JsonNode) -> bool {
     let cases = root.get("evalCases").map(JsonNode::items).unwrap_or_default();
@@ -172,8 +181,19 @@ fn is_adk_in_camel_case(root: &JsonNode) -> bool {
             || case.has("finalSessionState")
             || case.get("conversationScenario").is_some_and(|scenario| scenario.has("userPersona"))
             || rubrics.iter().any(|rubric| rubric.has("rubricContent"))
-            || turns.iter().any(|turn| has_events(turn) || turn.has("appDetails"))
+            || turns.iter().any(|turn| has_events(turn) || turn.has("appDetails") || has_unanswered_calls(turn))
     })
+}
+
+/// Whether a turn has calls without ids, or without a response each: in trpc-agent-go's files no agent could pass it.
+fn has_unanswered_calls(turn: &JsonNode) -> bool {
+    let Some(data) = turn.get("intermediateData") else { return false };
+    let ids = |key: &str| -> Vec<&str> {
+        let items = data.get(key).map(JsonNode::items).unwrap_or_default();
+        items.iter().map(|item| item.get("id").and_then(JsonNode::text).unwrap_or_default()).collect()
+    };
+    let (uses, responses) = (ids("toolUses"), ids("toolResponses"));
+    uses.len() != responses.len() || uses.iter().any(|id| id.is_empty() || !responses.contains(id))
 }
 
 /// The remedy to suggest with a file that is like one that is known.

@@ -6,8 +6,6 @@ use super::{Event, EventKind, Transcript, Turn};
 
 /// The key of an event that is a message of the agent's before its final reply: the text.
 const INTERMEDIATE: &str = "intermediate";
-/// The key of an event that tells where the final reply was sent, where calls came after it.
-const REPLIED: &str = "replied";
 
 /// A message of the agent's in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +14,14 @@ pub struct AgentMessage<'a> {
     pub text: &'a str,
     /// How many calls of this turn came before it.
     pub after_calls: usize,
+    /// Whether it is the final reply.
+    pub is_reply: bool,
 }
 
 impl Event {
     /// A message of the agent's before its final reply.
     pub fn intermediate(text: &str, author: &str) -> Event {
         Event::other(json!({ INTERMEDIATE: text, "author": author }))
-    }
-
-    /// The place of the final reply, where calls came after it.
-    pub fn replied() -> Event {
-        Event::other(json!({ REPLIED: true }))
     }
 
     /// The text of a message of the agent's before its final reply.
@@ -37,9 +32,12 @@ impl Event {
         }
     }
 
-    /// Whether it stands for the place of the final reply.
-    pub fn is_replied(&self) -> bool {
-        matches!(&self.kind, EventKind::Other { data } if data.get(REPLIED) == Some(&Value::Bool(true)))
+    /// The agent that said it, of several, where it is a message before the final reply.
+    pub fn intermediate_author(&self) -> Option<&str> {
+        match &self.kind {
+            EventKind::Other { data } => data.get("author").and_then(Value::as_str),
+            _ => None,
+        }
     }
 }
 
@@ -52,10 +50,11 @@ impl Turn {
         let mut reply = self.agent.as_deref();
         for event in &self.events {
             calls += usize::from(matches!(event.kind, EventKind::FunctionCall(_)));
-            let text = if event.is_replied() { reply.take() } else { event.intermediate_text() };
-            messages.extend(text.map(|text| AgentMessage { text, after_calls: calls }));
+            let is_reply = event.is_replied;
+            let text = if is_reply { reply.take() } else { event.intermediate_text() };
+            messages.extend(text.map(|text| AgentMessage { text, after_calls: calls, is_reply }));
         }
-        messages.extend(reply.map(|text| AgentMessage { text, after_calls: calls }));
+        messages.extend(reply.map(|text| AgentMessage { text, after_calls: calls, is_reply: true }));
         messages.retain(|message| !message.text.trim().is_empty());
         messages
     }

@@ -13,10 +13,18 @@ pub struct Event {
     /// As the agent reported it, or of that what `kind` does not say; `None` where `kind` says all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
+    /// Whether it is a call that was made in one message with the call before it, as far as that was reported.
+    #[serde(rename = "withCallBefore", skip_serializing_if = "std::ops::Not::not")]
+    pub is_parallel: bool,
+    /// Whether it is no report of the agent's, and stands for the place of the final reply, where calls came after that.
+    #[serde(rename = "replied", skip_serializing_if = "std::ops::Not::not")]
+    pub is_replied: bool,
 }
 
-/// The key of what was reported of a call that was made in one message with the call before it.
+/// The key within what was reported of a call, by which earlier versions marked it as made in one message with the call before it.
 const PARALLEL: &str = "withCallBefore";
+/// The key of an event that stood for the place of the final reply in earlier versions.
+const REPLIED: &str = "replied";
 
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,6 +74,10 @@ struct StoredEvent {
     output: Option<Value>,
     #[serde(default, deserialize_with = "present")]
     data: Option<Value>,
+    #[serde(default)]
+    with_call_before: bool,
+    #[serde(default)]
+    replied: bool,
 }
 
 #[derive(Deserialize)]
@@ -108,7 +120,8 @@ impl TryFrom<StoredEvent> for Event {
             }
             StoredKind::Other => EventKind::Other { data: stored.data.ok_or_else(|| missing("data"))? },
         };
-        Ok(Event { kind, raw: stored.raw })
+        let (is_parallel, is_replied) = (stored.with_call_before, stored.replied);
+        Ok(Event { kind, raw: stored.raw, is_parallel, is_replied }.with_marks_of_earlier_versions())
     }
 }
 
@@ -116,7 +129,7 @@ impl Event {
     /// An event with what the agent reported, which is kept where it says more.
     pub fn with_raw(kind: EventKind, raw: Value) -> Event {
         let says_more = raw != kind.to_json();
-        Event { raw: says_more.then_some(raw), kind }
+        Event { raw: says_more.then_some(raw), ..Event::from(kind) }
     }
 
     /// A call of a function, with what the agent reported of it.
@@ -130,17 +143,32 @@ impl Event {
     }
 
     /// Marks a call as made in one message with the call before it.
-    pub fn parallel(mut self) -> Event {
-        match self.raw.get_or_insert_with(|| json!({})) {
-            Value::Object(raw) => drop(raw.insert(PARALLEL.to_owned(), true.into())),
-            other => *other = json!({ PARALLEL: true }),
-        }
-        self
+    pub fn parallel(self) -> Event {
+        Event { is_parallel: true, ..self }
     }
 
-    /// Whether it is a call that was made in one message with the call before it, as far as that was reported.
-    pub fn is_parallel(&self) -> bool {
-        self.raw.as_ref().is_some_and(|raw| raw.get(PARALLEL) == Some(&Value::Bool(true)))
+    /// The place of the final reply, where calls came after it.
+    pub fn replied() -> Event {
+        Event { is_replied: true, ..Event::other(Value::Null) }
+    }
+
+    /// The same, where an earlier version kept its marks within what the agent reported.
+    fn with_marks_of_earlier_versions(mut self) -> Event {
+        if let EventKind::Other { data } = &mut self.kind
+            && *data == json!({ REPLIED: true })
+        {
+            (*data, self.is_replied) = (Value::Null, true);
+        }
+        if let (EventKind::FunctionCall(_), Some(Value::Object(raw))) = (&self.kind, &mut self.raw)
+            && raw.get(PARALLEL) == Some(&Value::Bool(true))
+        {
+            raw.remove(PARALLEL);
+            self.is_parallel = true;
+            if raw.is_empty() {
+                self.raw = None;
+            }
+        }
+        self
     }
 
     /// Something of no known kind.
@@ -175,7 +203,7 @@ impl Event {
 
 impl From<EventKind> for Event {
     fn from(kind: EventKind) -> Event {
-        Event { kind, raw: None }
+        Event { kind, raw: None, is_parallel: false, is_replied: false }
     }
 }
 
@@ -248,6 +276,30 @@ mod tests {
             let event = Event::with_raw(kind, json!({"kind": "own", "id": 7}));
             let text = serde_json::to_string(&event).unwrap();
             assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_have_fields_of_their_own_and_those_of_earlier_versions_are_read() {
+        let parallel = Event::from(call()).parallel();
+        let stored = json!({"kind": "functionCall", "function": "f", "args": {"a": 1}, "withCallBefore": true});
+        assert_eq!(serde_json::to_value(&parallel).unwrap(), stored);
+        let reported = Event::with_raw(call(), json!({"id": "1"})).parallel();
+        assert_eq!(reported.raw, Some(json!({"id": "1"})), "what the agent reported stays as it is");
+        for (older, newer) in [
+            (
+                json!({"kind": "functionCall", "function": "f", "args": {"a": 1}, "raw": {"withCallBefore": true}}),
+                &parallel,
+            ),
+            (
+                json!({"kind": "functionCall", "function": "f", "args": {"a": 1}, "raw": {"id": "1", "withCallBefore": true}}),
+                &reported,
+            ),
+            (json!({"kind": "other", "data": {"replied": true}}), &Event::replied()),
+        ] {
+            assert_eq!(&serde_json::from_value::<Event>(older.clone()).unwrap(), newer, "{older}");
+            let text = serde_json::to_string(newer).unwrap();
+            assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), newer, "{text}");
         }
     }
 

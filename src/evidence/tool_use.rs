@@ -60,7 +60,7 @@ impl Transcript {
     pub fn first_tool_uses(&self) -> Vec<ToolUse> {
         let calls = self.events().filter(|event| matches!(event.kind, EventKind::FunctionCall(_)));
         let uses = self.tool_uses().into_iter().zip(calls);
-        uses.filter(|(_, event)| !event.is_parallel()).map(|(used, _)| used).collect()
+        uses.filter(|(_, event)| !event.is_parallel).map(|(used, _)| used).collect()
     }
 
     /// The calls of each turn, with results that came in a later turn too.

@@ -124,7 +124,9 @@ fn messages_of((turn, calls): (&Turn, &[ToolUse]), by_message: bool, cut: &mut C
     };
     let said = match (by_message, turn.agent.as_deref()) {
         (true, _) => turn.agent_messages(),
-        (false, reply) => reply.into_iter().map(|text| AgentMessage { text, after_calls: calls.len() }).collect(),
+        (false, reply) => {
+            reply.into_iter().map(|text| AgentMessage { text, after_calls: calls.len(), is_reply: true }).collect()
+        }
     };
     let mut said = (1..).zip(said).map(|(number, it)| (by_message.then_some(number), it)).peekable();
     let mut messages = Vec::new();

@@ -203,7 +203,7 @@ pub(super) fn event_text(event: &Event) -> (&'static str, String) {
         EventKind::FunctionResponse { output } => {
             ("function response", output.as_str().map_or_else(|| output.to_string(), str::to_owned))
         }
-        EventKind::Other { .. } if event.is_replied() => ("event", "the reply was sent here".to_owned()),
+        EventKind::Other { .. } if event.is_replied => ("event", "the reply was sent here".to_owned()),
         EventKind::Other { data } => ("event", data.to_string()),
     }
 }

@@ -18,6 +18,7 @@ mod descriptors;
 mod faults;
 mod grade;
 mod grade_recorded;
+mod grade_systems;
 mod gate;
 mod generate;
 mod generate_cases;

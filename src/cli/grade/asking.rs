@@ -113,9 +113,7 @@ impl Asking<'_> {
         }
         let again = &*again;
         let judge = self.judge.to_string();
-        let names = self.judge.judges().map(|judge| judge.name.to_string());
-        let prices: BTreeMap<String, Price> =
-            names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect();
+        let prices = self.prices_in(&plan);
         let earlier = match elsewhere {
             Some(earlier) => earlier,
             None => Earlier::read(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
@@ -171,6 +169,16 @@ impl Asking<'_> {
     /// made; `file` is what the job is called.
     pub(super) fn check(&self, job: &Job, file: String) -> Result<(), CliError> {
         self.reach(self.plan_for(job.clone(), file)?)
+    }
+
+    /// The prices of this judge's models, where they are known.
+    pub(super) fn prices(&self, job: &Job, file: String) -> Result<BTreeMap<String, Price>, CliError> {
+        Ok(self.prices_in(&self.plan_for(job.clone(), file)?))
+    }
+
+    fn prices_in(&self, plan: &Plan) -> BTreeMap<String, Price> {
+        let names = self.judge.judges().map(|judge| judge.name.to_string());
+        names.filter_map(|name| plan.prices.price(&name).copied().map(|price| (name, price))).collect()
     }
 
     /// Looks whether the endpoints of a plan are there, before many requests.

@@ -162,14 +162,7 @@ fn grade_run<'a>(
     let (baseline, max_drop) = (gate.baseline.clone(), gate.max_drop);
     let (baseline, max_drop) = (baseline.or(provenance.gate.baseline.take()), max_drop.or(provenance.gate.max_drop));
     // With its baseline it was compared when it ended; by this grading it never was, so that this rule shows nothing.
-    let not_compared = baseline.clone().map(|name| BaselineCheck {
-        why_not: Some(format!(
-            "it is not compared once more where a run is graded again; `eval-job compare {name} {id}` compares the first verdicts"
-        )),
-        name,
-        run: None,
-        models: Vec::new(),
-    });
+    let not_compared = baseline.clone().map(|name| not_compared(name, &id));
     provenance.gate = GateRules { baseline, max_drop, ..gate.rules() };
     let mut number = run.free_grading();
     if let Some(asking) = asking {
@@ -202,14 +195,23 @@ fn grade_run<'a>(
     }
     printer.data(&report::terminal(&overview, &gathered, context.screen(false)))?;
     let kept = run.write_grading(number, &overview.summary)?;
-    // Recordings have no earlier verdict.
-    if args.recorded.dataset.is_none() {
-        printer.data(&again.difference(&before, &overview))?;
-        printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
-    }
+    printer.data(&again.difference(&before, &overview))?;
+    printer.note(&format!("graded again: kept in {}, beside the first verdict", kept.display()));
     let prompts = StoredPrompts::from_run(&run, context.clock);
     let run = RegradedRun { run, again: RefCell::new(again) };
     Ok(Some(GradedRun { run, prompts, overview }))
+}
+
+/// The check of a gate's baseline that is not made where conversations of before are graded.
+fn not_compared(name: String, id: &str) -> BaselineCheck {
+    BaselineCheck {
+        why_not: Some(format!(
+            "it is not compared once more where a run is graded again; `eval-job compare {name} {id}` compares the first verdicts"
+        )),
+        name,
+        run: None,
+        models: Vec::new(),
+    }
 }
 
 /// The command that asks for the rest of this run, and about the runs that were named after it.

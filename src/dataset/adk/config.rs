@@ -76,7 +76,11 @@ pub(in crate::dataset) fn read_config(value: Cursor<'_>, file: &str) -> AdkConfi
     if let Some(simulator) = fields.get("user_simulator_config") {
         read_simulator(simulator, &mut config);
     }
-    if let Some(live) = fields.get("live_model_config").and_then(Cursor::map) {
+    let live = fields.get("live_model_config");
+    if let Some(live) = live.and_then(|live| {
+        live.warn("`live_model_config` is not used: eval-job's own time limits hold");
+        live.map()
+    }) {
         config.extra.insert("liveModelConfig".to_owned(), Value::Object(live));
     }
     config.extra.extend(fields.rest(UnknownKeys::Kept));

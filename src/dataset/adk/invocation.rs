@@ -7,6 +7,7 @@ use super::content::{Content, pair, read_call, read_content, read_part, read_res
 use super::rubric::read_rubrics;
 use crate::dataset::NO_TEXT;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
+use crate::dataset::json::JsonNode;
 use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, RecordedTurn, Rubric, UserLine};
 
 /// A turn as the file says it.
@@ -21,6 +22,9 @@ pub(in crate::dataset) struct Invocation {
     extra: Map<String, Value>,
 }
 
+/// Parts that are calls or their results, in both spellings.
+const FUNCTIONS: [&str; 4] = ["function_call", "functionCall", "function_response", "functionResponse"];
+
 /// Keys of measurements, of which nothing is expected.
 const OF_RUNS: [&str; 5] = ["app_details", "duration", "model_duration", "tool_duration", "creation_timestamp"];
 
@@ -30,6 +34,10 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocatio
     let mut turn = Invocation { id: fields.text("invocation_id").unwrap_or_default(), ..Invocation::default() };
     if let Some(user) = fields.required("user_content") {
         turn.user = read_content(user);
+        // What a user answers to an agent's call is no text either.
+        let parts = user.node.get("parts").map(JsonNode::items).unwrap_or_default();
+        let is_function = |part: &&JsonNode| FUNCTIONS.iter().any(|key| part.has(key));
+        turn.user.others.extend(parts.iter().filter(is_function).map(JsonNode::to_json));
         if turn.user.texts.is_empty() && turn.user.others.is_empty() {
             user.error("the user's message has no text");
         }

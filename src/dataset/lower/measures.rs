@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::LowerOptions;
 use crate::dataset::counterpart::NoCounterpart;
 use crate::dataset::redhat::EXPECTATIONS;
-use crate::dataset::watsonx::RESISTED;
+use crate::dataset::watsonx::{RESISTED, SIMILARITY};
 use crate::dataset::{CaseUser, Dataset, DatasetCase, DatasetMetric, MeasureKind, ScenarioDriver, System, UserLine};
 use crate::metric::document::trpc::{json_criterion, xml_criterion};
 use crate::metric::rouge::trpc::rouge_criterion;
@@ -166,12 +166,12 @@ fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Resul
     let criterion = Value::Object(metric.options.clone());
     let trajectory = |config: TrajectoryConfig| Ok(Some(("trajectory", value(&config)?)));
     let of_watsonx = |score: TrajectoryFigure| {
-        trajectory(TrajectoryConfig {
-            dialect: TrajectoryDialect::Watsonx,
-            strict,
-            score,
-            ..TrajectoryConfig::default()
-        })
+        let mut config =
+            TrajectoryConfig { dialect: TrajectoryDialect::Watsonx, strict, score, ..TrajectoryConfig::default() };
+        // The original reads its configuration's and compares with its own.
+        let similarity = metric.options.get(SIMILARITY).and_then(Value::as_f64).filter(|_| !strict);
+        config.similarity = similarity.unwrap_or(config.similarity);
+        trajectory(config)
     };
     match (metric.kind, system) {
         (MeasureKind::Trajectory, System::Adk) => trajectory(adk::from_criterion(&criterion, strict)?),
@@ -221,6 +221,12 @@ fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Low
 /// trpc-agent-go's criteria of a final response: in each turn all parts must hold.
 fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<Lowered>, NoCounterpart> {
     let part = |name: &str| options.get(name).filter(|part| !part.is_null());
+    // All parts must hold, and what this one finds is not known.
+    if let Some(name) = part("compareName").and_then(Value::as_str).filter(|name| !name.is_empty()) {
+        return Err(
+            format!("compareName: the function {name:?} is part of another program and can not be called").into()
+        );
+    }
     let mut parts = Vec::new();
     if let Some(criterion) = part("text") {
         let text = text_criterion(criterion, strict).map_err(NoCounterpart::from_error)?;

@@ -59,8 +59,7 @@ impl Dataset {
     /// Its cases, each with all that its file's metrics make of it: a case that is added to another file leaves those behind.
     pub fn into_cases(mut self) -> Vec<DatasetCase> {
         if self.absent_calls_are_none() {
-            let live = |case: &&mut DatasetCase| case.recorded.is_none() && !case.expected_runner;
-            for case in self.cases.iter_mut().filter(live) {
+            for case in self.cases.iter_mut().filter(|case| case.expects_by_turn()) {
                 let CaseUser::Lines(lines) = &mut case.user else { continue };
                 for line in lines {
                     line.expected.calls.get_or_insert_default();

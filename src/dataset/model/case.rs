@@ -36,6 +36,10 @@ pub struct DatasetCase {
     /// The recorded conversation: nobody has to ask the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<RecordedTurn>>,
+    /// Whether the recording stands beside turns that are expected: then one that names no calls expects none, as where the agent is
+    /// asked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_expected_side: bool,
     /// Whether a second runner makes the expected side: its replies and calls stand in for what the file expects.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expected_runner: bool,
@@ -67,6 +71,14 @@ pub enum CaseUser {
     Lines(Vec<UserLine>),
     /// A simulated user.
     Scenario(Box<Scenario>),
+}
+
+impl DatasetCase {
+    /// Whether its own turns are what is expected of the agent: not where the file has a recording alone, nor where a second agent
+    /// makes them.
+    pub fn expects_by_turn(&self) -> bool {
+        (self.recorded.is_none() || self.has_expected_side) && !self.expected_runner
+    }
 }
 
 impl Default for CaseUser {

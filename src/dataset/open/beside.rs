@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{OpenOptions, name, read, warning};
 use crate::dataset::json;
-use crate::dataset::{Beside, ContextFile, Files, Kind, NamedText, System, redhat};
+use crate::dataset::recognise::{Recognised, may_be_either};
+use crate::dataset::{Beside, ContextFile, Files, Kind, NamedText, System, recognise, redhat};
 use crate::job::{Problem, Problems};
 
 fn named(path: &Path, files: &dyn Files) -> Result<NamedText, Problems> {
@@ -13,14 +14,14 @@ fn named(path: &Path, files: &dyn Files) -> Result<NamedText, Problems> {
 
 /// Finds it, with warnings on what is odd about it.
 pub(super) fn find(
-    kind: Kind,
-    path: &Path,
-    text: &str,
+    recognised: Recognised,
+    (path, text): (&Path, &str),
     options: &OpenOptions,
     files: &dyn Files,
 ) -> Result<(Beside, Vec<Problem>), Problems> {
-    let mut beside = Beside { any_value: options.any_value.clone(), ..Beside::default() };
     let mut odd = Vec::new();
+    let kind = kind_of(recognised, (path, text), options, files);
+    let mut beside = Beside { any_value: options.any_value.clone(), kind: Some(kind), ..Beside::default() };
     let folder = path.parent().unwrap_or(Path::new(""));
     let config = match (&options.config, kind.system()) {
         (Some(config), _) => Some(config.clone()),
@@ -36,6 +37,25 @@ pub(super) fn find(
         of_redhat(path, folder, files, &mut beside)?;
     }
     Ok((beside, odd))
+}
+
+/// The kind of a file. Of an eval set that may be ADK's or trpc-agent-go's, the file with its metrics decides.
+fn kind_of(recognised: Recognised, (path, text): (&Path, &str), options: &OpenOptions, files: &dyn Files) -> Kind {
+    let Recognised { kind, json, .. } = recognised;
+    if kind != Kind::TrpcEvalSet || !json.is_some_and(|json| may_be_either(&json.root)) {
+        return kind;
+    }
+    let is_adk = match &options.config {
+        Some(config) => {
+            let config = read(config, files).ok().map(|text| recognise(&name(config), &text));
+            matches!(config, Some(Ok(Kind::AdkTestConfig)))
+        }
+        None => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            metrics_of(path, text, files, &mut Vec::new()).is_none() && files.is_file(&folder.join("test_config.json"))
+        }
+    };
+    if is_adk { Kind::AdkEvalSet } else { kind }
 }
 
 /// The metrics file of an eval set: named after its id or its file, else the only one in the folder.

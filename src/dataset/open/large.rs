@@ -8,8 +8,9 @@ use serde::Deserialize;
 
 use super::super::json;
 use super::super::load::single;
+use super::super::recognise::look_at;
 use super::super::recorded::{CaseKey, LARGE, Pieces, cut_items};
-use super::super::{Beside, Dataset, Files, load, recognise};
+use super::super::{Beside, Dataset, Files, load};
 use super::{OpenOptions, beside, name, warning};
 use crate::job::{Problem, Problems};
 
@@ -50,8 +51,8 @@ impl LargeDataset {
             std::collections::HashSet::new(),
         );
         let first = large.text(0..1, files)?;
-        let kind = recognise(&name(path), &first)?;
-        (large.beside, large.warnings) = beside::find(kind, path, &first, options, files)?;
+        let recognised = look_at(&name(path), &first)?;
+        (large.beside, large.warnings) = beside::find(recognised, (path, &first), options, files)?;
         let mut reader = files.reader(path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         for piece in &large.pieces.list {

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use super::findings::about_file;
 use super::load::single;
+use super::recognise::look_at;
 use super::redhat;
 use super::redhat::metrics::MetricSet;
-use super::{Dataset, Files, Kind, System, load, recognise};
+use super::{Dataset, Files, Kind, System, load};
 use crate::job::{Problem, Problems};
 
 pub use folder::are_no_cases;
@@ -119,11 +120,11 @@ fn read(path: &Path, files: &dyn Files) -> Result<String, Problems> {
 /// Reads a file, with what stands beside it.
 fn open_file(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Vec<Dataset>, Problems> {
     let text = read(path, files)?;
-    let kind = recognise(&name(path), &text)?;
-    if kind == Kind::WatsonxConfig {
+    let recognised = look_at(&name(path), &text)?;
+    if recognised.kind == Kind::WatsonxConfig {
         return Ok(vec![watsonx_config::open(path, &text, options, files)?]);
     }
-    let (beside, odd) = beside::find(kind, path, &text, options, files)?;
+    let (beside, odd) = beside::find(recognised, (path, &text), options, files)?;
     let mut dataset = load(&name(path), &text, &beside)?;
     dataset.warnings.extend(odd);
     dataset.cases.iter_mut().for_each(|case| case.file = Some(path.to_path_buf()));

@@ -22,7 +22,7 @@ pub struct Matching {
     pub by_order: bool,
 }
 
-/// Finds the case of each recording: the one with its id, else the one with its session's id, else the one that is named like its
+/// Finds the case of each recording: the one with one of its ids, else the one with its session's id, else the one that is named like its
 /// file. Where none is found in any of these ways, the only case has all recordings, and of as many cases as recordings each has the
 /// one in its place.
 pub fn match_cases(cases: &[CaseKey], recordings: &[RecordingKey]) -> Matching {
@@ -41,7 +41,9 @@ pub fn match_cases(cases: &[CaseKey], recordings: &[RecordingKey]) -> Matching {
         let of_session = || session.and_then(|id| by_session.get(id).or_else(|| by_id.get(id)));
         // A trace's conversation is named by the id of its session.
         let of_id = || by_session.get(recording.id.as_str());
-        let found = by_id.get(recording.id.as_str()).or_else(of_session).or_else(of_id);
+        let mut others = recording.other_ids.iter().map(String::as_str);
+        let of_others = || others.find_map(|id| by_id.get(id).or_else(|| by_session.get(id)));
+        let found = by_id.get(recording.id.as_str()).or_else(of_others).or_else(of_session).or_else(of_id);
         found.or_else(|| by_id.get(recording.file_stem.as_str())).copied()
     };
     let found: Vec<Option<usize>> = recordings.iter().map(case_of).collect();
@@ -67,6 +69,7 @@ mod tests {
         RecordingKey {
             model: None,
             id: id.to_owned(),
+            other_ids: Vec::new(),
             session: session.map(str::to_owned),
             file_stem: file_stem.to_owned(),
             file: "f".into(),
@@ -93,6 +96,18 @@ mod tests {
             [0, 1, 1, 1, 2, 2].map(Some).into_iter().chain([None, Some(0)]).collect::<Vec<_>>()
         );
         assert!(!matching.by_order);
+    }
+
+    #[test]
+    fn an_id_that_no_case_has_leaves_the_other_ids_of_its_recording() {
+        let cases = [case(&["5"], None), case(&["6"], None), case(&["c"], Some("s-1"))];
+        let with = |id: &str, others: &[&str]| RecordingKey {
+            other_ids: others.iter().map(|id| (*id).to_owned()).collect(),
+            ..recording(id, None, "f")
+        };
+        let recordings = [with("chatcmpl-1", &["6"]), with("chatcmpl-2", &["x", "5"]), with("chatcmpl-3", &["s-1"])];
+        let matching = match_cases(&cases, &recordings);
+        assert_eq!(matching, Matching { case_of: vec![Some(1), Some(0), Some(2)], by_order: false });
     }
 
     #[test]

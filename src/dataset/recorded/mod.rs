@@ -9,7 +9,9 @@ mod open;
 mod openai;
 mod otlp;
 mod otlp_figures;
+mod otlp_history;
 mod otlp_spans;
+mod otlp_turns;
 mod results;
 mod trace;
 
@@ -47,6 +49,8 @@ pub struct Recording {
 pub struct Recorded {
     /// The case that it was about, as far as the file says.
     pub id: String,
+    /// Other ids in it that may be the case's, in the order in which they are looked for.
+    pub other_ids: Vec<String>,
     /// Which of several runs of the case it was, as the file counts.
     pub run: Option<u64>,
     /// The agent's model, where one is named, and no other.
@@ -126,14 +130,14 @@ impl RecordedTurn {
 fn events_of(call: &DatasetCall) -> impl Iterator<Item = Event> {
     let args = call.args.clone().unwrap_or_else(|| json!({}));
     let kind = EventKind::FunctionCall(ToolCall { function: call.tool.clone(), args });
-    let made = Event { kind, raw: call.id.as_ref().map(|id| json!({"id": id})) };
+    let made = Event { raw: call.id.as_ref().map(|id| json!({"id": id})), ..Event::from(kind) };
     let made = if call.is_parallel { made.parallel() } else { made };
     let result = call.result.as_ref().map(|result| {
         let raw = match &call.id {
             Some(id) => json!({"tool_call_id": id, "name": call.tool}),
             None => json!({"name": call.tool}),
         };
-        Event { kind: EventKind::FunctionResponse { output: result.clone() }, raw: Some(raw) }
+        Event { raw: Some(raw), ..Event::from(EventKind::FunctionResponse { output: result.clone() }) }
     });
     std::iter::once(made).chain(result)
 }

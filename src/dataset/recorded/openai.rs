@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Recorded;
 use super::messages::{Spoken, turns_of};
 use crate::dataset::cursor::{Cursor, Spelling};
-use crate::dataset::json::json_within;
+use crate::dataset::json::{JsonNode, json_within};
 use crate::dataset::model::DatasetCall;
 
 /// Reads a list of messages, an object with `messages`, or one such object a line.
@@ -23,14 +23,24 @@ pub(super) fn read(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
 
 fn read_object(value: Cursor<'_>, name: String) -> Recorded {
     let Some(mut fields) = value.fields(Spelling::Exact) else { return Recorded::default() };
-    let id = ["id", "conversation_id", "case", "session_id"].into_iter().find_map(|key| {
-        let id = fields.get(key)?;
-        id.node.text().map(str::to_owned)
-    });
+    let mut ids = ID_KEYS.into_iter().filter_map(|key| id_of(&fields.get(key)?.json())).collect::<Vec<_>>().into_iter();
     let model = fields.get("model").and_then(|model| model.node.text().map(str::to_owned));
     let messages = fields.required("messages").map(Cursor::items).unwrap_or_default();
     let turns = turns_of(messages.into_iter().filter_map(read_message).collect());
-    Recorded { model, ..Recorded::new(id.unwrap_or(name), &turns) }
+    let id = ids.next().unwrap_or(name);
+    Recorded { model, other_ids: ids.collect(), ..Recorded::new(id, &turns) }
+}
+
+/// The keys beside `messages` that may name the case, the plainest first.
+pub(super) const ID_KEYS: [&str; 4] = ["case", "id", "conversation_id", "session_id"];
+
+/// An id as a text; it may be a number.
+pub(super) fn id_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(id) if !id.is_empty() => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
 }
 
 fn read_message(value: Cursor<'_>) -> Option<Spoken> {
@@ -52,6 +62,10 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
     }
     let mut message = Spoken { role: fields.required("role").and_then(Cursor::text)?.to_owned(), ..Spoken::default() };
     message.text = fields.get("content").and_then(text_of);
+    if message.text.is_none() {
+        let spoken = fields.get("audio").and_then(|audio| audio.node.get("transcript")?.text().map(str::to_owned));
+        message.text = fields.get("refusal").and_then(|refusal| refusal.node.text().map(str::to_owned)).or(spoken);
+    }
     for call in fields.items("tool_calls") {
         match call_of(call.json(), "id") {
             Some(call) => message.calls.push(call),
@@ -79,9 +93,16 @@ fn text_of(content: Cursor<'_>) -> Option<String> {
             ));
         }
     }
-    let texts: Vec<&str> =
-        content.items().iter().filter_map(|part| part.node.get("text").and_then(|text| text.text())).collect();
+    let items = content.items();
+    let texts: Vec<&str> = items.iter().filter_map(|part| said_in(part.node)).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// The text of a part: also a refusal, which is what the agent says, and the transcript of what it spoke.
+fn said_in(part: &JsonNode) -> Option<&str> {
+    let audio = || part.get("audio").and_then(|audio| audio.get("transcript"));
+    let other = || part.get("refusal").or_else(|| part.get("transcript")).or_else(audio);
+    part.get("text").or_else(other)?.text()
 }
 
 /// A call: `{"id", "function": {"name", "arguments"}}`, or flat.

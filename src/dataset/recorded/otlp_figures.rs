@@ -34,7 +34,7 @@ fn operation(span: &Record) -> &str {
     span.attributes.get("gen_ai.operation.name").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn is_agent(span: &Record) -> bool {
+pub(super) fn is_agent(span: &Record) -> bool {
     matches!(operation(span), "invoke_agent" | "invoke_workflow")
 }
 

@@ -11,6 +11,8 @@ pub(super) struct Record {
     pub(super) trace: String,
     /// The span that it is, or that it belongs to.
     pub(super) span: String,
+    /// The span around it; empty where nobody says.
+    pub(super) parent: String,
     /// The span's name, or the event's.
     pub(super) name: String,
     /// When it began, in nanoseconds since 1970.
@@ -21,6 +23,14 @@ pub(super) struct Record {
     pub(super) attributes: Map<String, Value>,
     /// The body of a log record.
     pub(super) body: Value,
+}
+
+impl Record {
+    /// Whether another span of the trace lies within this one.
+    pub(super) fn encloses(&self, other: &Record) -> bool {
+        let is_around = self.start <= other.start && other.end > 0 && other.end <= self.end;
+        self.trace == other.trace && self.span != other.span && (other.parent == self.span || is_around)
+    }
 }
 
 /// The spans of a document, and its events: those of spans, and log records.
@@ -64,6 +74,7 @@ fn record(node: &JsonNode, start: &str) -> Record {
     Record {
         trace: text("traceId"),
         span: text("spanId"),
+        parent: text("parentSpanId"),
         name,
         start: nanoseconds(node.get(start))
             .or_else(|| nanoseconds(node.get("observedTimeUnixNano")))

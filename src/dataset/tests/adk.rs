@@ -242,3 +242,15 @@ fn a_scenario_of_its_own_is_named_as_adk_names_it() {
 }
 
 const SCENARIO_ID: &str = "c7a7566c";
+
+#[test]
+fn what_a_user_answers_to_a_call_is_a_part_that_is_no_text() {
+    let part = json!({"functionResponse": {"id": "1", "name": "approve", "response": {"ok": true}}});
+    for (parts, say) in [(json!([part]), ""), (json!([{"text": "Yes."}, part]), "Yes.")] {
+        let set = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [
+            {"user_content": {"role": "user", "parts": parts}}]}]});
+        let dataset = load("s.evalset.json", &set.to_string(), &Beside::default()).unwrap();
+        let CaseUser::Lines(lines) = &dataset.cases[0].user else { panic!("{dataset:?}") };
+        assert_eq!((lines[0].say.as_str(), lines[0].attachments.as_slice()), (say, [part.clone()].as_slice()));
+    }
+}

@@ -119,6 +119,7 @@ fn read_trace(fields: &mut Fields<'_>, case: &mut DatasetCase) {
                 let (expected, recorded) = (expected_turns.len(), actual_turns.len());
                 actual.error(format!("{recorded} recorded turns stand beside {expected} expected ones"));
             }
+            case.has_expected_side = true;
             (expected_turns.into_iter().map(Invocation::into_line).collect(), recorded(actual_turns))
         }
         (Some(only), None) | (None, Some(only)) => {

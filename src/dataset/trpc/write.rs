@@ -80,7 +80,7 @@ fn write_case(case: &DatasetCase, is_own: bool, measured: &[&str]) -> Value {
         (CaseUser::Lines(lines), Some(recorded)) => {
             value["evalMode"] = "trace".into();
             value["actualConversation"] = recorded.iter().map(|turn| write_recorded(turn, is_own)).collect();
-            if lines.iter().any(|line| !line.expected.is_empty()) {
+            if case.has_expected_side || lines.iter().any(|line| !line.expected.is_empty()) {
                 value["conversation"] = lines.iter().map(|line| write_line(line, is_own)).collect();
             }
         }

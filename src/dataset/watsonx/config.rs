@@ -6,7 +6,7 @@ use super::metrics::METRICS;
 use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
 use crate::dataset::json::JsonContent;
-use crate::dataset::model::{CaseUser, Dataset};
+use crate::dataset::model::{CaseUser, Dataset, MeasureKind};
 use crate::text::nearest;
 
 /// The content of `config.yml`.
@@ -21,6 +21,8 @@ pub(in crate::dataset) struct WatsonxConfig {
     tags: Vec<String>,
     metrics: Option<Vec<String>>,
     style: Vec<String>,
+    /// How alike two texts must be that mean the same, 0 to 1.
+    similarity: Option<f64>,
     extra: Map<String, Value>,
 }
 
@@ -60,17 +62,20 @@ const NOT_DONE: [(&str, &str); 15] = [
     ("data_annotation_run", "cases are not annotated: they are run and measured"),
     ("enable_manual_user_input", "nobody types the user's part: a model plays it, or the case's own messages are sent"),
     ("max_interaction_steps", "the user's turns are bounded by `max_user_turns` alone"),
-    ("similarity_threshold", "a judge, or `scorer.embeddings`, tells which texts mean the same"),
     ("enable_fuzzy_matching", "an argument is compared as its own `arg_matching` says"),
     ("is_strict", "`--dialect-strict` asks for what the original counts"),
     ("error_keywords", "whether an agent fails is decided by its transport, not by words of its replies"),
     ("operator_configs", "its operators are not run"),
     ("text_match_config", "its templates are not read: the job's `prompts` are"),
     ("evaluation_config", "its models are not asked: `scorer.model` is, or --scorer-model"),
+    ("provider_config", "its provider is not asked: `scorer.model` is, or --scorer-model"),
     ("evaluation_model", "it is not asked: `scorer.model` is, or --scorer-model"),
     ("custom_metrics_config", "metrics in Python are not measured; a `rhai` metric of the job can do the same"),
     ("extractors_config", "extractors in Python are not run; a `rhai` metric of the job can do the same"),
 ];
+
+/// The option of a metric that says how alike two texts must be.
+pub(in crate::dataset) const SIMILARITY: &str = "similarity";
 
 /// Settings that have no effect any more.
 const WITHOUT_EFFECT: [&str; 2] = ["skip_legacy_evaluation", "langfuse_enabled"];
@@ -105,6 +110,12 @@ pub(in crate::dataset) fn read_config(value: Cursor<'_>) -> WatsonxConfig {
     for name in KEPT {
         let Some(value) = fields.get(name) else { continue };
         config.extra.insert(name.to_owned(), value.json());
+        if name == "similarity_threshold" {
+            config.similarity = value.number();
+            if config.similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
+                value.error("`similarity_threshold` must be from 0 to 1");
+            }
+        }
         let says_nothing = match &value.node.content {
             JsonContent::Bool(truth) => !truth,
             JsonContent::Object(entries) => entries.is_empty(),
@@ -183,7 +194,7 @@ fn read_user(value: Cursor<'_>, config: &mut WatsonxConfig) {
             "provider_config" | "model_id" => {
                 value.warn(format!("`{name}` is not asked: `evaluator.model` plays the user, or --evaluator-model"));
             }
-            _ => {}
+            _ => value.warn(format!("`{name}` is about the original's own simulator: it is not used")),
         }
     }
     fields.rest(UnknownKeys::Refused);
@@ -198,6 +209,9 @@ fn read_auth(value: Cursor<'_>, extra: &mut Map<String, Value>) {
     let mut auth = Map::new();
     for name in ["url", "tenant_name"] {
         if let Some(value) = fields.get(name) {
+            value.warn(format!(
+                "`{name}` is not used: `--target watsonx=ADDRESS`, or the job's `target`, says where the agent is"
+            ));
             auth.insert(name.to_owned(), value.json());
         }
     }
@@ -222,6 +236,11 @@ impl WatsonxConfig {
         }
         if !dataset.metrics.iter().any(|metric| metric.name == super::RESISTED) {
             dataset.metrics = super::metrics::metrics_for(self.metrics.as_deref(), &dataset.cases);
+        }
+        if let Some(similarity) = self.similarity {
+            let compared = dataset.metrics.iter_mut().filter(|metric| metric.kind != MeasureKind::Judge);
+            let options = compared.map(|metric| &mut metric.options);
+            options.for_each(|options| drop(options.insert(SIMILARITY.to_owned(), similarity.into())));
         }
         dataset.runs = self.runs;
         dataset.extra.extend(self.extra.clone());

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
+use crate::evidence::{ToolUse, Transcript};
 
 /// How the agent's calls of tools are compared with the expected ones. What is not given comes from the dialect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +100,11 @@ impl TrajectoryConfig {
             [&tool.name, &tool.arguments, &tool.result].into_iter().flatten().any(Rule::is_fuzzy) || any(&tool.args)
         };
         any(&self.args) || self.tools.values().chain(&self.default_rules).any(of_tool)
+    }
+
+    /// The calls of a whole conversation that are compared. watsonx itself looks at the first one of each message alone.
+    pub(super) fn made(&self, transcript: &Transcript) -> Vec<ToolUse> {
+        if self.is_strict_watsonx() { transcript.first_tool_uses() } else { transcript.tool_uses() }
     }
 
     /// Whether watsonx' own answer is asked for, which no judge gives: embeddings do, and else letters.

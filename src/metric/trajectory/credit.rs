@@ -56,7 +56,10 @@ impl CallComparer<'_> {
             let rule = layers.exact(key).unwrap_or(&STRICT);
             let is_free =
                 rule.kind == RuleKind::Ignore || (matcher.has_ignore_word && expected.as_str() == Some(IGNORE_WORD));
-            let is_left_out = rule.kind == RuleKind::Optional && !actual.contains_key(key);
+            let is_left_out = !actual.contains_key(key)
+                && (rule.kind == RuleKind::Optional
+                    || !matcher.config.strict
+                        && self.comparison(layers, false).at_path(key).parts_may_be_absent(rule, expected));
             if is_free || is_left_out {
                 continue;
             }

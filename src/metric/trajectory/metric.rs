@@ -153,7 +153,7 @@ impl Metric for TrajectoryMetric {
             }
             let messages = config.message_goals(expected, input, judgements);
             let assertions = config.asserted(expected, input, judgements);
-            let made = self.made(input.transcript);
+            let made = self.check.config().made(input.transcript);
             Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
         };
         per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
@@ -170,11 +170,6 @@ impl TrajectoryMetric {
         };
         let mut expected = input.lines.iter().map(|line| &*line.expected).chain(input.expected);
         (self.check.config().is_fuzzy() || expected.any(Expectation::is_fuzzy)).then_some(to)
-    }
-
-    /// The calls of the whole conversation. watsonx itself looks at the first one of each message alone.
-    fn made(&self, transcript: &Transcript) -> Vec<ToolUse> {
-        if self.check.config().is_strict_watsonx() { transcript.first_tool_uses() } else { transcript.tool_uses() }
     }
 
     /// The pairs of texts that decide over calls which are the same in everything else, each once.
@@ -200,7 +195,7 @@ impl TrajectoryMetric {
             }
         }
         if let Some(expected) = input.expected {
-            add(expected, &self.made(input.transcript));
+            add(expected, &self.check.config().made(input.transcript));
         }
         pairs
     }

@@ -7,14 +7,24 @@ use super::{
     CallCount, CallOrder, Expectation, LettersOnly, TrajectoryCheck, TrajectoryConfig, TrajectoryInput,
     TrajectoryMatcher,
 };
-use crate::evidence::Transcript;
+use crate::evidence::{Judgement, Transcript};
+use crate::metric::MetricInput;
 
 impl TrajectoryCheck {
     /// When each goal of an expectation was reached in a conversation, by its name: numbers that grow along it, none where it
-    /// never was. A call counts wherever it stands, as these options compare it.
-    pub fn reached(&self, expected: &Expectation, transcript: &Transcript) -> BTreeMap<String, Vec<usize>> {
+    /// never was. A call counts wherever it stands, as these options compare it; on messages the judge's answers decide, where it was asked.
+    pub fn reached(
+        &self,
+        expected: &Expectation,
+        transcript: &Transcript,
+        judged: Option<(&MetricInput<'_>, &[Judgement])>,
+    ) -> BTreeMap<String, Vec<usize>> {
         let mut reached: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for goal in message_goals(expected, transcript) {
+        let goals = match judged.filter(|(_, judgements)| !judgements.is_empty()) {
+            Some((input, judgements)) => self.config().message_goals(expected, input, judgements),
+            None => message_goals(expected, transcript),
+        };
+        for goal in goals {
             // After so many calls, and before the next.
             let times = goal.reached.unwrap_or_default().into_iter().map(|calls| 2 * calls);
             reached.entry(goal.name).or_default().extend(times);
@@ -23,7 +33,7 @@ impl TrajectoryCheck {
         let alone = TrajectoryConfig { order: Some(CallOrder::AnyOrder), count: Some(CallCount::Subset), ..config };
         // Options that contradict themselves reach nothing.
         let Ok(matcher) = TrajectoryMatcher::new(&alone) else { return reached };
-        let made = transcript.tool_uses();
+        let made = self.config().made(transcript);
         for call in expected.calls.iter().flatten() {
             let times = reached.entry(call.label().to_owned()).or_default();
             for (at, actual) in made.iter().enumerate() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
 use super::{ResultNames, job_names, result_id, results};
-use crate::evidence::{ToolUse, TurnExpectation};
+use crate::evidence::{Event, ToolUse, TurnExpectation};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
 
@@ -110,6 +110,10 @@ fn actual(result: &TurnResult<'_>) -> Value {
         "final_response": turn.agent.as_deref().map(|text| content("model", text)),
         "intermediate_data": calls(&result.calls, turn.number),
     });
+    let author = |event: &Event| event.intermediate_author().unwrap_or_default().to_owned();
+    let said =
+        turn.events.iter().filter_map(|event| Some(json!([author(event), [{ "text": event.intermediate_text()? }]])));
+    invocation["intermediate_data"]["intermediate_responses"] = said.collect();
     if let Some(latency) = turn.latency_ms {
         invocation["duration"] = (latency / 1000.0).into();
     }

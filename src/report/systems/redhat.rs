@@ -11,6 +11,9 @@ use crate::report::WrittenRun;
 use crate::report::format::DocumentResult;
 use crate::report::token_file::write_token_file;
 
+/// The user of a conversation that names none; the originals do not read one without.
+const NOBODY: &str = "test_user_id";
+
 /// Writes the results of these runs.
 pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
@@ -21,7 +24,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
         let conversation = conversation(result);
         if conversation.as_array().is_some_and(|messages| !messages.is_empty()) {
             let metadata = json!({
-                "authoritative_user_id": result.user(),
+                "authoritative_user_id": Some(result.user()).filter(|user| !user.is_empty()).unwrap_or(NOBODY),
                 "description": format!("Test results from {}", result.name.id),
             });
             let file = json!({ "metadata": metadata, "conversation": conversation });
@@ -129,6 +132,10 @@ fn all_results<E>(
 fn write_tokens<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
     let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y%m%d_%H%M%S").to_string());
     let name = at.unwrap_or_else(|| result_id(runs));
+    // Without a call there is no file.
+    if !runs.iter().flat_map(|run| &run.overview.spending).any(|row| row.calls > 0) {
+        return Ok(());
+    }
     let mut text = Vec::new();
     write_token_file(runs, &mut text)?;
     write_file(folder, &format!("token_usage/pipeline_aggregated_{name}.json"), |to| to.write_all(&text))

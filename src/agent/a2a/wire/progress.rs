@@ -143,7 +143,7 @@ impl TaskProgress {
         } else if let Some(text) = &text {
             let kind = EventKind::Other { data: json!({"status": state, "intermediate": text}) };
             if self.events.last().is_none_or(|last| last.kind != kind) {
-                self.events.push(Event { kind, raw: status.get("message").cloned() });
+                self.events.push(Event { raw: status.get("message").cloned(), ..Event::from(kind) });
             }
         }
         if let Some(message) = status.get("message") {

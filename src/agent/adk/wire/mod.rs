@@ -204,9 +204,9 @@ fn text_of(event: &AdkEvent) -> Result<String, WireError> {
     if let Some(failure) = event.failure() {
         return Err(WireError::Failed(format!("the agent reported a failure: {failure}")));
     }
+    // ADK's rule: the call of a long-running tool ends the run, whatever it says. Its result is for a later run.
     if event.waits_for_a_tool() {
-        let what = "the agent waits for a long-running tool, which nobody here can answer for";
-        return Err(WireError::Failed(what.to_owned()));
+        return Ok(String::new());
     }
     let shown = event.parts().iter().filter_map(|part| part.get("functionResponse")?.get("response"));
     let shown: Vec<String> = shown.map(ToString::to_string).collect();
@@ -250,6 +250,9 @@ fn events_of(event: &AdkEvent, is_response: bool, ours: &mut Vec<Event>) {
     }
     if let Some(reason) = event.cut() {
         ours.push(other(json!({"incomplete": reason})));
+    }
+    if let Some(ids) = event.long_running_tool_ids.as_ref().filter(|ids| !ids.is_empty()) {
+        ours.push(other(json!({"longRunningToolIds": ids})));
     }
     if let Some(failure) = event.failure() {
         ours.push(other(json!({"error": failure})));

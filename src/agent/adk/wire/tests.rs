@@ -85,7 +85,7 @@ fn the_last_final_response_wins() {
         (
             json!([message("a", "before"), {"author": "a", "longRunningToolIds": ["t"], "content": {"parts": [
                 {"functionCall": {"name": "approve", "id": "t"}}]}}]),
-            Err("long-running tool"),
+            Ok(""),
         ),
         (
             json!([{"author": "a", "actions": {"skipSummarization": true}, "content": {"parts": [
@@ -124,6 +124,20 @@ fn an_older_server_is_recognised_by_the_body_that_it_took_for_the_state() {
     assert_eq!(session_request(&state, false).unwrap(), json!({"state": {"city": "Rome"}}));
     assert_eq!(session_request(&state, true).unwrap(), json!({"city": "Rome"}));
     assert_eq!(session_request(&Map::new(), false), None);
+}
+
+/// As `Event.is_final_response` of ADK: the call of a long-running tool ends the run, and is one of its calls.
+#[test]
+fn a_run_that_ends_with_a_long_running_tool_has_its_call() {
+    let call = json!({"functionCall": {"name": "approve", "id": "t", "args": {"sum": 7}}});
+    let event = |parts: Value| json!([{"author": "a", "longRunningToolIds": ["t"], "content": {"parts": parts}}]);
+    let expected = EventKind::FunctionCall(ToolCall { function: "approve".to_owned(), args: json!({"sum": 7}) });
+    for (parts, text) in [(json!([call]), ""), (json!([{"text": "One moment."}, call]), "One moment.")] {
+        let run = list(&event(parts.clone()).to_string()).unwrap();
+        assert_eq!(run.text, text, "{parts}");
+        assert_eq!(kinds(&run)[0], expected, "{parts}");
+        assert!(matches!(&kinds(&run)[1], EventKind::Other { data } if data["longRunningToolIds"] == json!(["t"])));
+    }
 }
 
 /// Events as `convertEventToADKFormat` of trpc-agent-go's server/debug/server.go writes them: of a run with a tool, whole

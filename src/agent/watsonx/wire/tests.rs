@@ -227,3 +227,19 @@ fn json_of_another_shape_is_neither_a_run_nor_a_turn() {
     turn.take(&completed_frame());
     assert_eq!((run(&[event("done", json!({}))]).is_other, turn.is_other), (Some(false), Some(false)));
 }
+
+#[test]
+fn a_call_that_came_alone_first_keeps_that_it_came_with_another() {
+    let call = |id: &str| json!({"id": id, "name": "note", "args": {}});
+    let alone = |id: &str| json!({"type": "tool_call", "id": id, "name": "note", "args": {}});
+    let list = json!({"type": "tool_calls", "tool_calls": [call("a"), call("b")]});
+    for steps in [vec![alone("a"), alone("b"), list.clone()], vec![list, alone("a"), alone("b")]] {
+        let mut content = TurnContent::default();
+        content.take_steps(&steps);
+        assert_eq!(
+            content.events.iter().map(|event| event.is_parallel).collect::<Vec<_>>(),
+            [false, true],
+            "{steps:?}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! The content of a turn.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ pub struct TurnContent {
     texts: Vec<String>,
     /// The events, in order.
     pub events: Vec<Event>,
-    calls: BTreeSet<String>,
+    /// The events of the calls that have an id.
+    calls: BTreeMap<String, usize>,
 }
 
 impl TurnContent {
@@ -73,14 +74,18 @@ impl TurnContent {
 
     fn take_call(&mut self, call: &Value, is_parallel: bool) {
         let id = call.text("id").or(call.text("tool_call_id"));
-        if id.is_none_or(|id| self.calls.insert(id.to_owned())) {
-            // A call in the shape of chat completions has them one step deeper.
-            let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-            let args = ["args", "arguments"].iter().find_map(|key| function.get(key).or_else(|| call.get(key)));
-            let args = args.cloned().unwrap_or_else(|| json!({}));
-            let name = function.text("name").unwrap_or_default();
-            let event = Event::call(name, arguments_of(args), call.clone());
-            self.events.push(if is_parallel { event.parallel() } else { event });
+        if let Some(known) = id.and_then(|id| self.calls.get(id)).and_then(|at| self.events.get_mut(*at)) {
+            // Alone it does not tell that it came with another one.
+            known.is_parallel |= is_parallel;
+            return;
         }
+        self.calls.extend(id.map(|id| (id.to_owned(), self.events.len())));
+        // A call in the shape of chat completions has them one step deeper.
+        let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
+        let args = ["args", "arguments"].iter().find_map(|key| function.get(key).or_else(|| call.get(key)));
+        let args = args.cloned().unwrap_or_else(|| json!({}));
+        let name = function.text("name").unwrap_or_default();
+        let event = Event::call(name, arguments_of(args), call.clone());
+        self.events.push(if is_parallel { event.parallel() } else { event });
     }
 }

@@ -218,7 +218,10 @@ fn judged(
     let (mut held, mut expected) = (Vec::new(), Vec::new());
     for KnownConversation { name, file, known, must_fail, recorded, .. } in conversations {
         let (file_stem, id) = (name.clone(), name.clone());
-        held.push((RecordingKey { id, model: None, session: None, file_stem, file, line: 1 }, recorded));
+        held.push((
+            RecordingKey { id, other_ids: Vec::new(), model: None, session: None, file_stem, file, line: 1 },
+            recorded,
+        ));
         expected.push((name, known, must_fail));
     }
     let held = Held::given(held);
@@ -226,7 +229,7 @@ fn judged(
     let case_of = (0..expected.len()).map(Some).collect();
     let matched = Matched { loaded, case_of, ids, large: None };
     let grade_args = grade_args(args);
-    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt))?;
+    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt), None)?;
     let words = kept.kept_text(&grade_args);
     let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     let planned = run.planned()?;

@@ -14,6 +14,8 @@ use super::super::super::jobs::{self, Loaded};
 use super::super::super::prompts::PromptFiles;
 use crate::dataset::{self, CaseKey, Dataset, DiskFiles, Files, LargeDataset, LowerOptions};
 use crate::job::{self, Case, CaseSession, Job, User};
+use crate::plan::Refusal;
+use crate::report;
 use crate::secret::Secret;
 
 /// A job to grade by.
@@ -94,6 +96,7 @@ fn job_of_dataset(
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
     datasets::refuse_empty(typed, &dataset)?;
+    refuse_second_agent(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
     let ids: Vec<(String, Option<String>)> = ids.collect();
     let of_reading: Vec<String> = dataset.warnings.iter().map(datasets::reading_warning).collect();
@@ -116,6 +119,18 @@ fn job_of_dataset(
     let loaded = Loaded { file: typed.to_owned(), text: text.unwrap_or_default(), job, templates, selection: None };
     let of_lowering = lowered.warnings.into_iter().map(|warning| format!("{typed}: {warning}"));
     Ok((ExpectedJob { loaded, keys, large: None }, of_reading.into_iter().chain(of_lowering).collect()))
+}
+
+/// Refuses cases of which a second agent makes the expected side: in a recording there is none, and what the file expects is not it.
+fn refuse_second_agent(typed: &str, dataset: &Dataset) -> Result<(), CliError> {
+    let Some(case) = dataset.cases.iter().find(|case| case.expected_runner) else { return Ok(()) };
+    let what = format!(
+        "{typed}: the expected side of case {} comes from a second agent (`expectedRunnerEnabled`), whom `grade` does not ask",
+        report::one_line(&case.id, 60)
+    );
+    let help = "hold it with `eval-job run --expected-target TRANSPORT=ADDRESS`, name the other cases (FILE:case1,case2), or take \
+                `expectedRunnerEnabled` out, so that what the file expects counts";
+    Err(CliError::Unprepared(Refusal::new(what, help.to_owned())))
 }
 
 /// The job of a large eval set, with warnings: its first case says what holds for all.

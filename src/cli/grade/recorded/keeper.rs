@@ -14,6 +14,7 @@ use super::super::super::held::{Conversation, Held};
 use super::super::super::jobs::Loaded;
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
+use super::super::not_compared;
 use super::expected::cases_of;
 use super::kept::Kept;
 use super::script_match::broken;
@@ -22,10 +23,11 @@ use crate::dataset::{LargeDataset, Recorded};
 use crate::evidence::{Evidence, Judgement, TrialId, Turn};
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Problems, User, VerifiedCases};
+use crate::money::Price;
 use crate::prompt::Templates;
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::run;
-use crate::score::Outcome;
+use crate::score::{Outcome, Scorecard};
 
 /// So many conversations are written at once.
 const AT_ONCE: usize = 64;
@@ -66,6 +68,18 @@ pub(super) struct Keeper<'a> {
     pub(super) is_own: bool,
     /// Cancelled when the user interrupts.
     pub(super) interrupt: &'a CancellationToken,
+    /// The judge that is asked, where one is: conversations wait for its answers, and the run does not end before.
+    pub(super) judge: Option<KeptJudge>,
+    /// The trials that wait for a judge, and how they came out without one.
+    pub(super) waiting: BTreeMap<u32, Outcome>,
+}
+
+/// The judge of a run that is kept.
+pub(super) struct KeptJudge {
+    /// Its name, as a run has it.
+    pub(super) name: String,
+    /// The prices of its models, where they are known.
+    pub(super) prices: BTreeMap<String, Price>,
 }
 
 impl Keeper<'_> {
@@ -97,10 +111,22 @@ impl Keeper<'_> {
         for (id, _) in trials.list.iter().zip(&is_held).filter(|(_, is_held)| !**is_held && !interrupted) {
             let error = "no conversation about this case was recorded".to_owned();
             self.begin(id, None)?;
-            self.finish(id, Outcome::Broken { error }, None)?;
+            self.finish(id.number, Outcome::Broken { error }, None)?;
         }
-        self.kept.append(Entry::RunFinished { at: clock.wall(), interrupted })?;
+        if self.judge.is_none() {
+            self.end(interrupted)?;
+        }
         Ok(runtime.block_on(self.kept.journal().synced())?)
+    }
+
+    /// Ends the run.
+    pub(super) fn end(&mut self, interrupted: bool) -> std::io::Result<()> {
+        let at = self.context.clock.wall();
+        let baseline = self.loaded.job.gate.baseline.clone();
+        if let Some(check) = baseline.and_then(|name| Some(not_compared(name, self.kept.id()?))) {
+            self.kept.append(Entry::BaselineCompared { at, check: Box::new(check) })?;
+        }
+        self.kept.append(Entry::RunFinished { at, interrupted })
     }
 
     /// The job as the journal's first line has it: without cases that are kept with their trials.
@@ -193,9 +219,11 @@ impl Keeper<'_> {
             models: trials.models.clone(),
             persona: job.persona.name.clone(),
             persona_model: "recorded".to_owned(),
-            judge_model: "none".to_owned(),
+            judge_model: self.judge.as_ref().map_or("none", |judge| &judge.name).to_owned(),
+            prices: self.judge.as_ref().map(|judge| judge.prices.clone()).unwrap_or_default(),
             max_turns: job.max_turns,
             min_score: job.gate.min_score,
+            gate: job.gate.rules(),
             vacuous: job.gate.vacuous,
             verified_at_random: job.judge.verified_cases == VerifiedCases::Random,
             canaries: None,
@@ -207,14 +235,9 @@ impl Keeper<'_> {
         self.kept.begin(id.number, self.context.clock.wall(), case)
     }
 
-    fn finish(
-        &mut self,
-        id: &TrialId,
-        outcome: Outcome,
-        scorecard: Option<crate::score::Scorecard>,
-    ) -> std::io::Result<()> {
+    pub(super) fn finish(&mut self, trial: u32, outcome: Outcome, scorecard: Option<Scorecard>) -> std::io::Result<()> {
         let at = self.context.clock.wall();
-        self.kept.append(Entry::TrialFinished { trial: id.number, at, outcome, scorecard })
+        self.kept.append(Entry::TrialFinished { trial, at, outcome, scorecard })
     }
 
     /// Grades and keeps a conversation; its case too, where the job does not hold it.
@@ -245,14 +268,23 @@ impl Keeper<'_> {
             Some(evidence) if outcome.counts() => self.outcome_by_script(evidence, id, case).unwrap_or(outcome),
             _ => outcome,
         };
-        let scorecard = evidence.as_ref().filter(|_| outcome.counts()).map(|evidence| {
-            let input = GradeInput { job: &self.loaded.job, case, evidence, clock: self.context.clock };
-            grade::grade(input, &unasked(input, &self.loaded.templates))
-        });
+        let waits = self.judge.is_some() && outcome.counts();
+        let counted = evidence.as_ref().filter(|_| outcome.counts() && !waits);
+        let scorecard = counted.map(|evidence| self.unjudged(case, evidence));
+        if waits && evidence.is_some() {
+            self.waiting.insert(id.number, outcome);
+            return evidence.map_or(Ok(()), |evidence| self.keep_evidence(id.number, evidence));
+        }
         if let Some(evidence) = evidence {
             self.keep_evidence(id.number, evidence)?;
         }
-        self.finish(id, outcome, scorecard)
+        self.finish(id.number, outcome, scorecard)
+    }
+
+    /// The scores of a conversation about which no judge was asked.
+    pub(super) fn unjudged(&self, case: &Case, evidence: &Evidence) -> Scorecard {
+        let input = GradeInput { job: &self.loaded.job, case, evidence, clock: self.context.clock };
+        grade::grade(input, &unasked(input, &self.loaded.templates))
     }
 
     fn evidence_of(&self, recorded: Recorded, id: &TrialId, case: &Case) -> (Option<Evidence>, Outcome) {

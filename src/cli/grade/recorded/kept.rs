@@ -63,6 +63,11 @@ impl Kept {
         }
     }
 
+    /// The run's id; `None` before the first entry.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.fold.as_ref().map(|fold| fold.overview().summary.id.as_str())
+    }
+
     pub(super) fn journal(&self) -> &Journal {
         &self.journal
     }

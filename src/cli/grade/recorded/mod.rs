@@ -1,6 +1,7 @@
 //! `eval-job grade --dataset FILE --actual RECORDED`: what was already said and done is graded, and kept as a run.
 
 mod expected;
+mod judged;
 mod keeper;
 mod kept;
 mod run;
@@ -17,7 +18,7 @@ use super::super::held::Held;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
 use super::super::selection::{self, Selected};
-use super::{asking, grade_run, listen};
+use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
 use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
@@ -47,21 +48,12 @@ pub(super) fn grade(
         Some(asking) => asking.signals.clone(),
         None => listen(printer)?,
     };
-    let (mut ended, mut regraded, mut worst) = (Vec::new(), Vec::new(), Verdict::Passed);
+    let (mut ended, mut worst) = (Vec::new(), Verdict::Passed);
     for job in matched {
-        let mut run = keep(job, &held, (args, context, &signals.interrupt))?;
+        let run = keep(job, &held, (args, context, &signals.interrupt), asking.as_ref())?;
         few(&run.notes).iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
         let is_interrupted = signals.interrupt.is_cancelled();
-        let verdict = match &asking {
-            Some(asking) if !is_interrupted => {
-                let stored = run.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
-                let again = grade_run((args, context, printer), (stored, &[]), None, Some(asking))?;
-                let verdict = again.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
-                regraded.extend(again);
-                verdict
-            }
-            _ => run.show(context, printer)?,
-        };
+        let verdict = run.show(context, printer)?;
         printer.note(&run.kept_text(args));
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         ended.push(run);
@@ -70,12 +62,8 @@ pub(super) fn grade(
         }
     }
     if !files.is_empty() {
-        let judged: Vec<_> = regraded.iter().map(super::GradedRun::output).collect();
         let graded: Vec<OutputRun<'_, _>> = ended.iter().filter_map(RecordedRun::output).collect();
-        match asking {
-            Some(_) => outputs::write(files, &judged)?,
-            None => outputs::write(files, &graded)?,
-        }
+        outputs::write(files, &graded)?;
     }
     if let Some(asking) = asking {
         asking.runtime.shutdown_background();

@@ -1,6 +1,7 @@
 //! Recorded conversations of a job as a run, kept like any other.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,9 @@ use super::super::super::printer::Printer;
 use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
 use super::super::super::team;
-use super::keeper::{KeepError, Keeper, Large};
+use super::super::asking::Asking;
+use super::judged::ask_judge;
+use super::keeper::{KeepError, Keeper, KeptJudge, Large};
 use super::kept::Kept;
 use super::trials::Trials;
 use crate::dataset::LargeDataset;
@@ -47,11 +50,12 @@ pub(in super::super) struct RecordedRun {
     read: Option<(Overview, Gathered, StoredPrompts)>,
 }
 
-/// Grades a job's conversations, and keeps them as a run.
+/// Grades a job's conversations, with the answers of a judge where one is asked, and keeps them as a run.
 pub(in super::super) fn keep(
     matched: Matched,
     held: &Held,
     (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
+    asking: Option<&Asking<'_>>,
 ) -> Result<RecordedRun, CliError> {
     let Matched { mut loaded, case_of, ids, large } = matched;
     if large.is_some() && !held.is_of_files() {
@@ -66,6 +70,14 @@ pub(in super::super) fn keep(
         // Nobody knows of our greetings elsewhere: the first message is the first line.
         false => std::mem::take(&mut loaded.job.greetings),
     };
+    let judge = match asking {
+        Some(asking) => {
+            let prices = asking.prices(&loaded.job, loaded.file.clone())?;
+            loaded.job.judge.model.replace(&asking.judge);
+            Some(KeptJudge { name: asking.judge.to_string(), prices })
+        }
+        None => None,
+    };
     let trials = Trials::new(&loaded.job, held, &case_of, &ids);
     if large.is_some() {
         // Each is read with its conversations: the first one stands for all.
@@ -78,9 +90,14 @@ pub(in super::super) fn keep(
     let journal = journal.with_redactor(context.redactor().clone());
     let notes = RefCell::default();
     let kept = Kept::new(journal);
-    let mut keeper = Keeper { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt };
+    let waiting = BTreeMap::new();
+    let mut keeper =
+        Keeper { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt, judge, waiting };
     let places = large.map(|large| Large { large, ids: &ids });
-    let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
+    let kept = keeper.keep(&id, held, (&trials, places.as_ref())).and_then(|()| match asking {
+        Some(asking) => ask_judge(&mut keeper, &folder, asking),
+        None => Ok(()),
+    });
     kept.map_err(|error| match error {
         KeepError::Journal(source) => {
             let next = match RunsFolder::delete_unbegun(&folder) {

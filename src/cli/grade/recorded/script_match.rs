@@ -37,7 +37,10 @@ impl Keeper<'_> {
         }
         // Our own run ends early for a reason that it records.
         let may_end_early = self.is_own || matches!(evidence.ending, Ending::AgentFailed { .. });
-        let (note, outcome) = match compare(&evidence.transcript.turns, &script, may_end_early) {
+        let compares_turns =
+            matches!(&case.user, User::Lines(lines) if lines.iter().any(|line| line.expected.is_some()));
+        let found = compare(&evidence.transcript.turns, &script, Lengths { may_end_early, must_end: compares_turns });
+        let (note, outcome) = match found {
             ScriptMatch::Same => return None,
             ScriptMatch::Partly(differences) => (differences.join("; "), None),
             ScriptMatch::Other(why) => (why.clone(), Some(broken(why))),
@@ -52,9 +55,18 @@ impl Keeper<'_> {
     }
 }
 
-/// Compares them turn by turn, whatever the white space. A recording that ends early is graded only where it is known why, so that
-/// it `may_end_early`.
-fn compare(turns: &[Turn], script: &[(u32, &str)], may_end_early: bool) -> ScriptMatch {
+/// How the lengths of a recording and its case may differ.
+#[derive(Debug, Clone, Copy)]
+struct Lengths {
+    /// Whether it may end early, as where it is known why.
+    may_end_early: bool,
+    /// Whether it must end with the case: each turn is compared, and no further one could be.
+    must_end: bool,
+}
+
+/// Compares them turn by turn, whatever the white space.
+fn compare(turns: &[Turn], script: &[(u32, &str)], lengths: Lengths) -> ScriptMatch {
+    let Lengths { may_end_early, must_end } = lengths;
     let Some((last, _)) = script.last().copied() else { return ScriptMatch::Same };
     let (mut same, mut absent, mut differences) = (0, 0, Vec::new());
     for &(number, say) in script {
@@ -76,6 +88,13 @@ fn compare(turns: &[Turn], script: &[(u32, &str)], may_end_early: bool) -> Scrip
         let of = count(same + differences.len() + absent, "message");
         let held = same + differences.len();
         return ScriptMatch::Other(format!("the recording has {held} of the {of} of the case's user; try {help}"));
+    }
+    if more > 0 && must_end {
+        let help = "record the case alone, or add its messages to the case";
+        let more = count(more, "more turn");
+        return ScriptMatch::Other(format!(
+            "the recording has {more} than the case, of which nothing is expected; try {help}"
+        ));
     }
     let hidden = differences.len().saturating_sub(TURNS);
     differences.truncate(TURNS);
@@ -115,6 +134,9 @@ fn difference(number: u32, recorded: &str, expected: &str) -> String {
 mod tests {
     use super::*;
 
+    const EARLY: Lengths = Lengths { may_end_early: true, must_end: false };
+    const WHOLE: Lengths = Lengths { may_end_early: false, must_end: false };
+
     fn script<'a>(says: &[&'a str]) -> Vec<(u32, &'a str)> {
         (1..).zip(says.iter().copied()).collect()
     }
@@ -126,10 +148,10 @@ mod tests {
     #[test]
     fn messages_are_the_same_whatever_their_white_space_and_where_nobody_knows_them() {
         let found = turns(&[" Order\u{a0}two\n pens ", "Bye", ""]);
-        assert_eq!(compare(&found, &script(&["Order two pens", "Bye", "Thanks"]), false), ScriptMatch::Same);
-        assert_eq!(compare(&found, &script(&[]), false), ScriptMatch::Same);
+        assert_eq!(compare(&found, &script(&["Order two pens", "Bye", "Thanks"]), WHOLE), ScriptMatch::Same);
+        assert_eq!(compare(&found, &script(&[]), WHOLE), ScriptMatch::Same);
         let after_greeting = turns(&["Hi", "Bye"]);
-        assert_eq!(compare(&after_greeting, &[(2, "Bye")], false), ScriptMatch::Same);
+        assert_eq!(compare(&after_greeting, &[(2, "Bye")], WHOLE), ScriptMatch::Same);
     }
 
     #[test]
@@ -143,21 +165,30 @@ mod tests {
 
     #[test]
     fn another_message_and_more_turns_are_shown_with_their_place() {
-        let found = compare(&turns(&["Hello", "Order a pen", "Bye"]), &script(&["Hello", "Order two pens"]), false);
+        let found = compare(&turns(&["Hello", "Order a pen", "Bye"]), &script(&["Hello", "Order two pens"]), WHOLE);
         let expected = "in turn 2 the recording's user says \"Order a pen\", and the case's \"Order two pens\"";
         let more = "the recording has 1 more turn than the case";
         assert_eq!(found, ScriptMatch::Partly(vec![expected.to_owned(), more.to_owned()]));
-        let five = compare(&turns(&["a", "1", "2", "3", "4"]), &script(&["a", "b", "c", "d", "e"]), false);
+        let five = compare(&turns(&["a", "1", "2", "3", "4"]), &script(&["a", "b", "c", "d", "e"]), WHOLE);
         let ScriptMatch::Partly(five) = five else { panic!("{five:?}") };
         assert_eq!((five.len(), five[3].as_str()), (4, "1 more difference not shown"));
     }
 
     #[test]
+    fn turns_of_which_nothing_is_expected_are_not_passed_over_where_turns_are_compared() {
+        let longer = turns(&["Hello", "Delete all"]);
+        let found = compare(&longer, &script(&["Hello"]), Lengths { must_end: true, ..EARLY });
+        assert!(matches!(&found, ScriptMatch::Other(why) if why.contains("1 more turn than the case")), "{found:?}");
+        let same = compare(&longer[..1], &script(&["Hello"]), Lengths { must_end: true, ..EARLY });
+        assert_eq!(same, ScriptMatch::Same);
+    }
+
+    #[test]
     fn another_conversation_and_one_that_breaks_off_are_not_graded() {
-        let other = compare(&turns(&["Bye", "Hello"]), &script(&["Hello", "Bye"]), true);
+        let other = compare(&turns(&["Bye", "Hello"]), &script(&["Hello", "Bye"]), EARLY);
         assert!(matches!(&other, ScriptMatch::Other(why) if why.contains("another conversation")), "{other:?}");
-        let short = compare(&turns(&["Hello"]), &script(&["Hello", "Bye"]), false);
+        let short = compare(&turns(&["Hello"]), &script(&["Hello", "Bye"]), WHOLE);
         assert!(matches!(&short, ScriptMatch::Other(why) if why.contains("1 of the 2 messages")), "{short:?}");
-        assert_eq!(compare(&turns(&["Hello"]), &script(&["Hello", "Bye"]), true), ScriptMatch::Same);
+        assert_eq!(compare(&turns(&["Hello"]), &script(&["Hello", "Bye"]), EARLY), ScriptMatch::Same);
     }
 }

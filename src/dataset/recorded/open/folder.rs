@@ -17,6 +17,7 @@ pub(super) fn open(recordings: &mut Recordings, path: &Path, files: &dyn Files) 
     collect(path, files, 0, &mut found)?;
     let mut problems = Problems { list: Vec::new(), untold: 0 };
     let (mut left_out, mut first) = (0, None);
+    let mut why = None;
     for file in &found {
         match recordings.add(file, files) {
             Ok(()) => {}
@@ -24,9 +25,10 @@ pub(super) fn open(recordings: &mut Recordings, path: &Path, files: &dyn Files) 
                 problems.list.extend(refused.problems.list);
                 problems.untold += refused.problems.untold;
             }
-            Err(_) => {
+            Err(refused) => {
                 left_out += 1;
                 first.get_or_insert_with(|| name(file));
+                why = why.or(refused.problems.list.into_iter().next());
             }
         }
     }
@@ -35,7 +37,9 @@ pub(super) fn open(recordings: &mut Recordings, path: &Path, files: &dyn Files) 
     }
     if recordings.files.is_empty() {
         let message = "no file in this folder holds a recorded conversation";
-        return Err(single(about_file(&name(path), message, Some(super::super::LOOKED_FOR_RECORDED))));
+        let folder = about_file(&name(path), message, Some(super::super::LOOKED_FOR_RECORDED));
+        // The first one says what is wrong with it.
+        return Err(Problems { list: std::iter::once(folder).chain(why).collect(), untold: 0 });
     }
     if let Some(first) = first {
         let message = format!("{left_out} of {} files in this folder are no recordings: {first}, …", found.len());

@@ -15,7 +15,7 @@ use super::super::load::{single, stem};
 use super::super::{Files, Kind};
 use super::{Recorded, case_of, load_named};
 use crate::job::{Problem, Problems};
-use pieces::Piece;
+use pieces::{ConversationNames, Piece};
 
 pub(in crate::dataset) use items::cut as cut_items;
 pub(in crate::dataset) use pieces::{LARGE, Pieces};
@@ -25,6 +25,8 @@ pub(in crate::dataset) use pieces::{LARGE, Pieces};
 pub struct RecordingKey {
     /// Its id: the case's, as far as the file says.
     pub id: String,
+    /// Other ids in it that may be the case's, in the order in which they are looked for.
+    pub other_ids: Vec<String>,
     /// The agent's model, where it is named.
     pub model: Option<String>,
     /// The id of its session.
@@ -133,9 +135,9 @@ impl Recordings {
         let mut problems = Vec::new();
         let mut list = std::mem::take(&mut file.pieces.list);
         for (at, piece) in list.iter_mut().enumerate() {
-            if let Some((id, model)) = piece.seen.take() {
+            if let Some(seen) = piece.seen.take() {
                 (piece.conversations, file.kind) = (1, Kind::MessageList);
-                keys.push(key(path, (id, model, None), piece.line));
+                keys.push(key(path, seen, piece.line));
                 continue;
             }
             match file.text_of(piece, files).and_then(|text| file.read(piece, &text)) {
@@ -145,9 +147,10 @@ impl Recordings {
                         file.kind = of_piece.0;
                     }
                     warnings.extend(of_piece.1);
-                    keys.extend(
-                        conversations.into_iter().map(|it| key(path, (it.id, it.model, it.session.id), piece.line)),
-                    );
+                    keys.extend(conversations.into_iter().map(|it| {
+                        let Recorded { id, other_ids, model, session, .. } = it;
+                        key(path, ConversationNames { id, other_ids, model, session: session.id }, piece.line)
+                    }));
                 }
                 Err(of_piece) => problems.extend(of_piece.list),
             }
@@ -237,9 +240,10 @@ impl RecordedFile {
     }
 }
 
-fn key(path: &Path, (id, model, session): (String, Option<String>, Option<String>), line: usize) -> RecordingKey {
+fn key(path: &Path, names: ConversationNames, line: usize) -> RecordingKey {
+    let ConversationNames { id, other_ids, model, session } = names;
     let file_stem = case_of(stem(&name(path))).to_owned();
-    RecordingKey { id, model, session, file_stem, file: path.to_path_buf(), line }
+    RecordingKey { id, other_ids, model, session, file_stem, file: path.to_path_buf(), line }
 }
 
 fn name(path: &Path) -> String {

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use super::super::super::findings::about_file;
 use super::super::super::load::single;
 use super::super::super::{FileReader, Files};
+use super::super::openai::id_of;
 use super::{items, name, traces};
 use crate::job::{Problem, Problems};
 
@@ -21,10 +22,23 @@ pub(in crate::dataset) struct Piece {
     pub(in crate::dataset) line: usize,
     /// Which of the file's pieces it is, from 1; `None` for the whole file.
     pub(super) number: Option<usize>,
-    /// The id of its one conversation and the agent's model, where these were seen without reading all of it.
-    pub(super) seen: Option<(String, Option<String>)>,
+    /// What names its one conversation, where that was seen without reading all of it.
+    pub(super) seen: Option<ConversationNames>,
     /// How many conversations it has.
     pub(super) conversations: usize,
+}
+
+/// What names a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::dataset) struct ConversationNames {
+    /// Its id.
+    pub(super) id: String,
+    /// Other ids in it, in the order in which they are looked for.
+    pub(super) other_ids: Vec<String>,
+    /// The agent's model, where it is named.
+    pub(super) model: Option<String>,
+    /// The id of its session.
+    pub(super) session: Option<String>,
 }
 
 /// A file in pieces.
@@ -143,11 +157,16 @@ fn cut_lines(
             Ok(head) if head.metrics.is_some() => {}
             Ok(head) => {
                 if head.messages.is_some() {
-                    let ids = [head.id, head.conversation_id, head.case, head.session_id];
-                    let id = ids.into_iter().find_map(|id| id?.as_str().map(str::to_owned));
+                    // In the order of `ID_KEYS`.
+                    let ids = [head.case, head.id, head.conversation_id, head.session_id];
+                    let mut ids = ids.into_iter().flatten().filter_map(|id| id_of(&id));
                     let stem = super::stem(&name(path)).to_owned();
-                    let model = head.model.and_then(|model| model.as_str().map(str::to_owned));
-                    piece.seen = Some((id.unwrap_or_else(|| format!("{stem}-{number}")), model));
+                    piece.seen = Some(ConversationNames {
+                        id: ids.next().unwrap_or_else(|| format!("{stem}-{number}")),
+                        other_ids: ids.collect(),
+                        model: head.model.and_then(|model| model.as_str().map(str::to_owned)),
+                        session: None,
+                    });
                 }
                 list.push(piece);
             }

@@ -197,6 +197,12 @@ impl<'a> ValueComparison<'a> {
             (Value::Object(wanted), Value::Object(made)) if !(self.strict && mode.equality == Equality::Watsonx) => {
                 self.entries(rule, ignore, mode, wanted, made)
             }
+            // In watsonx Orchestrate's dialect null is absent.
+            (Value::Object(_), Value::Null)
+                if self.has_ignore_word && !self.strict && self.parts_may_be_absent(rule, expected) =>
+            {
+                true
+            }
             (Value::Array(wanted), Value::Array(made)) if mode.equality != Equality::Watsonx => {
                 self.lists(rule, ignore, mode, wanted, made, (expected, actual))
             }
@@ -299,7 +305,24 @@ impl<'a> ValueComparison<'a> {
         if (may || is_any) && self.layers.have_below(&self.path) {
             return self.parts(rule, mode, expected, &Value::Null);
         }
-        may || is_any || self.differs(Some(expected), None, None)
+        may || is_any || self.parts_may_be_absent(rule, expected) || self.differs(Some(expected), None, None)
+    }
+
+    /// Whether each part of a mapping may be absent by a rule of its own, so that the whole may be.
+    pub(super) fn parts_may_be_absent(&mut self, rule: &CompiledRule, expected: &Value) -> bool {
+        let Some(parts) = expected.as_object().filter(|parts| !parts.is_empty()) else { return false };
+        if self.layers.are_empty() && !self.has_ignore_word {
+            return false;
+        }
+        parts.iter().all(|(key, part)| {
+            self.within(key, |it| {
+                let of_parent = it.layers.parent_kind(&it.path).map(CompiledRule::from_kind);
+                let rule = it.layers.exact(&it.path).or(of_parent).unwrap_or(rule.inherited());
+                let is_any = it.has_ignore_word && part.as_str() == Some(IGNORE_WORD);
+                let may = is_any || matches!(rule.kind, RuleKind::Ignore | RuleKind::Optional);
+                may && !it.layers.have_below(&it.path) || it.parts_may_be_absent(rule, part)
+            })
+        })
     }
 
     /// Compares the selected parts. Each must be in both.

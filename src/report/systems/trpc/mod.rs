@@ -135,11 +135,13 @@ fn tools(uses: &[ToolUse]) -> Vec<Value> {
 
 fn actual(result: &TurnResult<'_>) -> Value {
     let turn = &result.turn;
+    let said = turn.events.iter().filter_map(|event| Some(message("assistant", event.intermediate_text()?)));
     without_empty(json!({
         "invocationId": format!("turn-{}", turn.number),
         "userContent": message("user", &turn.user),
         "finalResponse": turn.agent.as_deref().map(|text| message("assistant", text)),
         "tools": tools(&result.calls),
+        "intermediateResponses": said.collect::<Vec<Value>>(),
     }))
 }
 

@@ -1,9 +1,11 @@
 //! The messages of a conversation, and what was wrong with each.
 
+use std::collections::VecDeque;
+
 use serde_json::{Value, json};
 
-use super::super::result::{CaseResult, call_id};
-use crate::evidence::{AgentMessage, CallFinding, ReviewedCall, ToolUse, ValueDifference};
+use super::super::result::{CaseResult, TurnResult, call_id};
+use crate::evidence::{AgentMessage, CallFinding, EventKind, ReviewedCall, ToolUse, ValueDifference};
 
 /// `*.messages.json`: what both sides said, the calls and their results. A call or a result is a text of JSON.
 pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
@@ -14,31 +16,54 @@ pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
         }
         let mut said = turn.turn.agent_messages().into_iter().peekable();
         let spoken = |said: AgentMessage<'_>| {
-            let is_reply = turn.turn.agent.as_deref() == Some(said.text);
-            message("assistant", said.text.to_owned(), "text", turn.turn.latency_ms.filter(|_| is_reply))
+            message("assistant", said.text.to_owned(), "text", turn.turn.latency_ms.filter(|_| said.is_reply))
         };
-        for (place, call) in turn.calls.iter().enumerate() {
+        let mut place = 0;
+        for calls in together(turn) {
             while let Some(said) = said.next_if(|said| said.after_calls <= place) {
                 messages.push(spoken(said));
             }
-            let id = call_id(call, turn.turn.number, place);
-            let content = json!({ "type": "tool_call", "name": call.tool, "args": call.args, "id": id });
-            let mut asked = message("assistant", content.to_string(), "tool_call", None);
-            let function = json!({ "name": call.tool, "arguments": call.args.to_string() });
-            asked["tool_calls"] = json!([{ "id": id, "function": function, "type": "function" }]);
-            messages.push(asked);
-            if let Some(answer) = &call.result {
-                let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
-                let content =
-                    json!({ "type": "tool_response", "name": call.tool, "content": answer, "tool_call_id": id });
-                let mut answered = message("assistant", content.to_string(), "tool_response", None);
-                answered["tool_call_id"] = id.into();
-                messages.push(answered);
-            }
+            let named: Vec<(String, &ToolUse)> =
+                (place..).zip(calls).map(|(place, call)| (call_id(call, turn.turn.number, place), call)).collect();
+            messages.extend(asked(&named));
+            messages.extend(named.iter().filter_map(|(id, call)| answered(id, call)));
+            place += calls.len();
         }
         messages.extend(said.map(spoken));
     }
     messages
+}
+
+/// The calls of a turn, those of one message together.
+fn together<'a>(turn: &'a TurnResult<'_>) -> Vec<&'a [ToolUse]> {
+    let made = turn.turn.events.iter().filter(|event| matches!(event.kind, EventKind::FunctionCall(_)));
+    let begins: Vec<usize> = made.enumerate().filter(|(_, event)| !event.is_parallel).map(|(place, _)| place).collect();
+    let ends = begins.iter().skip(1).copied().chain([turn.calls.len()]);
+    let begins = begins.first().map(|_| 0).into_iter().chain(begins.iter().skip(1).copied());
+    begins.zip(ends).filter_map(|(begin, end)| turn.calls.get(begin..end)).collect()
+}
+
+/// The message with some calls. Its text is the first of them, which is the only one that the original counts.
+fn asked(calls: &[(String, &ToolUse)]) -> Option<Value> {
+    let (id, first) = calls.first()?;
+    let content = json!({ "type": "tool_call", "name": first.tool, "args": first.args, "id": id });
+    let mut asked = message("assistant", content.to_string(), "tool_call", None);
+    let listed = |(id, call): &(String, &ToolUse)| {
+        let function = json!({ "name": call.tool, "arguments": call.args.to_string() });
+        json!({ "id": id, "function": function, "type": "function" })
+    };
+    asked["tool_calls"] = calls.iter().map(listed).collect();
+    Some(asked)
+}
+
+/// The message with the result of a call.
+fn answered(id: &str, call: &ToolUse) -> Option<Value> {
+    let answer = call.result.as_ref()?;
+    let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
+    let content = json!({ "type": "tool_response", "name": call.tool, "content": answer, "tool_call_id": id });
+    let mut answered = message("assistant", content.to_string(), "tool_response", None);
+    answered["tool_call_id"] = id.into();
+    Some(answered)
 }
 
 fn message(role: &str, content: String, kind: &str, latency_ms: Option<f64>) -> Value {
@@ -52,14 +77,17 @@ pub(super) fn analyzed(result: &CaseResult<'_>, messages: &[Value]) -> Vec<Value
     let wanted: Vec<&ToolUse> =
         review.turns.iter().filter_map(|turn| turn.calls.as_ref()).chain(&review.calls).flatten().collect();
     let mut made = review.made.iter();
-    let mut is_error = false;
+    let mut errors: VecDeque<bool> = VecDeque::new();
     let with_reason = |message: &Value| {
         let reason = match message["type"].as_str() {
-            Some("tool_call") => made.next().and_then(|call| {
-                is_error = call.error().is_some();
-                reason(call, &wanted)
-            }),
-            Some("tool_response") if is_error => Some(json!({ "reason": "runtime error" })),
+            // Of several calls in one message, the first with a reason.
+            Some("tool_call") => {
+                let count = message["tool_calls"].as_array().map_or(1, Vec::len);
+                let calls: Vec<&ReviewedCall> = made.by_ref().take(count).collect();
+                errors = calls.iter().filter(|it| it.call.result.is_some()).map(|it| it.error().is_some()).collect();
+                calls.into_iter().find_map(|call| reason(call, &wanted))
+            }
+            Some("tool_response") if errors.pop_front() == Some(true) => Some(json!({ "reason": "runtime error" })),
             _ => None,
         };
         json!({ "message": message, "reason": reason })
@@ -112,6 +140,22 @@ fn parameter(difference: &ValueDifference) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{Event, Turn};
+
+    #[test]
+    fn calls_of_one_message_stay_together() {
+        let call = |name: &str| Event::call(name, json!({}), json!(null));
+        let events = vec![call("a"), call("b").parallel(), call("c"), call("d").parallel()];
+        let turn = Turn { events, ..Turn::answered(1, "Hi", "Hello") };
+        let calls: Vec<ToolUse> = ToolUse::from_events(&turn.events);
+        let turn = TurnResult { turn, calls, expected: None, metrics: Vec::new() };
+        let tools = |calls: &[ToolUse]| calls.iter().map(|call| call.tool.clone()).collect::<Vec<_>>().join(" ");
+        assert_eq!(together(&turn).into_iter().map(tools).collect::<Vec<_>>(), ["a b", "c d"]);
+        let named: Vec<(String, &ToolUse)> = turn.calls[..2].iter().map(|call| (call.tool.clone(), call)).collect();
+        let asked = asked(&named).unwrap();
+        assert_eq!(asked["tool_calls"].as_array().unwrap().len(), 2);
+        assert!(asked["content"].as_str().unwrap().contains("\"name\":\"a\""), "{asked}");
+    }
 
     #[test]
     fn a_call_that_meets_no_goal_has_a_reason() {

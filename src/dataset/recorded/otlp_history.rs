@@ -1,0 +1,198 @@
+//! The messages that spans and their events carry, by the conventions of all times.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::messages::Spoken;
+use super::openai::call_of;
+use super::otlp_spans::Record;
+use crate::dataset::json::json_within;
+use crate::dataset::model::DatasetCall;
+
+/// The messages that a span of a model or an agent carries.
+pub(super) fn history_of(span: &Record, events: &[&Record]) -> Vec<Spoken> {
+    let mut history = Vec::new();
+    let own = |event: &&&Record| event.trace == span.trace && event.span == span.span;
+    let details = events.iter().filter(own).find(|event| event.name == "gen_ai.client.inference.operation.details");
+    for source in std::iter::once(span).chain(details.copied()) {
+        for key in ["gen_ai.input.messages", "gen_ai.output.messages"] {
+            let messages = source.attributes.get(key).cloned().map(json_within);
+            history
+                .extend(messages.iter().flat_map(|list| list.as_array().into_iter().flatten()).map(message_of_parts));
+        }
+        if !history.is_empty() {
+            return history;
+        }
+    }
+    if let Some(request) = span.attributes.get("gcp.vertex.agent.llm_request").cloned().map(json_within) {
+        let contents = request.get("contents").and_then(Value::as_array).cloned().unwrap_or_default();
+        history.extend(contents.iter().map(message_of_content));
+        let reply = span.attributes.get("gcp.vertex.agent.llm_response").cloned().map(json_within);
+        history.extend(reply.as_ref().and_then(|reply| reply.get("content")).map(message_of_content));
+        return history;
+    }
+    history.extend(older_messages(&span.attributes));
+    for event in events.iter().filter(own) {
+        history.extend(older_messages(&event.attributes));
+        history.extend(message_of_event(event));
+    }
+    history
+}
+
+/// What the oldest conventions have as attributes: a text, a list of messages, or a message's parts by their numbers.
+fn older_messages(attributes: &Map<String, Value>) -> Vec<Spoken> {
+    let sides = [("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant")];
+    let mut messages = Vec::new();
+    for (key, role) in sides {
+        let list = match attributes.get(key).cloned().map(json_within) {
+            Some(Value::Array(list)) => list,
+            Some(Value::Null) | None => numbered_messages(attributes, key),
+            Some(Value::String(text)) => vec![json!({ "content": text })],
+            Some(one) => vec![one],
+        };
+        messages.extend(list.iter().map(|message| message_of_chat(message, role)));
+    }
+    messages
+}
+
+/// `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`, `gen_ai.prompt.0.tool_calls.0.name` as messages.
+fn numbered_messages(attributes: &Map<String, Value>, key: &str) -> Vec<Value> {
+    let mut messages: BTreeMap<usize, (Map<String, Value>, BTreeMap<usize, Map<String, Value>>)> = BTreeMap::new();
+    for (name, value) in attributes {
+        let Some(rest) = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) else { continue };
+        let mut path = rest.split('.');
+        let Some(message) = path.next().and_then(|number| number.parse().ok()) else { continue };
+        let (entries, calls) = messages.entry(message).or_default();
+        match (path.next(), path.next().and_then(|number| number.parse().ok()), path.next()) {
+            (Some("tool_calls"), Some(call), Some(part)) => {
+                calls.entry(call).or_default().insert(part.to_owned(), value.clone());
+            }
+            (Some(part), None, _) => drop(entries.insert(part.to_owned(), value.clone())),
+            _ => {}
+        }
+    }
+    let whole = |(mut message, calls): (Map<String, Value>, BTreeMap<usize, Map<String, Value>>)| {
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), calls.into_values().map(Value::Object).collect());
+        }
+        Value::Object(message)
+    };
+    messages.into_values().map(whole).collect()
+}
+
+/// A message of chat completions; without a role it is of this one.
+fn message_of_chat(message: &Value, role: &str) -> Spoken {
+    let role = string(message, "role").unwrap_or_else(|| role.to_owned());
+    let mut spoken = Spoken { role, ..Spoken::default() };
+    let content = message.get("content").cloned().map(json_within);
+    let text = match &content {
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| string(part, "text").or_else(|| string(part, "content")));
+            Some(texts.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
+        }
+        _ => string(message, "content"),
+    };
+    if spoken.role == "tool" {
+        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        let id = string(message, "tool_call_id");
+        spoken.results.push(DatasetCall { id, result, ..DatasetCall::default() });
+        return spoken;
+    }
+    text.into_iter().for_each(|text| spoken.add_text(text));
+    let calls = message.get("tool_calls").cloned().map(json_within);
+    let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
+    spoken.calls.extend(calls.filter_map(|call| call_of(call.clone(), "id")));
+    spoken
+}
+
+fn string(value: &Value, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_owned)
+}
+
+/// `{"role", "parts": [{"type", …}]}`.
+fn message_of_parts(message: &Value) -> Spoken {
+    let mut spoken = Spoken { role: string(message, "role").unwrap_or_default(), ..Spoken::default() };
+    for part in message.get("parts").and_then(Value::as_array).into_iter().flatten() {
+        match part.get("type").and_then(Value::as_str) {
+            Some("text") => {
+                string(part, "content").or_else(|| string(part, "text")).into_iter().for_each(|it| spoken.add_text(it));
+            }
+            Some("tool_call") => spoken.calls.extend(call_of(part.clone(), "id")),
+            Some("tool_call_response") => {
+                let result = part.get("response").or_else(|| part.get("result")).cloned().map(json_within);
+                spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
+            }
+            // Tools that the model's provider runs.
+            Some(kind @ "server_tool_call") => {
+                let mut args = part.get(kind).cloned().map(json_within).unwrap_or_default();
+                let own = args.as_object_mut().and_then(|args| args.remove("type"));
+                let tool = string(part, "name").or_else(|| own?.as_str().map(str::to_owned));
+                let (id, args) = (string(part, "id"), Some(args).filter(|args| !args.is_null()));
+                let tool = tool.unwrap_or_default();
+                spoken.calls.push(DatasetCall { id, tool, args, ..DatasetCall::default() });
+            }
+            Some(kind @ "server_tool_call_response") => {
+                let result = part.get(kind).cloned().map(json_within);
+                spoken.results.push(DatasetCall { id: string(part, "id"), result, ..DatasetCall::default() });
+            }
+            _ => {}
+        }
+    }
+    // Some write chat completions' own messages here.
+    if let Some(content) = message.get("content").and_then(Value::as_str) {
+        spoken.add_text(content.to_owned());
+    }
+    spoken
+}
+
+/// `{"role", "parts": [{"text"} | {"function_call"} | {"function_response"}]}`.
+fn message_of_content(content: &Value) -> Spoken {
+    let mut spoken = Spoken { role: string(content, "role").unwrap_or_default(), ..Spoken::default() };
+    for part in content.get("parts").and_then(Value::as_array).into_iter().flatten() {
+        string(part, "text").into_iter().for_each(|it| spoken.add_text(it));
+        if let Some(call) = part.get("function_call").or_else(|| part.get("functionCall")) {
+            let (id, tool) = (string(call, "id"), string(call, "name").unwrap_or_default());
+            spoken.calls.push(DatasetCall { id, tool, args: call.get("args").cloned(), ..DatasetCall::default() });
+        }
+        if let Some(result) = part.get("function_response").or_else(|| part.get("functionResponse")) {
+            let (id, tool) = (string(result, "id"), string(result, "name").unwrap_or_default());
+            let result = result.get("response").cloned();
+            spoken.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
+        }
+    }
+    spoken
+}
+
+/// One of the older message events: its body, or where a SDK writes attributes, those.
+pub(super) fn message_of_event(event: &Record) -> Option<Spoken> {
+    let role = match event.name.as_str() {
+        "gen_ai.user.message" => "user",
+        "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",
+        "gen_ai.tool.message" => "tool",
+        _ => return None,
+    };
+    let attributes = Value::Object(event.attributes.clone());
+    let body = if event.body.is_object() { &event.body } else { &attributes };
+    // Further choices are what the model might have said.
+    let index = body.get("index").cloned().map(json_within);
+    if index.and_then(|index| index.as_u64()).is_some_and(|index| index > 0) {
+        return None;
+    }
+    let message = match body.get("message").cloned().map(json_within) {
+        Some(message) if message.is_object() => message,
+        _ => body.clone(),
+    };
+    let text = string(&message, "content").or_else(|| string(&message, "gen_ai.event.content"));
+    let calls = body.get("tool_calls").or_else(|| message.get("tool_calls")).cloned().map(json_within);
+    let calls = calls.iter().flat_map(|calls| calls.as_array().into_iter().flatten());
+    let calls: Vec<DatasetCall> = calls.filter_map(|call| call_of(call.clone(), "id")).collect();
+    let mut spoken = Spoken { role: role.to_owned(), calls, ..Spoken::default() };
+    if role == "tool" {
+        let result = Some(text.map_or(Value::Null, |text| json_within(Value::String(text))));
+        spoken.results.push(DatasetCall { id: string(body, "id"), result, ..DatasetCall::default() });
+    } else {
+        spoken.text = text;
+    }
+    Some(spoken)
+}

@@ -1,0 +1,198 @@
+//! The turns that the spans of a conversation tell.
+
+use serde_json::Value;
+
+use super::messages::{Spoken, answer, turns_of};
+use super::otlp::text;
+use super::otlp_figures::{TurnSpan, add_figures, is_agent};
+use super::otlp_history::{history_of, message_of_event};
+use super::otlp_spans::Record;
+use crate::dataset::json::json_within;
+use crate::dataset::model::{DatasetCall, RecordedTurn};
+
+/// A trace's turns, and what its spans tell of them.
+#[derive(Default)]
+struct Trace<'a> {
+    id: &'a str,
+    turns: Vec<RecordedTurn>,
+    /// The caller of a model whose call told them.
+    caller: String,
+    spans: Vec<TurnSpan<'a>>,
+    /// The calls within each turn that only the messages between agents tell, by the caller of the model.
+    inner: Vec<(usize, String, Vec<DatasetCall>)>,
+}
+
+/// The turns of a conversation: those of its last history, or where histories begin anew, of all of them one after the other.
+pub(super) fn turns<'a>(spans: &[&'a Record], events: &[&Record]) -> Vec<RecordedTurn> {
+    let mut traces: Vec<Trace<'a>> = Vec::new();
+    let agents: Vec<AgentSpan<'_>> = spans.iter().filter_map(|span| AgentSpan::new(span, events)).collect();
+    for span in spans {
+        let history = history_of(span, events);
+        let caller = caller_of(span, &history);
+        let turns = turns_of(history);
+        let place = traces.iter().position(|trace| trace.id == span.trace).unwrap_or_else(|| {
+            traces.push(Trace { id: &span.trace, ..Trace::default() });
+            traces.len() - 1
+        });
+        let trace = &mut traces[place];
+        let has_asked = asked(&turns) > 0;
+        match has_asked && is_of_another_agent(span, &turns, &agents) {
+            true => trace.add_inner(turns, caller),
+            false if has_asked => trace.add(turns, caller),
+            false => {}
+        }
+        trace.spans.push((*span, if has_asked { asked(&trace.turns) } else { 0 }));
+    }
+    for trace in &mut traces {
+        trace.add_inner_calls();
+        add_figures(&mut trace.turns, &trace.spans);
+    }
+    if traces.iter().all(|trace| trace.turns.is_empty()) {
+        let history = events.iter().filter_map(|event| message_of_event(event)).collect();
+        traces = vec![Trace { turns: turns_of(history), ..Trace::default() }];
+    }
+    let mut turns: Vec<RecordedTurn> = Vec::new();
+    for Trace { turns: mut next, .. } in traces {
+        // A later trace tells the earlier turns again, or the last ones of them, without their figures.
+        let again = told_again(&turns, &next).filter(|again| next.len() > *again).unwrap_or_default();
+        let from = turns.len() - again;
+        for (new, old) in next.iter_mut().zip(turns.drain(from..)) {
+            (new.usage, new.extra) = (old.usage, old.extra);
+        }
+        turns.extend(next);
+    }
+    add_tools(&mut turns, spans);
+    turns
+}
+
+/// How many of these turns have a message of the user.
+fn asked(turns: &[RecordedTurn]) -> usize {
+    turns.iter().filter(|turn| !turn.user.is_empty()).count()
+}
+
+/// How many turns at the end of these stand at the beginning of others: all of them by what the user says, some of them by what the
+/// agent says too. `None` where none do.
+fn told_again(turns: &[RecordedTurn], next: &[RecordedTurn]) -> Option<usize> {
+    let has_said = |old: &RecordedTurn, new: &RecordedTurn| match (&old.reply, &new.reply) {
+        (Some(old), Some(reply)) => old == reply || new.intermediate.iter().any(|it| it.text == *old),
+        _ => true,
+    };
+    (1..=turns.len().min(next.len())).rev().find(|again| {
+        let mut pairs = turns[turns.len() - again..].iter().zip(next);
+        pairs.all(|(old, new)| old.user == new.user && (*again == turns.len() || has_said(old, new)))
+    })
+}
+
+impl Trace<'_> {
+    /// Takes in a further history of the trace, of this caller of a model.
+    fn add(&mut self, next: Vec<RecordedTurn>, caller: String) {
+        if let Some(again) = told_again(&self.turns, &next) {
+            let from = self.turns.len() - again;
+            // Of two that say as much, the later one.
+            if next.len() > again || weight(&next) >= weight(&self.turns[from..]) {
+                self.turns.truncate(from);
+                self.turns.extend(next);
+                self.caller = caller;
+            }
+            return;
+        }
+        // One who sends only what is new each time; another caller asks a question of its own.
+        let is_new = next.iter().all(|new| !self.turns.iter().any(|old| old.user == new.user));
+        if is_new && self.caller == caller && self.turns.last().is_some_and(is_over) {
+            self.turns.extend(next);
+        } else if weight(&next) >= weight(&self.turns) {
+            (self.turns, self.caller) = (next, caller);
+        }
+    }
+}
+
+impl Trace<'_> {
+    /// Takes in messages between one agent and another: only their calls are the turn's.
+    fn add_inner(&mut self, turns: Vec<RecordedTurn>, caller: String) {
+        let calls: Vec<DatasetCall> = turns.into_iter().flat_map(|turn| turn.calls).collect();
+        let place = self.turns.len().saturating_sub(1);
+        match self.inner.iter_mut().find(|(at, known, _)| (*at, known.as_str()) == (place, caller.as_str())) {
+            Some((_, _, known)) if calls.len() >= known.len() => *known = calls,
+            Some(_) => {}
+            None => self.inner.push((place, caller, calls)),
+        }
+    }
+
+    /// Adds them to the turns of which no message tells a call.
+    fn add_inner_calls(&mut self) {
+        let wants: Vec<bool> = self.turns.iter().map(|turn| turn.calls.is_empty()).collect();
+        for (place, _, calls) in self.inner.drain(..).filter(|(place, ..)| wants.get(*place) == Some(&true)) {
+            self.turns[place].calls.extend(calls);
+            self.turns[place].reply_after_calls = None;
+        }
+    }
+}
+
+/// Whether the agent has replied, and calls nothing after that.
+fn is_over(turn: &RecordedTurn) -> bool {
+    turn.reply.is_some() && turn.reply_after_calls.is_none_or(|before| before >= turn.calls.len())
+}
+
+/// What tells one caller of a model from another: its agent, model and instructions.
+fn caller_of(span: &Record, history: &[Spoken]) -> String {
+    let keys = ["gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.system_instructions"];
+    let own = keys.map(|key| span.attributes.get(key).map(Value::to_string));
+    let instructions = history.iter().filter(|message| matches!(message.role.as_str(), "system" | "developer"));
+    format!("{own:?} {:?}", instructions.map(|message| &message.text).collect::<Vec<_>>())
+}
+
+/// The span of an agent, with what its user says.
+struct AgentSpan<'a> {
+    span: &'a Record,
+    asked: Vec<String>,
+}
+
+impl<'a> AgentSpan<'a> {
+    /// `None` for a span that is no agent's, or tells no message.
+    fn new(span: &'a Record, events: &[&Record]) -> Option<AgentSpan<'a>> {
+        let turns = if is_agent(span) { turns_of(history_of(span, events)) } else { Vec::new() };
+        let asked: Vec<String> = turns.into_iter().map(|turn| turn.user).filter(|user| !user.is_empty()).collect();
+        (!asked.is_empty()).then_some(AgentSpan { span, asked })
+    }
+}
+
+/// Whether the messages of a span are those between one agent and another: some agent's span is around it, and what
+/// is said last here is not what its user says.
+fn is_of_another_agent(span: &Record, turns: &[RecordedTurn], agents: &[AgentSpan<'_>]) -> bool {
+    let last = turns.iter().rev().map(|turn| &turn.user).find(|user| !user.is_empty());
+    let mut around = agents.iter().filter(|agent| agent.span.encloses(span)).peekable();
+    around.peek().is_some() && around.any(|agent| !last.is_some_and(|last| agent.asked.contains(last)))
+}
+
+fn weight(turns: &[RecordedTurn]) -> usize {
+    turns.iter().map(|turn| 1 + turn.calls.len() + usize::from(turn.reply.is_some())).sum()
+}
+
+/// Adds what spans of tools tell: results that no message brings, and calls where no message tells any. Where those stand among the
+/// agent's messages is not known: its messages count as behind them.
+fn add_tools(turns: &mut [RecordedTurn], spans: &[&Record]) {
+    let has_calls = turns.iter().any(|turn| !turn.calls.is_empty());
+    for span in spans.iter().filter(|span| text(span, "gen_ai.operation.name") == Some("execute_tool")) {
+        let Some(tool) = text(span, "gen_ai.tool.name").filter(|tool| *tool != "(merged tools)") else { continue };
+        let first = |keys: [&str; 2]| keys.iter().find_map(|key| span.attributes.get(*key).cloned()).map(json_within);
+        let call = DatasetCall {
+            id: text(span, "gen_ai.tool.call.id").map(str::to_owned),
+            tool: tool.to_owned(),
+            args: first(["gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args"]),
+            result: first(["gen_ai.tool.call.result", "gcp.vertex.agent.tool_response"]),
+            ..DatasetCall::default()
+        };
+        if !has_calls {
+            if let Some(turn) = turns.last_mut() {
+                turn.calls.push(call);
+                turn.reply_after_calls = None;
+                turn.intermediate.iter_mut().for_each(|message| message.after_calls = None);
+            }
+        } else if call.result.is_some() {
+            let is_known = |known: &DatasetCall| known.result.is_some() && known.id.is_some() && known.id == call.id;
+            if !turns.iter().any(|turn| turn.calls.iter().any(is_known)) {
+                answer(turns, call);
+            }
+        }
+    }
+}
