@@ -22,7 +22,7 @@ pub use judge::{JudgeView, JudgedTask};
 pub use pair::PairView;
 pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
-pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, cut_turns, result_text};
+pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, result_text};
 pub use templates::{TemplateKind, Templates};
 pub use user_message::{REVIEW_TEMPLATE, UserMessageView};
 

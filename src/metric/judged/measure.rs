@@ -60,8 +60,8 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         Component::scored(Score::ZERO, "the agent never replied")
     }
 
-    /// Changes the items' scores where one depends on another.
-    fn settle(&self, _items: &mut Vec<Item>) {}
+    /// Changes the items' scores where one depends on another; the flag says whether any verdict of the judge's can be used.
+    fn settle(&self, _items: &mut Vec<Item>, _is_judged: bool) {}
 
     /// The score where the judge finds no items, or no verdict on them is left.
     fn score_of_nothing(&self) -> Component {

@@ -1,5 +1,7 @@
 //! Whole metrics of judges: their questions, and the scores by the replies.
 
+mod limits;
+
 use serde_json::{Value, json};
 
 use super::*;

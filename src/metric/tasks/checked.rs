@@ -1,6 +1,7 @@
 //! The verdicts of all samples, each rating with its evidence looked at, and the score by all of them.
 
-use super::super::judged::{EvidenceRule, SPREAD, Shown, spread};
+use super::super::judged::{SPREAD, Shown, spread};
+use super::question::shown;
 use super::verdict::{JudgeVerdict, Rating};
 use super::{GOOD_ABOVE, QUESTION};
 use crate::evidence::{Judgement, Observed, Question};
@@ -45,11 +46,6 @@ fn mark_unsupported(mut verdict: CheckedVerdict, judge: &str, shown: Option<&Sho
         }
     }
     verdict
-}
-
-/// The texts that the judge was shown, where its verdicts must quote them.
-fn shown(input: &MetricInput<'_>) -> Option<Shown> {
-    input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any, &[]))
 }
 
 pub(super) fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<CheckedVerdict, ReplyError> {

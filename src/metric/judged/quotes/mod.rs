@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
 use crate::metric::MetricInput;
-use crate::prompt::{call_text, cut_turns, result_text};
+use crate::prompt::{call_text, result_text};
 use crate::score::Score;
 use crate::text::{is_of_word, visible};
 pub(in crate::metric) use matching::is_quoted_from;
@@ -35,8 +35,13 @@ pub(in crate::metric) struct Shown {
 }
 
 impl Shown {
-    /// `tools` are those whose results are evidence where only what was retrieved is.
-    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule, tools: &[String]) -> Shown {
+    /// `tools` are those whose results are evidence where only what was retrieved is; `cut` are the turns of which not everything
+    /// is shown.
+    pub(in crate::metric) fn new(
+        input: &MetricInput<'_>,
+        (rule, tools): (EvidenceRule, &[String]),
+        cut: BTreeSet<u32>,
+    ) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| {
@@ -61,7 +66,7 @@ impl Shown {
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
             beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
             expected: expected.map(folded).collect(),
-            cut: cut_turns(input.facts, &input.context, (input.transcript, false)),
+            cut,
             rule,
         }
     }
@@ -73,7 +78,15 @@ impl Shown {
             let messages = messages.map(|message| (Source::Agent, folded(&message.text.replace(GAP, ""))));
             self.turns.entry(turn.number).or_default().extend(messages);
         }
-        self.cut = cut_turns(input.facts, &input.context, (input.transcript, true));
+        self
+    }
+
+    /// The same to a judge that is shown the messages and the facts alone.
+    pub(in crate::metric) fn messages_only(mut self, facts: &[String]) -> Shown {
+        let is_message = |source: Source| matches!(source, Source::User | Source::Agent);
+        self.turns.values_mut().for_each(|texts| texts.retain(|(source, _)| is_message(*source)));
+        self.beside = facts.iter().map(|fact| folded(&fact.replace(GAP, ""))).collect();
+        self.expected.clear();
         self
     }
 

@@ -36,7 +36,7 @@ fn problem_by(rule: EvidenceRule, quotes: &[(Option<u32>, &str)], turns_read: &[
     example.transcript.turns.push(second);
     let facts = ["The user was born in Rome".to_owned()];
     let input = MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-    Shown::new(&input, rule, &["find".to_owned()]).problem(&verdict(quotes, turns_read), None)
+    Shown::new(&input, (rule, &["find".to_owned()]), BTreeSet::new()).problem(&verdict(quotes, turns_read), None)
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_reply_is_as_good_as_another_by_its_own_words() {
     let mut example = Example::new(0);
     example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
     let item = JudgeItem::new("1", "x", Some(1));
-    let shown = Shown::new(&example.input(), EvidenceRule::TheReply, &[]);
+    let shown = Shown::new(&example.input(), (EvidenceRule::TheReply, &[]), BTreeSet::new());
     assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
     assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
     let no = Verdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };
