@@ -17,7 +17,7 @@ mod templates;
 mod user_message;
 
 pub use cut::Cut;
-pub use fence::escape;
+pub use fence::{escape, unescape};
 pub use judge::{JudgeView, JudgedTask};
 pub use pair::PairView;
 pub use persona::{PersonaView, WantedTask, persona_turn};

@@ -16,8 +16,8 @@ pub struct QuestionView<'a> {
     pub items: &'a [ViewItem<'a>],
     /// `yesNo`, `support` or `ten`: what may be decided.
     pub scale: &'a str,
-    /// Whether the judge finds the items itself.
-    pub finds_items: bool,
+    /// How many items the judge may find, where it finds them itself.
+    pub finds_items: Option<u32>,
     /// Whether a verdict must quote what it rests on.
     pub needs_quotes: bool,
     /// The metric's own options.

@@ -24,6 +24,11 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         EvidenceRule::Any
     }
 
+    /// Whether a good mark is about what the agent said or did.
+    fn is_about_agent(&self) -> bool {
+        true
+    }
+
     /// The tools whose results are evidence where only what was retrieved is.
     fn retrieving_tools(&self) -> &[String] {
         &[]

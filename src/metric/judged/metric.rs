@@ -123,7 +123,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         QuestionView {
             items,
             scale: self.measure.scale().as_str(),
-            finds_items: items.is_empty(),
+            finds_items: items.is_empty().then_some(reply::MOST_FOUND),
             needs_quotes: self.measure.judging().needs_evidence(),
             options,
             facts: input.facts,

@@ -21,11 +21,13 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let options = self.measure.judging();
         let shown = options.needs_evidence().then(|| self.shown(input, &items));
         let check = |verdict: Verdict| {
-            let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
-            match problem {
-                Some(problem) => Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict },
-                None => verdict,
+            let Some(shown) = &shown else { return verdict };
+            if let Some(problem) = shown.problem(&verdict, item_of(&verdict, &items)) {
+                return Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict };
             }
+            let score = verdict.decision.clone().ok().flatten().filter(|_| self.measure.is_about_agent());
+            let mark = score.map_or("", |score| shown.mark(&verdict.citations, score));
+            Verdict { reason: verdict.reason + mark, ..verdict }
         };
         let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;

@@ -87,6 +87,10 @@ impl JudgeMeasure for SimulatedUserConfig {
         }
     }
 
+    fn is_about_agent(&self) -> bool {
+        false
+    }
+
     fn judging(&self) -> &JudgeOptions {
         &self.judging
     }
