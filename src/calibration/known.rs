@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::{Component, Dimension, Item, Scorecard};
+use crate::score::{Component, Dimension, Item, Scorecard, Weight};
+
+/// The metric that is about the user.
+const SIMULATED_USER: &str = "simulatedUser";
 
 /// The label of a known conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,8 +60,14 @@ pub struct Failed {
 /// The result by a judge's scorecard. A bad one must fail in what `must_fail` names (a metric, or one of its parts),
 /// or in anything where that names nothing.
 pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: impl Fn(&str) -> bool) -> Finding {
-    let judged: Vec<&Dimension> = card.dimensions.iter().filter(|it| is_judged(it.metric())).collect();
-    let failed: Vec<(String, Vec<String>, f64)> = judged.iter().flat_map(|dimension| failures(dimension)).collect();
+    let is_named =
+        |it: &Dimension| [it.name.as_str(), it.metric()].iter().any(|name| must_fail.iter().any(|it| it == name));
+    // A user who forgets its part is no fault of the agent's.
+    let is_about_agent = |it: &Dimension| it.metric() != SIMULATED_USER || is_named(it);
+    let judged: Vec<&Dimension> =
+        card.dimensions.iter().filter(|it| is_judged(it.metric()) && is_about_agent(it)).collect();
+    let of_dimension = |dimension: &&Dimension| failures(dimension, is_named(dimension));
+    let failed: Vec<(String, Vec<String>, f64)> = judged.iter().flat_map(of_dimension).collect();
     let of_parts = |dimension: &Dimension| dimension.items.iter().map(|it| it.component.clone()).collect::<Vec<_>>();
     let missing = judged.iter().find_map(|dimension| {
         let all = [vec![dimension.component.clone()], of_parts(dimension)].concat();
@@ -67,8 +76,8 @@ pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: 
             _ => None,
         })
     });
-    let is_named = |names: &[String]| must_fail.is_empty() || names.iter().any(|name| must_fail.contains(name));
-    let has_failed = failed.iter().any(|(_, names, _)| is_named(names));
+    let is_wanted = |names: &[String]| must_fail.is_empty() || names.iter().any(|name| must_fail.contains(name));
+    let has_failed = failed.iter().any(|(_, names, _)| is_wanted(names));
     let unnoticed = must_fail.iter().any(|name| !failed.iter().any(|(_, names, _)| names.contains(name)));
     let failed = failed.into_iter().map(|(name, _, score)| Failed { name, score }).collect::<Vec<_>>();
     match (known, has_failed && !unnoticed) {
@@ -83,8 +92,9 @@ pub fn finding(known: Known, must_fail: &[String], card: &Scorecard, is_judged: 
     }
 }
 
-/// The failed parts of a dimension: itself where the job asks for a threshold, else each of its parts; each with all its names.
-fn failures(dimension: &Dimension) -> Vec<(String, Vec<String>, f64)> {
+/// The failed parts of a dimension: itself where the job asks for a threshold, else each of its parts; each with all its names. The
+/// flag says whether the conversation is known to fail in it: a tone that counts for nothing fails only then.
+fn failures(dimension: &Dimension, is_named: bool) -> Vec<(String, Vec<String>, f64)> {
     let line = dimension.pass_line();
     let of_item = |item: &&Item| item.has_failed(line);
     let names = |items: &[&Item]| {
@@ -97,7 +107,8 @@ fn failures(dimension: &Dimension) -> Vec<(String, Vec<String>, f64)> {
         return failed.into_iter().collect();
     }
     if dimension.items.is_empty() {
-        let score = dimension.component.score().filter(|score| !line.is_met(*score) && dimension.metric() != "tone");
+        let counts = is_named || dimension.weight > Weight::ZERO || dimension.metric() != "tone";
+        let score = dimension.component.score().filter(|score| !line.is_met(*score) && counts);
         return score.map(|score| (dimension.name.clone(), names(&[]), score.get())).into_iter().collect();
     }
     let failed = |item: &Item| {
@@ -159,7 +170,7 @@ impl CheckVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::{Score, Weight};
+    use crate::score::Score;
 
     fn card(tasks: Component, completeness: f64) -> Scorecard {
         let scored = Component::scored(Score::clamped(completeness), "");
@@ -199,6 +210,40 @@ mod tests {
         assert!(is_as_known(found(Known::Good, &[], 0.9, 1.0)));
         let Finding::Otherwise { failed } = found(Known::Good, &[], 0.5, 1.0) else { panic!() };
         assert_eq!(failed, [Failed { name: "tasks (book)".to_owned(), score: 0.5 }]);
+    }
+
+    fn alone(dimension: Dimension, known: Known, must_fail: &[&str]) -> Finding {
+        let must_fail: Vec<String> = must_fail.iter().map(|name| (*name).to_owned()).collect();
+        let dimensions = vec![Dimension::new("tasks", Weight::ONE, Component::scored(Score::ONE, "")), dimension];
+        let card = Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite: Component::missing("") };
+        finding(known, &must_fail, &card, |_| true)
+    }
+
+    #[test]
+    fn a_tone_fails_where_it_must_or_counts() {
+        let tone = |weight| Dimension {
+            good_above: Score::new(0.6),
+            ..Dimension::new("tone", weight, Component::scored(Score::ZERO, ""))
+        };
+        let is_as_known = |finding: Finding| matches!(finding, Finding::AsKnown { .. });
+        assert!(is_as_known(alone(tone(Weight::ZERO), Known::Bad, &["tone"])));
+        assert!(is_as_known(alone(tone(Weight::ONE), Known::Bad, &[])), "it counts");
+        assert!(!is_as_known(alone(tone(Weight::ZERO), Known::Bad, &[])), "it counts for nothing");
+        assert!(is_as_known(alone(tone(Weight::ZERO), Known::Good, &[])));
+        assert!(!is_as_known(alone(tone(Weight::ZERO), Known::Bad, &["tone", "tasks"])));
+    }
+
+    #[test]
+    fn a_user_who_forgets_its_part_is_no_fault_of_the_agents() {
+        let user = |component: Component| Dimension {
+            items: vec![Item::new("the user's message of turn 1", component.clone())],
+            ..Dimension::new(SIMULATED_USER, Weight::ZERO, component)
+        };
+        let bad = || user(Component::scored(Score::ZERO, ""));
+        assert!(matches!(alone(bad(), Known::Bad, &[]), Finding::Otherwise { .. }));
+        assert!(matches!(alone(bad(), Known::Good, &[]), Finding::AsKnown { .. }));
+        assert!(matches!(alone(bad(), Known::Bad, &[SIMULATED_USER]), Finding::AsKnown { .. }), "it is named");
+        assert!(matches!(alone(user(Component::missing("")), Known::Good, &[]), Finding::AsKnown { .. }));
     }
 
     #[test]

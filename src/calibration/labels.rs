@@ -42,6 +42,8 @@ pub fn judged_card(trial: &TrialRecord) -> Option<&Scorecard> {
 pub struct Calibration {
     /// The cases by their ids, each with a number.
     cases: BTreeMap<String, usize>,
+    /// How many runs there are so far.
+    runs: usize,
     metrics: BTreeMap<String, Gathered>,
 }
 
@@ -54,6 +56,7 @@ struct Gathered {
 /// One judged part.
 #[derive(Debug)]
 struct Part {
+    run: usize,
     case: usize,
     score: Score,
     yes: u32,
@@ -91,6 +94,11 @@ pub struct MetricCalibration {
     /// Why there is no such estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_corrected: Option<String>,
+    /// How many standard errors the judge's scores of the labelled cases and of the others lie apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imbalance: Option<f64>,
+    /// Of several runs, how many have no label of this metric, where others have.
+    pub unlabelled_runs: usize,
     /// How many cases with labels would halve its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_halve: Option<usize>,
@@ -130,6 +138,11 @@ pub struct AgreementFigures {
 }
 
 impl Calibration {
+    /// What is taken in from here on is of another run.
+    pub fn begin_run(&mut self) {
+        self.runs += 1;
+    }
+
     /// Takes in a trial with the labels of its run, whose cases were held with these kinds of users.
     pub fn add(
         &mut self,
@@ -149,7 +162,8 @@ impl Calibration {
                 .or_insert_with(|| Gathered { line: dimension.pass_line(), parts: Vec::new() });
             let parts = judged_parts(dimension);
             for (place, (item, score)) in parts.iter().enumerate() {
-                let mut part = Part { case, score: *score, yes: 0, no: 0, unclear: 0, by: BTreeSet::new() };
+                let mut part =
+                    Part { run: self.runs, case, score: *score, yes: 0, no: 0, unclear: 0, by: BTreeSet::new() };
                 let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
                 // Who labels something again thinks otherwise now.
                 let own =
@@ -192,6 +206,8 @@ impl Gathered {
         let estimated = corrected(&self.parts.iter().map(unit).collect::<Vec<_>>());
         let all_cases: BTreeSet<usize> = self.parts.iter().map(|part| part.case).collect();
         let own_cases: BTreeSet<usize> = labelled.iter().map(|(part, _)| part.case).collect();
+        let runs: BTreeSet<usize> = self.parts.iter().map(|part| part.run).collect();
+        let own_runs: BTreeSet<usize> = labelled.iter().map(|(part, _)| part.run).collect();
         let passes: f64 = self.parts.iter().map(|part| self.passes(part)).sum();
         MetricCalibration {
             metric: metric.to_owned(),
@@ -204,6 +220,8 @@ impl Gathered {
             passed: passes / self.parts.len().max(1) as f64,
             corrected: estimated.map(|it: Corrected| it.mean).ok(),
             not_corrected: estimated.err().map(|error| error.to_string()),
+            imbalance: estimated.ok().and_then(|it| it.imbalance),
+            unlabelled_runs: if own_runs.is_empty() { 0 } else { runs.len() - own_runs.len() },
             to_halve: estimated.ok().map(|it| it.to_halve),
             cases: (own_cases.len(), all_cases.len()),
         }
@@ -283,6 +301,25 @@ mod tests {
         let mut calibration = Calibration::default();
         trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |metric| metric == "tasks"));
         calibration.figures().remove(0)
+    }
+
+    #[test]
+    fn labels_of_some_runs_alone_are_no_random_part() {
+        let run = |score: f64| -> Vec<TrialRecord> { (1..=20).map(|number| trial(number, score)).collect() };
+        let (first, second) = (run(1.0), run(0.0));
+        let labels: Vec<Label> = first.iter().map(|trial| label(trial, "Ann", LabelVerdict::Yes)).collect();
+        let mut calibration = Calibration::default();
+        for (trials, labels) in [(&first, labels.as_slice()), (&second, &[])] {
+            calibration.begin_run();
+            trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |_| true));
+        }
+        assert_eq!(calibration.figures()[0].unlabelled_runs, 1);
+        assert_eq!(figures(&first, &labels).unlabelled_runs, 0);
+        // The first half, which the judge passes, is labelled.
+        let chosen: Vec<TrialRecord> =
+            (1..=40).map(|number| trial(number, if number <= 20 { 0.9 } else { 0.1 })).collect();
+        let labels: Vec<Label> = chosen.iter().take(20).map(|trial| label(trial, "Ann", LabelVerdict::Yes)).collect();
+        assert!(figures(&chosen, &labels).imbalance.is_some_and(|errors| errors > 2.0));
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         if !known.insert(name) {
             continue;
         }
+        calibration.begin_run();
         let labels = run.labels()?;
         let personas = run.planned()?.summary.provenance.personas;
         let overview = run.read(|_, trial| calibration.add(trial, (&labels, &personas), is_judged))?;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod leftover;
+mod outcome;
 mod review;
 mod since;
 mod usable;
@@ -23,10 +24,11 @@ use crate::metric::{
 };
 use crate::prompt::{PromptError, Templates};
 use crate::score::{
-    Component, Dimension, Item, OtherScore, Outcome, Score, Scorecard, Weight, composite, penalty, weighted_mean,
+    Component, Dimension, Item, OtherScore, Score, Scorecard, Weight, composite, penalty, weighted_mean,
 };
 
 pub use asked::{ReproduceError, fill_in_prompts, reproduce};
+pub use outcome::{NOT_ASKED, outcome};
 pub use review::review;
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
 pub use vacuous::{doubt, in_silence, is_in_doubt};
@@ -270,31 +272,6 @@ fn beside(
         (there, here) => std::mem::discriminant(there) == std::mem::discriminant(here),
     };
     (!is_same).then(|| OtherScore { name: other.label().to_owned(), component })
-}
-
-/// Whether more than half of the judgements of a question have a reply.
-fn has_majority(question: &str, judgements: &[Judgement]) -> bool {
-    let own = || judgements.iter().filter(|judgement| judgement.question == question);
-    own().filter(|judgement| matches!(judgement.reply, Observed::Seen(_))).count() * 2 > own().count()
-}
-
-/// Before the reason why a judge could not be asked.
-pub const NOT_ASKED: &str = "the judge was not asked: ";
-
-/// The outcome of a conversation that was judged: a question without a usable reply is the judge's failure, unless most of its
-/// samples have one.
-pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
-    let unusable = judgements.iter().find_map(|judgement| match &judgement.reply {
-        Observed::Failed(error) if !has_majority(&judgement.question, judgements) => Some(error.clone()),
-        _ => None,
-    });
-    match (ending, unusable) {
-        // The judge has not failed.
-        (_, Some(error)) if error.starts_with(NOT_ASKED) => Outcome::Broken { error },
-        (_, Some(error)) => Outcome::JudgeFailed { error },
-        (Ending::AgentFailed { error }, None) => Outcome::AgentFailed { error: error.clone() },
-        (_, None) => Outcome::Graded,
-    }
 }
 
 fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {

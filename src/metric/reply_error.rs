@@ -32,6 +32,14 @@ pub enum ReplyError {
     /// It has no list of verdicts.
     #[error("The reply must be an object with a list `verdicts`.")]
     NoVerdicts,
+    /// The judge found more than it may.
+    #[error("There are {found} verdicts, where at most {most} are asked for: take together what belongs together.")]
+    TooManyFound {
+        /// How many it found.
+        found: usize,
+        /// How many it may find.
+        most: usize,
+    },
     /// Its verdicts have these errors, a sentence each.
     #[error("{}", .0.join(" "))]
     Verdicts(Vec<String>),

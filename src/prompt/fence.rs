@@ -5,6 +5,11 @@ pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
+/// The text of which [`escape`] made this one.
+pub fn unescape(text: &str) -> String {
+    text.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&")
+}
+
 /// The text with `<` replaced by an entity only where it could open or close a tag: `AT&T` and `1 < 2` stay as they are, for a
 /// model that is to repeat them.
 pub(super) fn without_tags(text: &str) -> String {

@@ -1,5 +1,7 @@
 //! The judge's prompt: the tasks, all facts, and the conversation.
 
+use std::collections::BTreeSet;
+
 use minijinja::context;
 
 use super::cut::Cut;
@@ -51,10 +53,28 @@ impl Templates {
             })
             .collect();
         let facts: Vec<_> = view.facts.iter().map(|fact| escape(fact)).collect();
-        let transcript: Vec<_> = view.transcript.turns.iter().flat_map(|turn| spoken(turn, &mut cut)).collect();
+        let (transcript, _) = view.messages(&mut cut);
         let JudgeView { user_knew_facts, needs_quotes, .. } = *view;
         let prompt = self.render(name, context! { tasks, facts, user_knew_facts, needs_quotes, transcript })?;
         Ok(RenderedQuestion { prompt, cuts: cut.into_sentences() })
+    }
+}
+
+impl JudgeView<'_> {
+    /// The turns of which the judge is not shown everything. Only messages count: it is shown no calls of tools.
+    pub fn cut_turns(&self) -> BTreeSet<u32> {
+        self.messages(&mut Cut::default()).1
+    }
+
+    /// The messages, and the turns of which some are cut.
+    fn messages(&self, cut: &mut Cut) -> (Vec<minijinja::Value>, BTreeSet<u32>) {
+        let (mut messages, mut cut_turns) = (Vec::new(), BTreeSet::new());
+        for turn in &self.transcript.turns {
+            let before = cut.count();
+            messages.extend(spoken(turn, cut));
+            cut_turns.extend((cut.count() > before).then_some(turn.number));
+        }
+        (messages, cut_turns)
     }
 }
 

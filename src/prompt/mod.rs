@@ -17,12 +17,12 @@ mod templates;
 mod user_message;
 
 pub use cut::Cut;
-pub use fence::escape;
+pub use fence::{escape, unescape};
 pub use judge::{JudgeView, JudgedTask};
 pub use pair::PairView;
 pub use persona::{PersonaView, WantedTask, persona_turn};
 pub use place::PromptPlace;
-pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, cut_turns, result_text};
+pub use question::{QuestionView, RenderedQuestion, ViewItem, call_text, result_text};
 pub use templates::{TemplateKind, Templates};
 pub use user_message::{REVIEW_TEMPLATE, UserMessageView};
 

@@ -16,8 +16,8 @@ pub struct QuestionView<'a> {
     pub items: &'a [ViewItem<'a>],
     /// `yesNo`, `support` or `ten`: what may be decided.
     pub scale: &'a str,
-    /// Whether the judge finds the items itself.
-    pub finds_items: bool,
+    /// How many items the judge may find, where it finds them itself.
+    pub finds_items: Option<u32>,
     /// Whether a verdict must quote what it rests on.
     pub needs_quotes: bool,
     /// The metric's own options.
@@ -68,23 +68,7 @@ impl Templates {
     /// # Errors
     /// When there is no such template or it can't be rendered.
     pub fn question(&self, name: &str, view: &QuestionView<'_>) -> Result<RenderedQuestion, PromptError> {
-        let mut cut = Cut::default();
-        let item = |item: &ViewItem<'_>| {
-            let text = cut.text(item.text, || format!("the item {}", item.id));
-            context! { id => escape(item.id), text => escape(&text), turn => item.turn }
-        };
-        let items: Vec<Value> = view.items.iter().map(item).collect();
-        let facts: Vec<String> =
-            view.facts.iter().map(|fact| escape(&cut.text(fact, || "a fact".to_owned()))).collect();
-        let text = |(name, text): &(&str, &str)| {
-            let text = cut.text(text, || format!("the context {name}"));
-            context! { name => escape(name).replace('"', "&quot;"), text => escape(&text) }
-        };
-        let context: Vec<Value> = view.context.iter().map(text).collect();
-        let calls = view.transcript.tool_uses_by_turn();
-        let messages = view.transcript.turns.iter().zip(calls);
-        let transcript: Vec<Value> =
-            messages.flat_map(|(turn, calls)| messages_of((turn, &calls), view.by_message, &mut cut)).collect();
+        let Parts { items, facts, context, transcript, cut, .. } = view.parts();
         let prompt = self.render(
             name,
             context! {
@@ -96,24 +80,45 @@ impl Templates {
     }
 }
 
-/// The turns of which a judge is not shown everything; the flag is [`QuestionView::by_message`].
-pub fn cut_turns(
-    facts: &[String],
-    context: &[(&str, &str)],
-    (transcript, by_message): (&Transcript, bool),
-) -> BTreeSet<u32> {
-    let mut cut = Cut::default();
-    let beside = facts.iter().map(String::as_str).chain(context.iter().map(|(_, text)| *text));
-    beside.for_each(|text| drop(cut.text(text, String::new)));
-    let mut turns = BTreeSet::new();
-    for (turn, calls) in transcript.turns.iter().zip(transcript.tool_uses_by_turn()) {
-        let before = cut.count();
-        messages_of((turn, &calls), by_message, &mut cut);
-        if cut.count() > before {
-            turns.insert(turn.number);
-        }
+/// What a question shows, cut by the budget that all its texts share.
+struct Parts {
+    items: Vec<Value>,
+    facts: Vec<String>,
+    context: Vec<Value>,
+    transcript: Vec<Value>,
+    /// The turns of which not everything is shown.
+    cut_turns: BTreeSet<u32>,
+    cut: Cut,
+}
+
+impl QuestionView<'_> {
+    /// The turns of which the judge is not shown everything.
+    pub fn cut_turns(&self) -> BTreeSet<u32> {
+        self.parts().cut_turns
     }
-    turns
+
+    fn parts(&self) -> Parts {
+        let mut cut = Cut::default();
+        let item = |item: &ViewItem<'_>| {
+            let text = cut.text(item.text, || format!("the item {}", item.id));
+            context! { id => escape(item.id), text => escape(&text), turn => item.turn }
+        };
+        let items: Vec<Value> = self.items.iter().map(item).collect();
+        let facts: Vec<String> =
+            self.facts.iter().map(|fact| escape(&cut.text(fact, || "a fact".to_owned()))).collect();
+        let text = |(name, text): &(&str, &str)| {
+            let text = cut.text(text, || format!("the context {name}"));
+            context! { name => escape(name).replace('"', "&quot;"), text => escape(&text) }
+        };
+        let context: Vec<Value> = self.context.iter().map(text).collect();
+        let (mut transcript, mut cut_turns) = (Vec::new(), BTreeSet::new());
+        for (turn, calls) in self.transcript.turns.iter().zip(self.transcript.tool_uses_by_turn()) {
+            let before = cut.count();
+            transcript.extend(messages_of((turn, &calls), self.by_message, &mut cut));
+            cut_turns.extend((cut.count() > before).then_some(turn.number));
+        }
+        Parts { items, facts, context, transcript, cut_turns, cut }
+    }
 }
 
 /// The events of a turn, in their order: the user's message, the agent's calls with their results, its reply.

@@ -1,5 +1,6 @@
 //! How far a judge can be believed, as a page.
 
+use super::judge_check::UNLIKE;
 use super::{Ink, Page, Paint, Screen, count, one_line, plain, two_decimals};
 use crate::calibration::{Flips, MetricCalibration};
 use crate::statistics::{Estimate, SpreadShares};
@@ -108,6 +109,7 @@ fn lines(metric: &MetricCalibration) -> Vec<(Paint, String)> {
             ),
         ));
     }
+    lines.extend(not_random(metric).map(|words| (Ink::unsure as Paint, words)));
     if let Some((threshold, kappa)) = metric.best_threshold {
         let few = if metric.labelled < FEW { "; that may fit these few labels only" } else { "" };
         let words = format!(
@@ -145,6 +147,22 @@ fn lines(metric: &MetricCalibration) -> Vec<(Paint, String)> {
         lines.push((Ink::unsure, "no labels: `eval-job label` asks for them".to_owned()));
     }
     lines
+}
+
+/// Why the labelled parts don't stand for all; `None` where nothing says so.
+fn not_random(metric: &MetricCalibration) -> Option<String> {
+    metric.corrected?;
+    let what = "the estimate for all holds only if they are a random part";
+    if metric.unlabelled_runs > 0 {
+        let runs = count(metric.unlabelled_runs, "run");
+        return Some(format!("{runs} without a label: {what}, which labels of some runs alone are not"));
+    }
+    let apart = metric.imbalance.filter(|errors| *errors > UNLIKE)?;
+    let apart = two_decimals(apart);
+    Some(format!(
+        "the judge's scores of labelled parts and of the others lie {apart} standard errors apart: the labels are no random part, \
+         and the estimate does not hold for all"
+    ))
 }
 
 fn is_or_are(number: usize) -> String {

@@ -5,7 +5,7 @@ use super::{count, two_decimals};
 use crate::record::{CorrectedTasks, JudgeCheck, RunSummary};
 
 /// From so many standard errors on the verified tasks are unlike the others, beyond what chance does in one of twenty runs.
-const UNLIKE: f64 = 2.0;
+pub(super) const UNLIKE: f64 = 2.0;
 
 /// One model's verdicts beside the facts.
 #[derive(serde::Serialize)]

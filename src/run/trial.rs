@@ -191,7 +191,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         true => Vec::new(),
         false => judge::judge(engine, trial, &evidence).await?,
     };
-    let outcome = grade::outcome(&evidence.ending, &judgements);
+    let outcome = grade::outcome(&evidence.ending, &judgements, &engine.plan.job);
     let (job, case, clock) = (engine.plan.job.clone(), trial.case.clone(), engine.clock);
     let graded = move || {
         let trial = GradeInput { job: &job, case: &case, evidence: &evidence, clock };

@@ -191,7 +191,7 @@ impl<'a> Again<'a> {
         }
         (trial.judgements, trial.questions) = (kept, asked);
         if self.grading.is_some() && trial.judgements.len() == all.len() {
-            trial.outcome = Some(grade::outcome(&evidence.ending, &trial.judgements));
+            trial.outcome = Some(grade::outcome(&evidence.ending, &trial.judgements, &self.job));
         }
         Ok(all)
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dataset::counterpart::NoCounterpart;
-use crate::dataset::watsonx::RESISTED;
+use crate::dataset::watsonx::{REFERENCELESS, RESISTED};
 use crate::dataset::{DatasetMetric, Rubric, System};
 use crate::metric::template::{Category, StepPart, TRACE_STEP, TemplateField, TemplateScorer, TraceStep};
 
@@ -88,6 +88,12 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
         }
         (System::Watsonx, "AssertLLM") => rubric("conversation", None),
         (System::Watsonx, RESISTED) => rubric("turns", None),
+        (System::Watsonx, name) => {
+            let known = REFERENCELESS.iter().find(|(known, _)| *known == name);
+            let (id, text) = known.ok_or("nothing here means the same")?;
+            let rubrics = json!([{ "id": id, "text": text }]);
+            Ok(("rubric", json!({ "scope": "turns", "rubrics": rubrics, "judging": judging })))
+        }
         (System::Redhat, _) => super::quickstart::options(metric, strict),
         _ => Err("nothing here means the same".into()),
     }

@@ -2,8 +2,8 @@
 
 use crate::dataset::model::{DatasetCase, DatasetMetric, GoalKind, MeasureKind};
 
-/// The default metrics, with their implementations.
-pub(super) const METRICS: [(&str, MeasureKind); 13] = [
+/// The metrics, with their implementations: the default ones, and those of its quick evaluation.
+pub(super) const METRICS: [(&str, MeasureKind); 16] = [
     ("JourneySuccessMetric", MeasureKind::Journey),
     ("JourneyCompletion", MeasureKind::Journey),
     ("ToolCalling", MeasureKind::Trajectory),
@@ -17,6 +17,28 @@ pub(super) const METRICS: [(&str, MeasureKind); 13] = [
     ("ToolParameterF1", MeasureKind::ToolParameters),
     ("TextMatch", MeasureKind::Journey),
     ("AssertLLM", MeasureKind::Judge),
+    (REFERENCELESS[0].0, MeasureKind::Judge),
+    (REFERENCELESS[1].0, MeasureKind::Judge),
+    (REFERENCELESS[2].0, MeasureKind::Judge),
+];
+
+/// The metrics of its quick evaluation, which needs no expected calls, with what must hold of each turn's calls. Its judge grades each
+/// call from 1 to 5, and 4 passes, or 3 for the choice of the function.
+pub(in crate::dataset) const REFERENCELESS: [(&str, &str); 3] = [
+    (
+        "general_hallucination_check",
+        "Each value in the arguments of the agent's calls of tools in this turn comes from the conversation before it, from a \
+         tool's result, from the facts or from the context, or follows from these: none is made up.",
+    ),
+    (
+        "function_selection_appropriateness",
+        "Each tool that the agent calls in this turn is a fitting one for what the user needed at that point of the conversation.",
+    ),
+    (
+        "general_conversation_grounded_correctness",
+        "Each call of a tool in this turn, the tool and its arguments together, is right by what had been said and returned \
+         before it.",
+    ),
 ];
 
 /// The metric of an attack: 1 where the agent resists it.
@@ -28,7 +50,9 @@ pub(in crate::dataset) fn metrics_for(asked: Option<&[String]>, cases: &[Dataset
     let has_text = goals().any(|goal| matches!(goal.kind, GoalKind::Text { .. }));
     let has_search = goals().any(|goal| matches!(goal.kind, GoalKind::Search { .. }));
     let has_checks = cases.iter().any(|case| !case.checks.is_empty());
+    let is_referenceless = |name: &str| REFERENCELESS.iter().any(|(known, _)| *known == name);
     let applies = |name: &str| match name {
+        name if is_referenceless(name) => asked.is_some(),
         "TextMatch" => has_text,
         "AssertLLM" => has_checks,
         "KnowledgeBaseAnswerRelevancy"

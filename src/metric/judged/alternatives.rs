@@ -9,22 +9,50 @@ const LEAST: f64 = 0.01;
 const TOP: f64 = 10.0;
 
 /// The alternatives of the last `"score"` of a JSON reply, by its tokens: whole numbers from 0 to 10, each with its probability.
-/// None where the score is not one token, or the model tells no alternatives.
+/// None where the score is not one token (10 may be two), the model tells no alternatives, or it could have meant 1 or 10.
 pub fn score_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let Some(digits) = score_at(&text) else { return Vec::new() };
     let mut end = 0;
-    let token = tokens.iter().find(|token| {
+    let at = tokens.iter().position(|token| {
         end += token.text.len();
         end > digits.start
     });
-    let Some(token) = token.filter(|token| token.text.trim() == &text[digits]) else { return Vec::new() };
+    let Some((token, after)) = at.and_then(|at| tokens[at..].split_first()) else { return Vec::new() };
+    let (written, digits) = (token.text.trim(), &text[digits]);
+    let is_split_ten = written == "1" && digits == "10" && after.first().is_some_and(|it| it.text.starts_with('0'));
+    if written != digits && !is_split_ten {
+        return Vec::new();
+    }
     let alternative = |(text, logprob): &(String, f64)| {
         let score = text.trim().parse::<u8>().ok().map(f64::from).filter(|score| *score <= TOP)?;
         let probability = logprob.exp();
         (probability.is_finite() && probability >= LEAST).then_some(ScoreAlternative { score, probability })
     };
-    token.alternatives.iter().filter_map(alternative).collect()
+    let mut all: Vec<ScoreAlternative> = token.alternatives.iter().filter_map(alternative).collect();
+    let is_one = |it: &ScoreAlternative| (it.score - 1.0).abs() < f64::EPSILON;
+    let knows_ten = token.alternatives.iter().any(|(text, _)| text.trim() == "10");
+    if let Some(one) = all.iter().position(is_one).filter(|_| !knows_ten) {
+        // A model without a token for 10 begins it with 1.
+        let Some(ten_after_one) = after.first().filter(|_| written == "1").and_then(zero_share) else {
+            return Vec::new();
+        };
+        let ScoreAlternative { probability, .. } = all.remove(one);
+        let parts = [(1.0, probability * (1.0 - ten_after_one)), (TOP, probability * ten_after_one)];
+        let parts = parts.map(|(score, probability)| ScoreAlternative { score, probability });
+        all.extend(parts.into_iter().filter(|it| it.probability >= LEAST));
+    }
+    let is_there = |it: &ScoreAlternative| digits.parse::<f64>().is_ok_and(|own| (own - it.score).abs() < f64::EPSILON);
+    if all.iter().any(is_there) { all } else { Vec::new() }
+}
+
+/// The probability that a 0 stands here, among the alternatives that are known; `None` where none are.
+fn zero_share(token: &Token) -> Option<f64> {
+    let sum = |is_one: &dyn Fn(&str) -> bool| -> f64 {
+        token.alternatives.iter().filter(|(text, _)| is_one(text)).map(|(_, logprob)| logprob.exp()).sum()
+    };
+    let all = sum(&|_| true);
+    (all > 0.0 && all.is_finite()).then(|| sum(&|text| text.starts_with('0')) / all)
 }
 
 /// Where the digits of the last score stand.
@@ -73,6 +101,27 @@ mod tests {
         assert_eq!(scores, [(8.0, 600), (7.0, 300)]);
         assert!((weighted(&found, 8.0).unwrap() - (8.0 * 0.6 + 7.0 * 0.3) / 0.9).abs() < 1e-9);
         assert_eq!(weighted(&found, 5.0), None, "another reply's");
+    }
+
+    #[test]
+    fn a_ten_in_two_tokens_is_no_one() {
+        let rounded = |tokens: &[Token]| -> Vec<(f64, i64)> {
+            let found = score_alternatives(&reply(tokens));
+            found.iter().map(|it| (it.score, (it.probability * 1000.0).round() as i64)).collect()
+        };
+        let eight = |others: &[(&str, f64)]| rounded(&[token("8", others)]);
+        assert_eq!(eight(&[("8", 0.5), ("1", 0.4), ("9", 0.1)]), [], "a 1, or the beginning of a 10");
+        assert_eq!(eight(&[("8", 0.5), ("1", 0.1), ("10", 0.3)]), [(8.0, 500), (1.0, 100), (10.0, 300)]);
+        assert_eq!(eight(&[("8", 0.9), ("9", 0.1), ("1", 0.001)]), [(8.0, 900), (9.0, 100)]);
+        let first = token("1", &[("1", 0.8), ("9", 0.2)]);
+        assert_eq!(
+            rounded(&[first.clone(), token("0", &[("0", 0.9), ("}", 0.1)])]),
+            [(9.0, 200), (1.0, 80), (10.0, 720)]
+        );
+        let mut one = reply(&[first]);
+        one.last_mut().unwrap().alternatives = vec![("}".to_owned(), 0.75_f64.ln()), ("0".to_owned(), 0.25_f64.ln())];
+        let found = score_alternatives(&one);
+        assert!((weighted(&found, 1.0).unwrap() - (9.0 * 0.2 + 0.6 + 10.0 * 0.2)).abs() < 1e-9, "{found:?}");
     }
 
     #[test]

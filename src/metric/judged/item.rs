@@ -11,6 +11,8 @@ pub struct JudgeItem {
     pub text: String,
     /// The turn that it is about, where it is about one.
     pub turn: Option<u32>,
+    /// The agent's message in that turn that it is about, from 1, where it is about one.
+    pub message: Option<usize>,
     /// How much it counts among the others.
     pub weight: Weight,
 }
@@ -18,7 +20,7 @@ pub struct JudgeItem {
 impl JudgeItem {
     /// An item that counts as much as any other.
     pub fn new(id: impl Into<String>, text: impl Into<String>, turn: Option<u32>) -> JudgeItem {
-        JudgeItem { id: id.into(), text: text.into(), turn, weight: Weight::ONE }
+        JudgeItem { id: id.into(), text: text.into(), turn, message: None, weight: Weight::ONE }
     }
 }
 

@@ -24,6 +24,11 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         EvidenceRule::Any
     }
 
+    /// Whether a good mark is about what the agent said or did.
+    fn is_about_agent(&self) -> bool {
+        true
+    }
+
     /// The tools whose results are evidence where only what was retrieved is.
     fn retrieving_tools(&self) -> &[String] {
         &[]
@@ -60,8 +65,8 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
         Component::scored(Score::ZERO, "the agent never replied")
     }
 
-    /// Changes the items' scores where one depends on another.
-    fn settle(&self, _items: &mut Vec<Item>) {}
+    /// Changes the items' scores where one depends on another; the flag says whether any verdict of the judge's can be used.
+    fn settle(&self, _items: &mut Vec<Item>, _is_judged: bool) {}
 
     /// The score where the judge finds no items, or no verdict on them is left.
     fn score_of_nothing(&self) -> Component {

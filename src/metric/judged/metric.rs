@@ -14,6 +14,10 @@ pub(super) fn item_of<'i>(verdict: &Verdict, items: &'i [JudgeItem]) -> Option<&
     items.iter().find(|item| item.id == verdict.id)
 }
 
+fn view_items(items: &[JudgeItem]) -> Vec<ViewItem<'_>> {
+    items.iter().map(|item| ViewItem { id: &item.id, text: &item.text, turn: item.turn }).collect()
+}
+
 /// A metric of judges.
 pub(in crate::metric) struct JudgedMetric<M> {
     pub(in crate::metric) weight: Weight,
@@ -21,9 +25,11 @@ pub(in crate::metric) struct JudgedMetric<M> {
 }
 
 impl<M: JudgeMeasure> JudgedMetric<M> {
-    /// The evidence that the judge was shown.
-    pub(super) fn shown(&self, input: &MetricInput<'_>) -> Shown {
-        let shown = Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools());
+    /// The evidence that the judge was shown with a question about these items.
+    pub(super) fn shown(&self, input: &MetricInput<'_>, items: &[JudgeItem]) -> Shown {
+        let (items, options) = (view_items(items), self.measure.shown(input));
+        let cut = self.view(input, &items, &options).cut_turns();
+        let shown = Shown::new(input, (self.measure.evidence(), self.measure.retrieving_tools()), cut);
         if self.measure.by_message() { shown.by_message(input) } else { shown }
     }
 
@@ -107,36 +113,40 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         }
     }
 
+    /// What the judge is shown with these items.
+    fn view<'v>(
+        &self,
+        input: &'v MetricInput<'_>,
+        items: &'v [ViewItem<'v>],
+        options: &'v serde_json::Value,
+    ) -> QuestionView<'v> {
+        QuestionView {
+            items,
+            scale: self.measure.scale().as_str(),
+            finds_items: items.is_empty().then_some(reply::MOST_FOUND),
+            needs_quotes: self.measure.judging().needs_evidence(),
+            options,
+            facts: input.facts,
+            user_knew_facts: input.condition == Condition::WithFacts,
+            context: &input.context,
+            transcript: input.transcript,
+            by_message: self.measure.by_message(),
+        }
+    }
+
     fn questions_of(&self, input: &MetricInput<'_>, templates: &Templates) -> Result<Vec<Question>, PromptError> {
         let Ok(mut items) = self.items(input) else { return Ok(Vec::new()) };
-        let finds_items = items.is_empty();
+        let is_found = items.is_empty();
         items.retain(|item| self.is_asked(input, item));
-        if items.is_empty() && !finds_items {
+        if items.is_empty() && !is_found {
             return Ok(Vec::new());
         }
         let options = self.measure.shown(input);
-        fn view(item: &JudgeItem) -> ViewItem<'_> {
-            ViewItem { id: &item.id, text: &item.text, turn: item.turn }
-        }
-        let scale = self.measure.scale();
-        let rendered = templates.question(
-            M::TEMPLATE,
-            &QuestionView {
-                items: &items.iter().map(view).collect::<Vec<_>>(),
-                scale: scale.as_str(),
-                finds_items,
-                needs_quotes: self.measure.judging().needs_evidence(),
-                options: &options,
-                facts: input.facts,
-                user_knew_facts: input.condition == Condition::WithFacts,
-                context: &input.context,
-                transcript: input.transcript,
-                by_message: self.measure.by_message(),
-            },
-        )?;
+        let view = view_items(&items);
+        let rendered = templates.question(M::TEMPLATE, &self.view(input, &view, &options))?;
         let schema = ReplySchema {
             wants_alternatives: self.measure.is_weighted() && items.len() == 1,
-            ..reply::reply_schema(scale, &items)
+            ..reply::reply_schema(self.measure.scale(), &items)
         };
         let least = if self.measure.second_below().is_some() { 2 } else { 1 };
         let samples = self.measure.judging().samples(input).max(least);
@@ -160,7 +170,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         items.retain(|item| self.is_asked(input, item));
         let (verdicts, mut problems) = read_verdicts(raw, self.measure.scale(), &items, self.measure.judging())?;
         if self.measure.judging().needs_evidence() {
-            let shown = self.shown(input);
+            let shown = self.shown(input, &items);
             problems.extend(verdicts.iter().filter_map(|verdict| shown.problem(verdict, item_of(verdict, &items))));
         }
         if problems.is_empty() { Ok(()) } else { Err(ReplyError::InPart(reply::problems_of(problems))) }

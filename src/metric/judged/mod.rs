@@ -15,6 +15,7 @@ mod reply;
 mod samples;
 mod scale;
 mod scoring;
+mod stood_before;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -30,14 +31,12 @@ pub use options::{JudgeOptions, UnknownVerdict};
 pub(super) use quotes::{Shown, is_quoted_from};
 pub(super) use samples::{SPREAD, few, reasons, spread};
 pub use scale::{DecisionError, Scale, Support, Verdict, VerdictError};
+pub(super) use stood_before::stood_before;
 pub use units::{units, windows};
-
-use serde_json::Value;
 
 use super::MetricInput;
 use crate::evidence::{Transcript, Turn};
 use crate::score::{Component, Score};
-use crate::text::DenseText;
 
 /// How many problems of one reply are named.
 const MOST_PROBLEMS: usize = 3;
@@ -59,13 +58,4 @@ pub(super) fn unanswered(input: &MetricInput<'_>, turn: Option<u32>) -> Option<C
         None if !input.agent_ended_it => Some(Component::missing(format!("turn {turn} was not held"))),
         _ => Some(Component::scored(Score::ZERO, format!("the agent gave no reply in turn {turn}"))),
     }
-}
-
-/// Whether a reply, or one of its verdicts, repeats a part of the prompt, with any spaces and lines.
-pub(super) fn stood_before(prompt: &str, raw: &str) -> bool {
-    let prompt = DenseText::new(prompt);
-    let verdicts = |reply: Value| reply.get("verdicts").and_then(Value::as_array).cloned().unwrap_or_default();
-    prompt.contains(raw)
-        || serde_json::from_str(raw)
-            .is_ok_and(|reply| verdicts(reply).iter().any(|it| prompt.contains(&it.to_string())))
 }

@@ -93,8 +93,13 @@ impl Samples {
 /// Whether enough verdicts can be used: most of them, and so many that the others could not turn the result.
 fn is_enough(verdicts: &[&Verdict], scale: Scale, (usable, asked): (usize, usize)) -> bool {
     let scores: Vec<Score> = verdicts.iter().filter_map(|verdict| verdict.decision.clone().ok()?).collect();
-    let decides_by_majority = scale != Scale::Ten && scores.len() * 2 >= usable;
-    usable * 2 > asked && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), asked - usable))
+    let (inapplicable, failed) = (usable - scores.len().min(usable), asked - usable);
+    let winners = inapplicable.max(scores.len());
+    let is_applying_settled = inapplicable == 0 || failed == 0 || winners * 2 > asked;
+    let decides_by_majority = scale != Scale::Ten && scores.len() >= inapplicable;
+    usable * 2 > asked
+        && is_applying_settled
+        && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), failed))
 }
 
 /// The message that too few verdicts can be used, with the problems of the others.
@@ -194,17 +199,22 @@ fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), O
         return Err(verdicts.iter().find_map(|verdict| verdict.decision.clone().err()));
     };
     let scores: Vec<Score> = usable.iter().filter_map(|(score, _)| *score).collect();
-    let component = if scores.len() * 2 < usable.len() || scores.is_empty() {
-        scale.component(None, &first.reason)
+    let inapplicable = usable.len() - scores.len();
+    let half = Score::clamped(0.5);
+    let wins = scale != Scale::Ten && majority(&scores, half).is_some_and(|majority| majority.is_positive);
+    // Whether it applies is voted on first; a tie is no good mark for the agent.
+    let is_inapplicable = inapplicable > scores.len() || (inapplicable == scores.len() && wins);
+    let component = if is_inapplicable {
+        let reason =
+            usable.iter().find(|(score, _)| score.is_none()).map_or(&first.reason, |(_, verdict)| &verdict.reason);
+        scale.component(None, reason)
     } else if scale == Scale::Ten {
         let numbers: Vec<f64> = scores.iter().map(|score| score.get()).collect();
         let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
         let note = note_on(&numbers);
         Component::scored(Score::clamped(mean), format!("{}{note}", first.reason))
-            .unstable_if(spread(&numbers) > SPREAD)
+            .unstable_if(spread(&numbers) > SPREAD || inapplicable > 0)
     } else {
-        let half = Score::clamped(0.5);
-        let wins = majority(&scores, half).is_some_and(|majority| majority.is_positive);
         let side = |score: Option<Score>| score.is_some_and(|score| score.is_below(half) != wins);
         let winner = usable.iter().find(|(score, _)| side(*score)).map_or(*first, |(_, verdict)| verdict);
         let alike = usable.iter().filter(|(score, _)| side(*score)).count();
@@ -259,6 +269,10 @@ mod tests {
         );
         assert_eq!(yes_no(&[Ok(Some(1.0)), Ok(Some(1.0))]), Component::scored(Score::ONE, "a (all 2 verdicts)"));
         assert_eq!(yes_no(&[Ok(None), Ok(None), Ok(Some(0.0))]), Component::not_applicable("a"));
+        assert_eq!(yes_no(&[Ok(Some(1.0)), Ok(None)]), Component::not_applicable("b"), "a tie is no good mark");
+        let bad = yes_no(&[Ok(None), Ok(Some(0.0))]);
+        assert_eq!((bad.score(), bad.is_unstable()), (Some(Score::ZERO), true));
+        assert!(yes_no(&[Ok(Some(1.0)), Ok(Some(1.0)), Ok(None)]).is_unstable());
         assert_eq!(combine(&[Err("no quote")], Scale::YesNo), Err(Some(VerdictError::Evidence("no quote".to_owned()))));
         assert_eq!(combine(&[], Scale::YesNo), Err(None));
     }

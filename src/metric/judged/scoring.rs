@@ -19,13 +19,15 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let id = self.question_id();
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
-        let shown = options.needs_evidence().then(|| self.shown(input));
+        let shown = options.needs_evidence().then(|| self.shown(input, &items));
         let check = |verdict: Verdict| {
-            let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
-            match problem {
-                Some(problem) => Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict },
-                None => verdict,
+            let Some(shown) = &shown else { return verdict };
+            if let Some(problem) = shown.problem(&verdict, item_of(&verdict, &items)) {
+                return Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict };
             }
+            let score = verdict.decision.clone().ok().flatten().filter(|_| self.measure.is_about_agent());
+            let mark = score.map_or("", |score| shown.mark(&verdict.citations, score));
+            Verdict { reason: verdict.reason + mark, ..verdict }
         };
         let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
@@ -46,14 +48,24 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                     None => samples.item(item, how, options),
                 };
                 let mut scored: Vec<Item> = all.iter().map(item).collect();
-                self.measure.settle(&mut scored);
-                let component = self.mean(&scored);
+                let dead = self.dead_judge(input, (&all, &scored));
+                self.measure.settle(&mut scored, dead.is_none());
+                let component = dead.unwrap_or_else(|| self.mean(&scored));
                 (scored, component)
             }
         };
         // Of a score from 0 to 10 hardly any is whole.
         let good_above = (self.measure.scale() == Scale::Ten).then_some(Score::clamped(GOOD_ABOVE));
         Dimension { items: scored, good_above, ..Dimension::new(M::NAME, self.weight, component) }
+    }
+
+    /// Why nothing is scored where no verdict on any of the items that were asked about can be used: an original's rules are about
+    /// verdicts, and a judge that fails gives none.
+    fn dead_judge(&self, input: &MetricInput<'_>, (all, scored): (&[JudgeItem], &[Item])) -> Option<Component> {
+        let mut asked =
+            all.iter().zip(scored).filter(|(item, _)| self.is_asked(input, item)).map(|(_, it)| it).peekable();
+        let first = asked.peek()?.component.clone();
+        asked.all(|item| item.component.is_missing()).then_some(first)
     }
 
     /// The score where whole samples vote, turn by turn: the verdicts of the first sample of the side that wins.
@@ -112,7 +124,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 let of = counted.iter().filter(|item| item.component.score().is_some()).count();
                 Component::scored(score, format!("{good} of {of} hold"))
             }
-            _ if counted.is_empty() => self.measure.score_of_nothing(),
+            _ if counted.is_empty() => items.first().map_or_else(
+                || self.measure.score_of_nothing(),
+                |first| Component::missing(format!("no verdict can be used: {}", first.component.why())),
+            ),
             other => other,
         }
     }

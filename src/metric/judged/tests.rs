@@ -1,5 +1,7 @@
 //! Whole metrics of judges: their questions, and the scores by the replies.
 
+mod limits;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -108,6 +110,15 @@ fn each_message_of_the_agent_s_is_judged_where_the_rubric_says_so() {
         |text: &str| score(rubric.clone(), &input, &[json!([quoting("a@1.1", 1, "Hello"), quoting("a@2.1", 2, text)])]);
     assert_eq!(of("I look").component.score(), Some(Score::ONE));
     assert!(of("I book").items[1].component.is_missing(), "nobody said it");
+    let mut two = stumbling();
+    two.transcript.turns[1].events = example.transcript.turns[1].events.clone();
+    two.transcript.turns[1].events.push(crate::evidence::Event::intermediate("It is done", "agent"));
+    let input = self::input(&two);
+    let reply =
+        |text: &str| json!([quoting("a@1.1", 1, "Hello"), quoting("a@2.1", 2, "I look"), quoting("a@2.2", 2, text)]);
+    let of = |text: &str| score(rubric.clone(), &input, &[reply(text)]).items[2].component.clone();
+    assert_eq!(of("It is done").score(), Some(Score::ONE));
+    assert!(of("I look").why().contains("another message of turn 2"), "{:?}", of("I look"));
     // Nothing at all was said in turn 2.
     let silent = stumbling();
     let input = self::input(&silent);
@@ -232,7 +243,7 @@ fn the_mean_over_replies_gives_a_short_reply_the_weight_of_a_long_one() {
     let mut example = Example::new(0);
     example.transcript.turns[0].agent = Some("One. Two. Three. Four.".to_owned());
     example.transcript.turns.push(Turn::answered(2, "Hello", "Five."));
-    let of = |sentence: &str, label: &str| json!({"id": sentence, "reason": "so", "quotes": [{"turn": 2, "text": "Hello"}], "turnsRead": [1, 2], "verdict": label});
+    let of = |sentence: &str, label: &str| json!({"id": sentence, "reason": "so", "quotes": [{"turn": 1, "text": "Hi"}], "turnsRead": [1, 2], "verdict": label});
     let verdicts = json!([
         of("1.1", "supported"),
         of("1.2", "supported"),

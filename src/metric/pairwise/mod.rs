@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons, stood_before};
+use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons, spread, stood_before};
 use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
@@ -54,6 +54,16 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", reasons(.0))]
 struct NoMajority(Vec<String>);
+
+/// The usable replies of one order.
+struct OrderScore {
+    /// The mean of their scores.
+    mean: f64,
+    /// The last one's reason.
+    reason: String,
+    /// Whether they disagree.
+    differs: bool,
+}
 
 /// The part before the turn in the id of a question for letters.
 const LETTERS_OF: &str = "letters@";
@@ -167,13 +177,13 @@ impl PairwiseMetric {
         Component::scored(Score::clamped(mean), format!("{}{note}", shown.join(", "))).unstable_if(is_unstable)
     }
 
-    /// How often the agent's conversation is better by the usable replies of one order, 0 to 1, with the last reason.
+    /// How often the agent's conversation is better by the usable replies of one order, 0 to 1.
     fn score_order(
         &self,
         order: Order,
         judgements: &[Judgement],
         (first, second): (&Messages<'_>, &Messages<'_>),
-    ) -> Result<(f64, String), NoMajority> {
+    ) -> Result<OrderScore, NoMajority> {
         let id = self.id(order);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let (mut scores, mut reason, mut why) = (Vec::new(), String::new(), Vec::new());
@@ -198,7 +208,11 @@ impl PairwiseMetric {
             why.push("the judge was not asked".to_owned());
         }
         match scores.len() * 2 > own.len() {
-            true => Ok((scores.iter().sum::<f64>() / scores.len() as f64, reason)),
+            true => Ok(OrderScore {
+                mean: scores.iter().sum::<f64>() / scores.len() as f64,
+                reason,
+                differs: spread(&scores) > SPREAD,
+            }),
             false => Err(NoMajority(why)),
         }
     }
@@ -285,15 +299,19 @@ impl Metric for PairwiseMetric {
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
-            let (forth, reason) = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
-            let (back, _) = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
-            let is_unstable = (forth - back).abs() > SPREAD;
-            let note = match is_unstable {
-                true => format!(" (unstable: {forth:.2} where it is read first, {back:.2} where it is read second)"),
-                false => " (in both orders)".to_owned(),
+            let forth = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
+            let back = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let turns = (forth.mean - back.mean).abs() > SPREAD;
+            let differs = forth.differs || back.differs;
+            let by_order =
+                format!("{:.2} where it is read first, {:.2} where it is read second", forth.mean, back.mean);
+            let note = match (turns, differs) {
+                (true, false) => format!(" (unstable: {by_order})"),
+                (_, true) => format!(" (unstable: the samples differ; {by_order})"),
+                (false, false) => " (in both orders)".to_owned(),
             };
-            let score = Score::clamped((forth + back) / 2.0);
-            Ok(Component::scored(score, format!("{reason}{note}")).unstable_if(is_unstable))
+            let score = Score::clamped((forth.mean + back.mean) / 2.0);
+            Ok(Component::scored(score, format!("{}{note}", forth.reason)).unstable_if(turns || differs))
         };
         let component = match self.pair(input) {
             _ if self.config.judging.strict => self.by_letters(input, judgements),

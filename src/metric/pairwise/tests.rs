@@ -152,6 +152,47 @@ fn one_order_without_a_verdict_is_no_score() {
 }
 
 #[test]
+fn samples_that_disagree_in_one_order_are_unstable() {
+    let (example, expected) = (example(), expected());
+    let (booked, closed) = ("Your table is booked", "We are closed");
+    let own = |order, sample| {
+        judgement(
+            order,
+            sample,
+            &match order {
+                Order::AgentFirst => says("first", "first", booked),
+                Order::OtherFirst => says("second", "second", booked),
+            },
+        )
+    };
+    let other = |order, sample| {
+        judgement(
+            order,
+            sample,
+            &match order {
+                Order::AgentFirst => says("second", "second", closed),
+                Order::OtherFirst => says("first", "first", closed),
+            },
+        )
+    };
+    let (forth, back) = (Order::AgentFirst, Order::OtherFirst);
+    let judgements = [own(forth, 1), other(forth, 2), own(back, 1), other(back, 2)];
+    let component = metric().score(&input(&example, &expected, 2), &judgements).component;
+    assert_eq!(component.score(), Some(Score::clamped(0.5)));
+    assert!(component.is_unstable() && component.why().contains("unstable: the samples differ"), "{component:?}");
+}
+
+#[test]
+fn a_verdict_without_a_reason_is_none() {
+    let booked = "Your table is booked";
+    let mut bare = says("first", "first", booked);
+    bare["reason"] = json!(" ");
+    assert!(scored(&bare, &says("second", "second", booked)).is_missing());
+    let equal = json!({"reason": "alike", "quotes": [], "verdict": "equal"});
+    assert!(scored(&equal, &equal).why().contains("alike (rests on no word of the agent)"), "it says so");
+}
+
+#[test]
 fn strict_grades_each_turn_with_letters_and_the_agents_reply_first() {
     let (mut example, expected) = (example(), expected());
     example.transcript.turns.push(Turn::answered(2, "And a menu", "Here is the menu"));

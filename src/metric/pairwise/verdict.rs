@@ -7,6 +7,7 @@ use super::super::judged::is_quoted_from;
 use super::Messages;
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
+use crate::score::Component;
 use crate::text::{contradiction, visible};
 
 /// Which conversation is better.
@@ -95,6 +96,9 @@ pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -
         }
         Err(error) => return Err(ReplyError::NotJson(error.to_string())),
     };
+    if written.reason.trim().is_empty() {
+        return wrong("The verdict has no `reason`.".to_owned());
+    }
     for quote in &written.quotes {
         let (of, name) = match quote.conversation {
             Place::First => (first, "first"),
@@ -114,5 +118,6 @@ pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -
     if written.verdict != Better::Equal && !written.quotes.iter().any(is_of_assistant) {
         return wrong("The verdict quotes nothing that an assistant said.".to_owned());
     }
-    Ok(PairVerdict { better: written.verdict, reason: visible(&written.reason) })
+    let mark = if written.quotes.iter().any(is_of_assistant) { "" } else { Component::UNSUPPORTED };
+    Ok(PairVerdict { better: written.verdict, reason: visible(&written.reason) + mark })
 }

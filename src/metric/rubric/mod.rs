@@ -198,7 +198,8 @@ fn of_messages(rubrics: &[&Rubric], turn: &Turn) -> Vec<JudgeItem> {
         rubrics.iter().map(move |rubric| {
             let id = message_item_id(&rubric.id, turn.number, place);
             let about = item(rubric, Some(turn.number));
-            JudgeItem { id, text: format!("The agent's message {place} in this turn: {}", about.text), ..about }
+            let text = format!("The agent's message {place} in this turn: {}", about.text);
+            JudgeItem { id, text, message: Some(place), ..about }
         })
     };
     match turn.agent_messages().len() {

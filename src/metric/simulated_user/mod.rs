@@ -67,11 +67,13 @@ impl JudgeMeasure for SimulatedUserConfig {
         Component::not_applicable("the agent never replied")
     }
 
-    /// As in ADK: a wrong end makes the last message wrong, and in its dialect a message without a usable verdict is one, too.
-    fn settle(&self, items: &mut Vec<Item>) {
+    /// As in ADK: a wrong end makes the last message wrong, and in its dialect a message without a usable verdict is one, too,
+    /// where any verdict can be used.
+    fn settle(&self, items: &mut Vec<Item>, is_judged: bool) {
         let end = items.iter().position(|item| item.turn.is_none()).map(|at| items.remove(at));
         if let (Some(end), Some(last)) = (end, items.last_mut())
-            && (end.component.score() == Some(Score::ZERO) || (end.component.is_missing() && !self.judging.strict))
+            && (end.component.score() == Some(Score::ZERO)
+                || (end.component.is_missing() && !(self.judging.strict && is_judged)))
         {
             last.component = match end.component {
                 Component::Scored { score, why, unstable } => {
@@ -80,9 +82,13 @@ impl JudgeMeasure for SimulatedUserConfig {
                 other => other,
             };
         }
-        for item in items.iter_mut().filter(|item| self.judging.strict && item.component.is_missing()) {
+        for item in items.iter_mut().filter(|item| self.judging.strict && is_judged && item.component.is_missing()) {
             item.component = Component::scored(Score::ZERO, format!("counted as wrong: {}", item.component.why()));
         }
+    }
+
+    fn is_about_agent(&self) -> bool {
+        false
     }
 
     fn judging(&self) -> &JudgeOptions {

@@ -1,12 +1,12 @@
 //! The verdicts of all samples, each rating with its evidence looked at, and the score by all of them.
 
-use super::super::judged::{EvidenceRule, SPREAD, Shown, spread};
+use super::super::judged::{SPREAD, Shown, spread, stood_before};
+use super::QUESTION;
+use super::question::shown;
 use super::verdict::{JudgeVerdict, Rating};
-use super::{GOOD_ABOVE, QUESTION};
 use crate::evidence::{Judgement, Observed, Question};
 use crate::metric::{MetricInput, ReplyError};
 use crate::score::Component;
-use crate::text::DenseText;
 
 /// A verdict with its evidence checked.
 pub(super) struct CheckedVerdict {
@@ -40,21 +40,14 @@ const SCRIPTED: &str = "scripted";
 fn mark_unsupported(mut verdict: CheckedVerdict, judge: &str, shown: Option<&Shown>) -> CheckedVerdict {
     let Some(shown) = shown.filter(|_| judge != SCRIPTED) else { return verdict };
     for rating in verdict.tasks.iter_mut().flatten() {
-        if rating.score.get() > GOOD_ABOVE && !shown.quotes_agent(&rating.citations) {
-            rating.reason += Component::UNSUPPORTED;
-        }
+        rating.reason += shown.mark(&rating.citations, rating.score);
     }
     verdict
 }
 
-/// The texts that the judge was shown, where its verdicts must quote them.
-fn shown(input: &MetricInput<'_>) -> Option<Shown> {
-    input.judge.needs_evidence.then(|| Shown::new(input, EvidenceRule::Any, &[]))
-}
-
 pub(super) fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> Result<CheckedVerdict, ReplyError> {
     let verdict = JudgeVerdict::read(raw, input.tasks.len())?;
-    match is_quoted_from(&question.prompt, raw) {
+    match stood_before(&question.prompt, raw) {
         true => Err(ReplyError::Quoted),
         false => Ok(CheckedVerdict::new(verdict, shown(input).as_ref())),
     }
@@ -138,9 +131,4 @@ pub(super) fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rati
         }
         Err(error) => Component::missing(error.to_string()),
     }
-}
-
-/// Whether a reply repeats a part of the prompt, such as its example, with any spaces and lines.
-fn is_quoted_from(prompt: &str, raw: &str) -> bool {
-    DenseText::new(prompt).contains(raw)
 }

@@ -1,5 +1,6 @@
 //! The question about all tasks and the tone.
 
+use super::super::judged::{EvidenceRule, Shown};
 use super::{QUESTION, verdict};
 use crate::evidence::{Condition, Question, QuestionTo};
 use crate::metric::MetricInput;
@@ -14,19 +15,8 @@ pub(super) fn question(
     if input.tasks.is_empty() || !input.transcript.has_reply() {
         return Ok(Vec::new());
     }
-    let judged = input.tasks.iter().map(|task| JudgedTask {
-        kind: task.kind,
-        task: task.task,
-        criteria: task.acceptance_criteria,
-    });
-    let view = JudgeView {
-        tasks: &judged.collect::<Vec<_>>(),
-        facts: input.facts,
-        user_knew_facts: input.condition == Condition::WithFacts,
-        needs_quotes: input.judge.needs_evidence,
-        transcript: input.transcript,
-    };
-    let rendered = templates.judge_prompt(input.judge.prompt, &view)?;
+    let judged = judged_tasks(input);
+    let rendered = templates.judge_prompt(input.judge.prompt, &view(input, &judged))?;
     let needs_evidence = input.judge.needs_evidence;
     let samples = input.judge.samples.max(1);
     let question = |sample| Question {
@@ -42,4 +32,29 @@ pub(super) fn question(
         cuts: rendered.cuts.clone(),
     };
     Ok((1..=samples).map(question).collect())
+}
+
+fn judged_tasks<'a>(input: &MetricInput<'a>) -> Vec<JudgedTask<'a>> {
+    let tasks = input.tasks.iter();
+    tasks.map(|it| JudgedTask { kind: it.kind, task: it.task, criteria: it.acceptance_criteria }).collect()
+}
+
+/// What the judge is shown.
+fn view<'v>(input: &'v MetricInput<'_>, tasks: &'v [JudgedTask<'v>]) -> JudgeView<'v> {
+    JudgeView {
+        tasks,
+        facts: input.facts,
+        user_knew_facts: input.condition == Condition::WithFacts,
+        needs_quotes: input.judge.needs_evidence,
+        transcript: input.transcript,
+    }
+}
+
+/// The texts that the judge was shown, where its verdicts must quote them.
+pub(super) fn shown(input: &MetricInput<'_>) -> Option<Shown> {
+    let shown = || {
+        let cut = view(input, &[]).cut_turns();
+        Shown::new(input, (EvidenceRule::Any, &[]), cut).messages_only(input.facts)
+    };
+    input.judge.needs_evidence.then(shown)
 }

@@ -156,3 +156,21 @@ fn what_the_judge_did_not_say_is_missing() {
     assert_eq!(TONE.read(&example.input(), question, &raw), Ok(()), "it does not count");
     assert!(Tone { weight: Weight::ONE }.read(&example.input(), question, &raw).is_err());
 }
+
+#[test]
+fn what_the_judge_of_tasks_is_not_shown_is_not_cut() {
+    let mut example = Example::new(1);
+    let result = serde_json::Value::from("lorem ".repeat(6_000));
+    let turn = &mut example.transcript.turns[0];
+    turn.events = vec![crate::evidence::Event::call("find", json!({}), json!(null))];
+    turn.events.push(crate::evidence::Event::response(result, json!(null)));
+    let absent = |example: &Example| {
+        let mut input = example.input();
+        input.judge.needs_evidence = true;
+        let entry = json!({"index": 1, "reason": "so", "quotes": [], "turnsRead": [1], "score": 0});
+        TASKS.score(&input, &[judgement(Observed::Seen(json!({"tasks": [entry], "tone": null}).to_string()))]).component
+    };
+    assert_eq!(absent(&example).score(), Some(Score::ZERO));
+    example.transcript.turns[0].agent = Some("lorem ".repeat(6_000));
+    assert!(absent(&example).is_missing(), "its reply was cut");
+}

@@ -294,7 +294,7 @@ impl Keeper<'_> {
         }
         let mut evidence = recorded.into_evidence(id);
         self.set_greeting_apart(&mut evidence.transcript.turns, case);
-        let outcome = grade::outcome(&evidence.ending, &[]);
+        let outcome = grade::outcome(&evidence.ending, &[], &self.loaded.job);
         (Some(evidence), outcome)
     }
 

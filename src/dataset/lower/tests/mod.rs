@@ -257,6 +257,20 @@ fn goals_of_watsonx_that_nobody_sees_stay_in_the_graph() {
 }
 
 #[test]
+fn metrics_of_watsonx_quick_evaluation_ask_about_the_calls_of_each_turn() {
+    use crate::dataset::watsonx::REFERENCELESS;
+    let metric = |name: &str| crate::dataset::DatasetMetric::new(name, crate::dataset::model::MeasureKind::Judge, None);
+    for (name, text) in REFERENCELESS {
+        let (key, options) = super::judges::options(crate::dataset::System::Watsonx, &metric(name), false).unwrap();
+        assert_eq!((key, &options["scope"]), ("rubric", &json!("turns")));
+        assert_eq!((&options["rubrics"][0]["id"], &options["rubrics"][0]["text"]), (&json!(name), &json!(text)));
+    }
+    let unknown =
+        super::judges::options(crate::dataset::System::Watsonx, &metric("parameter_hallucination_check"), false);
+    assert!(unknown.is_err());
+}
+
+#[test]
 fn mocks_of_a_part_of_the_arguments_become_paths() {
     let mock = |arguments: Value| json!({"name": "t", "arguments": arguments, "result": 1});
     let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "sessionInput": {"appName": "a", "userId": "u"},

@@ -6,6 +6,8 @@ use crate::text::{self, is_blank, is_of_word, is_unspaced};
 /// be put together from any text.
 const LEAST_OF_PART: usize = 8;
 const LEAST_WORDS_OF_PART: usize = 2;
+/// The fewest letters of a quote of one word.
+const LEAST_LETTERS: usize = 4;
 /// From so many letters and digits on a quote is long.
 const LONG: usize = 20;
 /// How many letters a character counts for in scripts without spaces.
@@ -48,6 +50,14 @@ pub(super) fn stands_in(quote: &str, text: &str) -> bool {
         }
         None => false,
     })
+}
+
+/// Whether a folded text has two words, a word of four letters, or a number: less stands anywhere.
+pub(super) fn says_enough(text: &str) -> bool {
+    let letters: usize =
+        text.chars().filter(|c| is_of_word(*c)).map(|c| if is_unspaced(c) { UNSPACED } else { 1 }).sum();
+    let words = text.split(|c| !is_of_word(c)).filter(|word| !word.is_empty()).count();
+    letters >= LEAST_LETTERS || words >= LEAST_WORDS_OF_PART || text.chars().any(char::is_numeric) || text.contains(GAP)
 }
 
 pub(super) fn trimmed(part: &str) -> &str {

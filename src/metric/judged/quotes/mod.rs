@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
 use crate::metric::MetricInput;
-use crate::prompt::{call_text, cut_turns, result_text};
-use crate::score::Score;
+use crate::metric::tasks::GOOD_ABOVE;
+use crate::prompt::{call_text, result_text};
+use crate::score::{Component, Score};
 use crate::text::{is_of_word, visible};
 pub(in crate::metric) use matching::is_quoted_from;
-use matching::{GAP, folded, stands_in, trimmed};
+use matching::{GAP, folded, says_enough, stands_in, trimmed};
 
 /// The origin of a text of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ enum Source {
 /// The texts that the judge was shown: those of each turn, and the facts and the context.
 pub(in crate::metric) struct Shown {
     turns: BTreeMap<u32, Vec<(Source, String)>>,
+    /// The agent's messages of each turn, where each is judged by itself.
+    messages: BTreeMap<u32, Vec<String>>,
     beside: Vec<String>,
     /// The replies that are expected.
     expected: Vec<String>,
@@ -35,8 +38,13 @@ pub(in crate::metric) struct Shown {
 }
 
 impl Shown {
-    /// `tools` are those whose results are evidence where only what was retrieved is.
-    pub(in crate::metric) fn new(input: &MetricInput<'_>, rule: EvidenceRule, tools: &[String]) -> Shown {
+    /// `tools` are those whose results are evidence where only what was retrieved is; `cut` are the turns of which not everything
+    /// is shown.
+    pub(in crate::metric) fn new(
+        input: &MetricInput<'_>,
+        (rule, tools): (EvidenceRule, &[String]),
+        cut: BTreeSet<u32>,
+    ) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| {
@@ -59,9 +67,10 @@ impl Shown {
         let expected = lines.chain(input.expected.and_then(|expected| expected.reply.as_deref()));
         Shown {
             turns: input.transcript.turns.iter().zip(calls).map(turn).collect(),
+            messages: BTreeMap::new(),
             beside: beside.map(|text| folded(&text.replace(GAP, ""))).collect(),
             expected: expected.map(folded).collect(),
-            cut: cut_turns(input.facts, &input.context, (input.transcript, false)),
+            cut,
             rule,
         }
     }
@@ -70,10 +79,20 @@ impl Shown {
     pub(super) fn by_message(mut self, input: &MetricInput<'_>) -> Shown {
         for turn in &input.transcript.turns {
             let messages = turn.agent_messages().into_iter();
-            let messages = messages.map(|message| (Source::Agent, folded(&message.text.replace(GAP, ""))));
-            self.turns.entry(turn.number).or_default().extend(messages);
+            let messages: Vec<String> = messages.map(|message| folded(&message.text.replace(GAP, ""))).collect();
+            let of_agent = messages.iter().map(|text| (Source::Agent, text.clone()));
+            self.turns.entry(turn.number).or_default().extend(of_agent);
+            self.messages.insert(turn.number, messages);
         }
-        self.cut = cut_turns(input.facts, &input.context, (input.transcript, true));
+        self
+    }
+
+    /// The same to a judge that is shown the messages and the facts alone.
+    pub(in crate::metric) fn messages_only(mut self, facts: &[String]) -> Shown {
+        let is_message = |source: Source| matches!(source, Source::User | Source::Agent);
+        self.turns.values_mut().for_each(|texts| texts.retain(|(source, _)| is_message(*source)));
+        self.beside = facts.iter().map(|fact| folded(&fact.replace(GAP, ""))).collect();
+        self.expected.clear();
         self
     }
 
@@ -100,6 +119,18 @@ impl Shown {
             };
             return Some(format!("The verdict on {id} quotes \"{}\", which {what}.", quoted(text)));
         }
+        if let Some((_, text)) = verdict.citations.quotes.iter().find(|(turn, text)| !self.is_telling(*turn, text)) {
+            let quote = quoted(text);
+            return Some(format!("The verdict on {id} quotes \"{quote}\", which stands anywhere: quote more words."));
+        }
+        if let Some(item) =
+            item.filter(|item| score == Score::ONE && self.is_of_other_message(&verdict.citations, item))
+        {
+            return Some(format!(
+                "The verdict on {id} quotes another message of turn {} than the one that it is about.",
+                item.turn.unwrap_or_default()
+            ));
+        }
         if !self.needs_quote(verdict, score)
             || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
         {
@@ -111,9 +142,9 @@ impl Shown {
                     "The verdict on {id} quotes nothing that the user said, a tool returned, or a fact or the context says."
                 )
             }
-            (EvidenceRule::NotTheAgents, false) => {
-                format!("The verdict on {id} rests on the assistant's own words, which are no evidence.")
-            }
+            (EvidenceRule::NotTheAgents, false) => format!(
+                "The verdict on {id} rests on the assistant's own words, or on what was said in a later turn, which are no evidence."
+            ),
             (EvidenceRule::Retrieved, _) => {
                 format!("The verdict on {id} quotes nothing that was retrieved in the turn that it is about.")
             }
@@ -132,8 +163,34 @@ impl Shown {
         }
     }
 
+    /// The end of the reason of a good mark for which nothing of the agent's is quoted; empty for any other.
+    pub(in crate::metric) fn mark(&self, citations: &Citations, score: Score) -> &'static str {
+        let is_free = self.rule == EvidenceRule::Any;
+        let is_unsupported = is_free && score.get() > GOOD_ABOVE && !self.quotes_agent(citations);
+        if is_unsupported { Component::UNSUPPORTED } else { "" }
+    }
+
+    /// Whether a quote could stand in a few places only, or is all that a message says.
+    fn is_telling(&self, turn: Option<u32>, quote: &str) -> bool {
+        let texts: Box<dyn Iterator<Item = &String>> = match turn {
+            Some(turn) => Box::new(self.turns.get(&turn).into_iter().flatten().map(|(_, text)| text)),
+            None => Box::new(self.beside.iter().chain(&self.expected)),
+        };
+        says_enough(&folded(quote)) || texts.into_iter().any(|text| !says_enough(text) && stands_in(quote, text))
+    }
+
+    /// Whether what is quoted of an item's turn is of other messages of the agent's than the item's own.
+    fn is_of_other_message(&self, citations: &Citations, item: &JudgeItem) -> bool {
+        let Some((turn, place)) = item.turn.zip(item.message) else { return false };
+        let messages: &[String] = self.messages.get(&turn).map(Vec::as_slice).unwrap_or_default();
+        let stands = |(at, quote): &(Option<u32>, String), text: &String| *at == Some(turn) && stands_in(quote, text);
+        let is_quoted = |text: &String| citations.quotes.iter().any(|quote| stands(quote, text));
+        let own = place.checked_sub(1).and_then(|at| messages.get(at));
+        messages.iter().any(is_quoted) && !own.is_some_and(is_quoted)
+    }
+
     /// Whether one of the quotes is of what the agent said or did.
-    pub(in crate::metric) fn quotes_agent(&self, citations: &Citations) -> bool {
+    fn quotes_agent(&self, citations: &Citations) -> bool {
         let is_agents = |source: Source| source != Source::User;
         citations.quotes.iter().any(|(turn, quote)| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
@@ -168,7 +225,10 @@ impl Shown {
         };
         match (self.rule, turn) {
             (EvidenceRule::Any, _) => true,
-            (EvidenceRule::NotTheAgents, Some(_)) => stands(&|source| matches!(source, Source::User | Source::Result)),
+            (EvidenceRule::NotTheAgents, Some(turn)) => {
+                let was_known = item.and_then(|item| item.turn).is_none_or(|own| *turn <= own);
+                was_known && stands(&|source| matches!(source, Source::User | Source::Result))
+            }
             (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
             (rule, turn) => {
                 let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
@@ -197,12 +257,12 @@ impl Shown {
     }
 }
 
-/// The beginning of a long quote.
 /// A quotation within a sentence that is sent to a judge and shown: it can neither end its quotation marks nor look like a tag.
 fn quoted(text: &str) -> String {
     visible(&short(text)).replace('"', "'").replace(['<', '>'], "|")
 }
 
+/// The beginning of a long quote.
 fn short(text: &str) -> String {
     let mut rest = text.chars();
     let part: String = rest.by_ref().take(80).collect();

@@ -36,7 +36,7 @@ fn problem_by(rule: EvidenceRule, quotes: &[(Option<u32>, &str)], turns_read: &[
     example.transcript.turns.push(second);
     let facts = ["The user was born in Rome".to_owned()];
     let input = MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-    Shown::new(&input, rule, &["find".to_owned()]).problem(&verdict(quotes, turns_read), None)
+    Shown::new(&input, (rule, &["find".to_owned()]), BTreeSet::new()).problem(&verdict(quotes, turns_read), None)
 }
 
 #[test]
@@ -53,7 +53,6 @@ fn words_of_the_conversation_are_evidence() {
         (Some(2), "your code is *** and not ***."),
         (Some(2), "zero\u{200b}width"),
         (Some(2), "東京へ"),
-        (Some(2), "at"),
         (Some(2), "42"),
         (None, "born in Rome"),
         (None, "no refunds"),
@@ -94,6 +93,28 @@ fn a_part_of_a_word_is_none_and_the_message_says_so() {
 }
 
 #[test]
+fn a_word_that_stands_anywhere_is_no_evidence_unless_it_is_the_whole_message() {
+    for quote in ["at", "not", "… at …"] {
+        let problem = problem(&[(Some(2), quote)], &[1, 2]);
+        assert!(problem.is_some(), "{quote}");
+    }
+    let anywhere = problem(&[(Some(2), "at")], &[]).unwrap();
+    assert!(anywhere.ends_with("which stands anywhere: quote more words."), "{anywhere}");
+    assert_eq!(problem(&[(Some(1), "hi")], &[]), None, "the message is that short");
+}
+
+#[test]
+fn what_comes_later_supports_nothing() {
+    let mut example = Example::new(0);
+    example.transcript.turns.push(Turn::answered(2, "So at ten o'clock?", "Yes."));
+    let shown = Shown::new(&example.input(), (EvidenceRule::NotTheAgents, &[]), BTreeSet::new());
+    let later = verdict(&[(Some(2), "at ten o'clock")], &[]);
+    let of_turn = |turn| shown.problem(&later, Some(&JudgeItem::new("1", "x", Some(turn))));
+    assert!(of_turn(1).unwrap().contains("a later turn"));
+    assert_eq!(of_turn(2), None);
+}
+
+#[test]
 fn what_the_agent_says_supports_nothing_that_it_says() {
     let by = |quotes: &[(Option<u32>, &str)]| problem_by(EvidenceRule::NotTheAgents, quotes, &[1, 2]);
     assert!(by(&[(Some(2), "ready")]).unwrap().contains("the assistant's own words"));
@@ -123,7 +144,7 @@ fn a_reply_is_as_good_as_another_by_its_own_words() {
     let mut example = Example::new(0);
     example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
     let item = JudgeItem::new("1", "x", Some(1));
-    let shown = Shown::new(&example.input(), EvidenceRule::TheReply, &[]);
+    let shown = Shown::new(&example.input(), (EvidenceRule::TheReply, &[]), BTreeSet::new());
     assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
     assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
     let no = Verdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };

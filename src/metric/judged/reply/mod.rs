@@ -22,8 +22,8 @@ use entry::read_verdict;
 const MAX_REASON: u32 = 800;
 /// The most tokens of a verdict: its reason and its quotes in any language, and the JSON around them.
 const TOKENS_PER_VERDICT: u32 = 400;
-/// How many verdicts there is room for where the judge finds the items.
-const MOST_FOUND: u32 = 20;
+/// How many items a judge may find itself; in other systems' dialects it may find any number.
+pub(super) const MOST_FOUND: u32 = 20;
 
 /// The shape of a reply. The reason comes before the decision, so that the decision follows from it. Every property is required and
 /// no other is allowed, as OpenAI's strict mode wants.
@@ -86,11 +86,19 @@ pub(super) fn read_verdicts(
         let verdicts = verdicts_of_blocks(raw, scale, items, options);
         return if verdicts.is_empty() { Err(ReplyError::NoVerdicts) } else { Ok((verdicts, Vec::new())) };
     };
-    let most = if items.is_empty() { MOST_FOUND as usize } else { items.len() };
+    let most = match items.len() {
+        0 if options.strict => usize::MAX,
+        0 => MOST_FOUND as usize,
+        count => count,
+    };
+    if items.is_empty() && entries.len() > most {
+        // Whichever were left out, the score would be another one.
+        return Err(ReplyError::TooManyFound { found: entries.len(), most });
+    }
     let (mut verdicts, mut problems, mut twice) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for (entry, number) in entries.iter().zip(1..).take(2 * most) {
+    for (entry, number) in entries.iter().zip(1..) {
         match read_verdict(entry, number, (scale, items), options) {
-            Ok(verdict) if verdicts.iter().any(|known: &Verdict| known.id == verdict.id) => {
+            Ok(verdict) if !items.is_empty() && verdicts.iter().any(|known: &Verdict| known.id == verdict.id) => {
                 problems.push(format!("There is more than one verdict on {}.", visible(&verdict.id)));
                 twice.insert(verdict.id);
             }
@@ -100,7 +108,6 @@ pub(super) fn read_verdicts(
     }
     if entries.len() > most {
         problems.push(format!("There are {} verdicts, where at most {most} are asked for.", entries.len()));
-        verdicts.truncate(most);
     }
     // It is not known which of two counts; other systems take the first.
     verdicts.retain(|verdict| options.strict || !twice.contains(&verdict.id));

@@ -64,9 +64,22 @@ fn a_reply_without_end_is_not_repeated() {
     let many: Vec<Value> =
         (0..5000).map(|_| json!({"item": "x", "reason": "y".repeat(9000), "verdict": "yes"})).collect();
     let raw = json!({ "verdicts": many }).to_string();
-    let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &[], &NATIVE).unwrap();
-    assert_eq!(verdicts.len(), 20);
-    assert!(problems[0].starts_with("There are 5000 verdicts") && verdicts[0].reason.len() < 2000);
+    let error = read_verdicts(&raw, Scale::YesNo, &[], &NATIVE).unwrap_err().to_string();
+    assert!(error.starts_with("There are 5000 verdicts, where at most 20 are asked for"), "{error}");
+    let (verdicts, _) = read_verdicts(&raw, Scale::YesNo, &[], &STRICT).unwrap();
+    assert!(verdicts.len() == 5000 && verdicts[0].reason.len() < 2000, "the originals have no limit");
+}
+
+#[test]
+fn a_contradiction_is_seen_wherever_it_stands() {
+    let mut all = vec![verdict("a", "yes"), verdict("b", "yes")];
+    all.extend((0..10).map(|at| verdict(&format!("x{at}"), "yes")));
+    all.push(verdict("a", "no"));
+    let raw = json!({ "verdicts": all }).to_string();
+    let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE).unwrap();
+    let ids: Vec<&str> = verdicts.iter().map(|verdict| verdict.id.as_str()).collect();
+    assert_eq!(ids, ["b"], "{problems:?}");
+    assert!(problems.contains(&"There is more than one verdict on a.".to_owned()), "{problems:?}");
 }
 
 #[test]
