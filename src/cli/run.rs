@@ -255,7 +255,7 @@ fn read_back(
     mut stored: JournalFile,
     (context, printer): (&Context, &Printer),
 ) -> Result<EndedRun, CliError> {
-    let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance);
+    let mut gathered = Gathered::new(&stored.planned()?.summary.provenance);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
     if summary_written.is_ok() {

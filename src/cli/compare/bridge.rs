@@ -59,7 +59,7 @@ pub(super) fn bridge(
     };
     let (mut older_file, mut newer_file) = (open(older)?, open(1 - older)?);
     let held = runs[1 - older].held.clone();
-    let mut again = runs[older].emptied(held);
+    let mut again = runs[older].without_trials(held);
     let has_words = args.verbose || args.json;
     let files = (&mut older_file, &mut newer_file);
     let Some(bridge) = grade::bridge((args, context, printer), files, |trial| again.add(trial, has_words))? else {

@@ -68,7 +68,7 @@ impl ComparedRun {
     }
 
     /// The same run without its conversations, as it is held by other rules.
-    pub(super) fn emptied(&self, held: HeldBy) -> ComparedRun {
+    pub(super) fn without_trials(&self, held: HeldBy) -> ComparedRun {
         ComparedRun {
             id: self.id.clone(),
             job: self.job.clone(),
@@ -76,7 +76,7 @@ impl ComparedRun {
             started_at: self.started_at,
             has_ended: self.has_ended,
             held,
-            models: self.models.iter().map(|(side, scores)| (side.clone(), scores.emptied())).collect(),
+            models: self.models.iter().map(|(side, scores)| (side.clone(), scores.without_trials())).collect(),
             until: self.until.clone(),
         }
     }

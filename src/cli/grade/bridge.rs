@@ -58,7 +58,7 @@ pub(in crate::cli) fn bridge(
         stopped: None,
         kept: None,
     };
-    let mut overview = planned.emptied();
+    let mut overview = planned.without_trials();
     let mut number = None;
     match answered(older, &again, (&judge, is_same_judge))? {
         Answered::ByRun => {}

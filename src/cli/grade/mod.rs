@@ -150,7 +150,7 @@ fn grade_run<'a>(
     if let Some(asking) = asking {
         again = again.judged_by(&asking.judge);
     }
-    let mut overview = planned.emptied();
+    let mut overview = planned.without_trials();
     let metrics = || again.job.metrics.iter().map(MetricEntry::label);
     if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {
         return Err(CliError::UnknownWeight(name.clone(), metrics().map(str::to_owned).collect()));
@@ -187,7 +187,7 @@ fn grade_run<'a>(
         }
         again.asked(grading, stopped);
     }
-    let mut gathered = Gathered::comparing(&overview.summary.provenance);
+    let mut gathered = Gathered::new(&overview.summary.provenance);
     let before = run.read_with_texts(|trial| {
         let trial = again.grade(trial)?;
         let group = overview.add(&trial);

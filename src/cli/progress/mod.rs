@@ -21,8 +21,8 @@ use live::limit_text;
 pub(super) use live::{Live, WaitLines};
 use status::Status;
 
-/// So much is shown of why a judge was asked again.
-const WHY: usize = 160;
+/// The most characters of the reason for a retry that are shown.
+const MAX_REASON_CHARS: usize = 160;
 
 /// Errors are shown up to this length.
 const UNCUT: usize = 1000;
@@ -213,7 +213,10 @@ impl Progress {
                 (Observed::Seen(_), Some((_, why))) => {
                     let of = question.as_ref().map(|question| format!(" for {}", question.metric)).unwrap_or_default();
                     let times = judgement.rejected.len() + 1;
-                    Some(self.line(*trial, &format!("the judge was asked {times} times{of}: {}", one_line(why, WHY))))
+                    Some(self.line(
+                        *trial,
+                        &format!("the judge was asked {times} times{of}: {}", one_line(why, MAX_REASON_CHARS)),
+                    ))
                 }
                 (Observed::Failed(error), _) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
             },

@@ -7,8 +7,8 @@ use crate::money::{Dollars, Price};
 use crate::record::Entry;
 use crate::report::{Ink, duration, one_line, thousands};
 
-/// Whoever waits for so long is named, in milliseconds.
-const LONG_MS: f64 = 3000.0;
+/// A wait of at least this many milliseconds is shown in the status line.
+const SHOWN_WAIT_MS: f64 = 3000.0;
 
 /// The widest and the narrowest drawing of how much is done.
 const WIDEST: usize = 30;
@@ -168,7 +168,7 @@ impl Status {
         let counts: Vec<String> =
             counts.iter().map(|(awaited, count)| format!("{} {count}", awaited.label())).collect();
         let longest = self.under_way.iter().min_by(|(_, a), (_, b)| a.since_ms.total_cmp(&b.since_ms));
-        let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= LONG_MS);
+        let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= SHOWN_WAIT_MS);
         let longest = longest.map_or_else(String::new, |(trial, it)| {
             format!(" · {}: {}, {}", time(now_ms - it.since_ms), it.awaited.label(), label(*trial))
         });

@@ -14,8 +14,8 @@ use crate::store::folder::{KeptRun, RunsFolder};
 use crate::store::sqlite::IndexedRuns;
 use crate::trend::{FlakeKey, Nights, Scope, Sources};
 
-/// Of so many cases that flip conversations are read.
-const READ: usize = 50;
+/// The most flaky cases whose conversations are read.
+const MAX_CASES_READ: usize = 50;
 
 /// Why there is no trend.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +92,7 @@ fn sources(
     (context, printer): (&Context, &Printer),
 ) -> Result<Sources, StoreError> {
     let flakes = nights.flakes();
-    let keys: BTreeSet<&FlakeKey> = flakes.iter().take(READ).map(|flake| &flake.key).collect();
+    let keys: BTreeSet<&FlakeKey> = flakes.iter().take(MAX_CASES_READ).map(|flake| &flake.key).collect();
     let mut sources = Sources::from_keys(keys.iter().copied());
     let newest = nights.all().last().map(|night| night.rules);
     for (run, night) in shown.iter().rev().zip(nights.all().iter().rev()).collect::<Vec<_>>().into_iter().rev() {

@@ -27,8 +27,8 @@ use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::run;
 use crate::score::Outcome;
 
-/// So many conversations are written at once.
-const AT_ONCE: usize = 64;
+/// How many conversations are written per batch.
+const BATCH: usize = 64;
 
 /// Why conversations could not be kept.
 pub(super) enum KeepError {
@@ -49,8 +49,8 @@ pub(super) struct Large<'a> {
     pub(super) ids: &'a [String],
 }
 
-/// So many of them.
-const CASES_AT_ONCE: usize = 100;
+/// How many cases are lowered per batch.
+const CASE_BATCH: usize = 100;
 
 /// Grades and keeps.
 pub(super) struct Keeper<'a> {
@@ -127,11 +127,11 @@ impl Keeper<'_> {
         // Those about the first case, and about the set as a whole, were shown before.
         let of_first = cases_of(&self.loaded.file, (large, 0..1), self.args, self.context).map_err(KeepError::Cli)?;
         let mut shown: HashSet<String> = of_first.1.into_iter().collect();
-        for from in (0..ids.len()).step_by(CASES_AT_ONCE) {
+        for from in (0..ids.len()).step_by(CASE_BATCH) {
             if self.interrupt.is_cancelled() {
                 break;
             }
-            let some = from..(from + CASES_AT_ONCE).min(ids.len());
+            let some = from..(from + CASE_BATCH).min(ids.len());
             if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
                 continue;
             }
@@ -169,7 +169,7 @@ impl Keeper<'_> {
             let (id, case) = (&trials.list[trial], cases[trials.list[trial].case.as_str()]);
             is_held[trial] = true;
             self.keep_one((id, None), case, conversation)?;
-            if number % AT_ONCE == AT_ONCE - 1 {
+            if number % BATCH == BATCH - 1 {
                 runtime.block_on(self.kept.journal().written())?;
             }
         }
