@@ -23,11 +23,11 @@ const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expecte
 /// The prompt of a second model that reads what the persona says before it is sent.
 const REVIEW_PROMPT: &str = "judge/user_message";
 
-/// So many columns of a value are shown.
-const SHOWN: usize = 60;
+/// The most columns of a value that are shown.
+const MAX_VALUE_WIDTH: usize = 60;
 
-/// So many cases that differ are named.
-const CASES: usize = 5;
+/// The most differing cases that are listed.
+const MAX_CASES: usize = 5;
 
 /// The rules of a run.
 #[derive(Debug, Clone, Default)]
@@ -138,11 +138,11 @@ impl HeldBy {
         let cases: Vec<&String> = shared.into_iter().filter(differs).collect();
         let is_judged_apart =
             |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
-        for case in cases.iter().take(CASES) {
+        for case in cases.iter().take(MAX_CASES) {
             let case_difference = difference(&format!("case {case}"), "one text", "another");
             found.push(HeldDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
-        if let Some(more @ [_, ..]) = cases.get(CASES..) {
+        if let Some(more @ [_, ..]) = cases.get(MAX_CASES..) {
             let more_cases = difference(&format!("{} more cases", more.len()), "one text", "another");
             found.push(HeldDifference { is_of_judging: more.iter().all(is_judged_apart), ..more_cases });
         }
@@ -229,7 +229,7 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_WIDTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

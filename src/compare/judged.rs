@@ -10,7 +10,7 @@ use super::{ALPHA, Comparison, Rules, Scores};
 use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{
-    Cell, Difference, Interval, Over, Paired, Sums, difference, difference_at_a_look, figure, holm,
+    Cell, Difference, Interval, Paired, SamplingUnit, Sums, difference, difference_at_a_look, figure, holm,
 };
 
 /// All differences of scores.
@@ -92,24 +92,24 @@ pub struct ComparedScore {
     /// The degrees of freedom of Student's t.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degrees: Option<f64>,
-    /// Over what the standard error is computed.
+    /// The unit over which the standard error is computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<Over>,
+    pub over: Option<SamplingUnit>,
     /// The interval of the difference, at 95 % or what the rules say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The same by bootstrap-t, where the cases' differences are skewed.
+    /// The bootstrap-t interval, where the differences are skewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skewed_interval: Option<Interval>,
-    /// The chance of such a difference where there is none.
+    /// The p-value (two-sided, Student's t).
     pub p: f64,
-    /// The same among all that are judged with it (Holm); the relation comes from it.
+    /// The p-value after Holm's correction over all comparisons; it decides the relation.
     pub adjusted_p: f64,
-    /// The same by the flip of signs.
+    /// The p-value of the sign-flip (permutation) test.
     pub sign_flip_p: f64,
-    /// The least that the flip of signs can come to with so many cases.
+    /// The smallest p-value that the sign-flip test can have with this number of cases.
     pub least_sign_flip_p: f64,
-    /// The chance of such pairs where the sides differ by as much as matters, though it be by cases that were not seen.
+    /// The p-value of the equivalence test (TOST), allowing for cases that were not sampled.
     pub equivalence_p: f64,
     /// Whether the sides differ by less than matters as far as all cases are like those that were seen.
     pub alike_as_seen: bool,

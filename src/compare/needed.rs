@@ -16,11 +16,12 @@ const MOST: u32 = 100_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Needed {
-    /// So many cases in all, each repeated as often as now; `None` where no number would do, or nothing is known of the spread.
+    /// The number of cases needed in total, at the current number of repetitions; `None` where no number would do, or
+    /// nothing is known of the spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<u32>,
-    /// So many repetitions of the cases that there are; `None` where the cases differ too much from each other, and where
-    /// nothing was repeated.
+    /// The number of repetitions needed with the current cases; `None` where the cases differ too much from each other,
+    /// and where nothing was repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
 }

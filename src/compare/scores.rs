@@ -60,7 +60,7 @@ impl Scores {
     }
 
     /// The same without its conversations.
-    pub fn emptied(&self) -> Scores {
+    pub fn without_trials(&self) -> Scores {
         Scores::new(&self.personas)
     }
 

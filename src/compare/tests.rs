@@ -63,7 +63,7 @@ fn each_relation_is_reported_where_it_is_shown() {
     }
 }
 
-/// So many cases that are nearly alike on both sides.
+/// A number of cases that are nearly alike on both sides.
 fn nearly_alike(cases: usize) -> [Scores; 2] {
     [3, 7].map(|step| scores_of_cases(&(0..cases).map(|at| 1.0 - 0.001 * (at * step % 10) as f64).collect::<Vec<_>>()))
 }
