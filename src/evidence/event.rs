@@ -44,7 +44,7 @@ pub enum EventKind {
     },
     /// Something else: kept as it came.
     Other {
-        /// As it came.
+        /// The raw event.
         data: Value,
     },
 }
