@@ -110,8 +110,8 @@ const FIRST: Duration = Duration::from_millis(50);
 /// The longest delay.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// So long without a failure, and one is forgotten.
-const FORGOTTEN_MS: f64 = 5_000.0;
+/// The milliseconds without a failure after which one failure is forgotten.
+const FAILURE_DECAY_MS: f64 = 5_000.0;
 
 impl LoginThrottle {
     pub(super) fn new(clock: Clock) -> LoginThrottle {
@@ -143,7 +143,7 @@ impl LoginThrottle {
 
     fn failures(&self) -> u32 {
         let (failures, last) = *self.state();
-        let forgotten = last.map_or(0.0, |last| last.elapsed_ms() / FORGOTTEN_MS);
+        let forgotten = last.map_or(0.0, |last| last.elapsed_ms() / FAILURE_DECAY_MS);
         failures.saturating_sub(forgotten as u32)
     }
 
