@@ -64,10 +64,9 @@ pub struct DimensionTally {
     pub tally: Tally,
     /// How much of that sum is of trials in which the agent failed: nothing of it counts for the threshold.
     failed: f64,
-    /// The same with the options that the job names for comparison, and what they are called; `None` where no trial comes out
-    /// otherwise.
+    /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
     pub beside: Option<String>,
-    /// The sum of those components.
+    /// The sum of the components with those options.
     pub there: Tally,
 }
 
@@ -184,7 +183,7 @@ impl TrialGroup {
     }
 
     /// The same group, as if none of its trials had been taken in yet.
-    pub(super) fn emptied(&self) -> TrialGroup {
+    pub(super) fn without_trials(&self) -> TrialGroup {
         TrialGroup::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }
 

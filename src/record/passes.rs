@@ -103,7 +103,7 @@ fn shares(groups: &[Counted]) -> Vec<Share> {
 
 fn tries(repeated: &[Counted]) -> Vec<TriesFigure> {
     let Some(least) = repeated.iter().map(|group| group.all).min() else { return Vec::new() };
-    // As many tries as there are repetitions are a single draw of one case.
+    // With as many attempts as repetitions there is a single draw per case.
     let most = if by_case(repeated, |_| Some(0.0)).len() == 1 { least / 2 } else { least };
     let mut tries: Vec<u32> = TRIES.into_iter().filter(|k| *k <= most).collect();
     if most > 1 && !tries.contains(&most) {

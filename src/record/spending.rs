@@ -67,7 +67,7 @@ impl Stage {
 /// The tokens and money of one role and model in one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spending {
-    /// Who.
+    /// Who spent it.
     pub spender: Spender,
     /// When.
     pub stage: Stage,
