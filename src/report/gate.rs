@@ -19,7 +19,7 @@ pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
         GateState::Kept => ("✓", Ink::good),
         GateState::NotBroken => ("·", Ink::unpainted),
         GateState::Broken => ("✕", Ink::bad),
-        GateState::Open => ("?", Ink::unsure),
+        GateState::Undecided => ("?", Ink::unsure),
     }
 }
 
@@ -48,7 +48,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
         }
         GateRule::LatencyP95(most, found) => {
             let few = match line.state {
-                GateState::Open => ": so few replies don't show that more than 5 of 100 take longer",
+                GateState::Undecided => ": so few replies don't show that more than 5 of 100 take longer",
                 _ => "",
             };
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
@@ -105,7 +105,7 @@ fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> S
                 .map(|drop| format!("; {cases} can't rule out one of up to {}", two_decimals(drop)));
             format!("{difference}: no drop of more than {allowed} is seen{}", possible.unwrap_or_default())
         }
-        GateState::Open => format!("{difference}: too few to tell a drop from chance"),
+        GateState::Undecided => format!("{difference}: too few to tell a drop from chance"),
         GateState::Broken => difference,
     }
 }

@@ -98,8 +98,8 @@ impl Measured {
 #[derive(Debug, Default)]
 pub(super) struct Sentences {
     found: Vec<(String, BTreeMap<usize, Where>)>,
-    /// Of how many trials a sentence was left out.
-    pub(super) left_out: usize,
+    /// The number of trials whose sentence was dropped.
+    pub(super) dropped: usize,
 }
 
 /// The trials of a group that something is about.
@@ -137,7 +137,7 @@ impl Sentences {
                 let groups = &mut self.found[place].1;
                 groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| Where::first(trial));
             }
-            None if self.found.len() == MOST => self.left_out += 1,
+            None if self.found.len() == MOST => self.dropped += 1,
             None => self.found.push((sentence, BTreeMap::from([(group, Where::first(trial))]))),
         }
     }
@@ -244,8 +244,8 @@ impl Part {
 }
 
 impl Gathered {
-    /// Of a run, whose models are compared where there are several.
-    pub fn comparing(Provenance { models, personas, .. }: &Provenance) -> Gathered {
+    /// An empty collector for a run; with several models their scores are kept for comparison.
+    pub fn new(Provenance { models, personas, .. }: &Provenance) -> Gathered {
         let side = |model: &String| (Side { run: String::new(), model: model.clone() }, Scores::new(personas));
         let sides = if models.len() > 1 { models.iter().map(side).collect() } else { Vec::new() };
         Gathered { sides, ..Gathered::default() }

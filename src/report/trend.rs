@@ -11,11 +11,11 @@ use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
 use crate::trend::{Change, Lost, Night, NightModel, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut};
 
-/// So many differences of rules are named.
-const NAMED: usize = 3;
+/// The most rule differences that are listed.
+const MAX_LISTED: usize = 3;
 
-/// So many cases that flip are shown; all, where everything is.
-const FLAKES: usize = 10;
+/// The most flaky cases that are shown; all of them, where the screen is unfolded.
+const MAX_FLAKES: usize = 10;
 
 /// From this width on a night has its year.
 const WIDE: usize = 80;
@@ -118,10 +118,10 @@ fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (
 fn broken(differs: &[HeldDifference]) -> String {
     let named: Vec<String> = differs
         .iter()
-        .take(NAMED)
+        .take(MAX_LISTED)
         .map(|it| format!("{} ({} and {})", plain(&it.what), plain(&it.first), plain(&it.second)))
         .collect();
-    let more = differs.len().saturating_sub(NAMED);
+    let more = differs.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("held otherwise from here on: {}{more}", named.join(", "))
 }
@@ -221,7 +221,7 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
     } else {
         let rows: Vec<Row> = match screen.is_unfolded {
             true => trend.flakes.iter().map(flake).collect(),
-            false => trend.flakes.iter().take(FLAKES).map(flake).collect(),
+            false => trend.flakes.iter().take(MAX_FLAKES).map(flake).collect(),
         };
         let more = trend.flakes.len() - rows.len();
         let column = |name: &str| vec![name.to_owned()];

@@ -10,8 +10,8 @@ use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Rel
 use crate::statistics::Interval;
 use reserves::{open_text, reserves};
 
-/// So many cases that are left out are named.
-const NAMED: usize = 5;
+/// The most excluded cases that are listed.
+const MAX_LISTED: usize = 5;
 
 /// Sides beside each other, and how they came to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -207,8 +207,8 @@ fn left_out(page: &mut Page, left_out: &LeftOut) {
     let mut line = |text: String| page.paragraph(0, Ink::unsure, &text);
     for (cases, which) in [(&left_out.only_first, "first"), (&left_out.only_second, "second")] {
         if !cases.is_empty() {
-            let named: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();
-            let more = cases.len().saturating_sub(NAMED);
+            let named: Vec<String> = cases.iter().take(MAX_LISTED).map(|case| plain(case)).collect();
+            let more = cases.len().saturating_sub(MAX_LISTED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let all = count(cases.len(), "case");
             line(format!("Not compared: {all} of the {which} side only: {}{more}.", named.join(", ")));

@@ -3,7 +3,7 @@
 use super::{chance, interval_text, looks_text};
 use crate::compare::{ComparedScore, Needed, Relation, Rules};
 use crate::report::numbers::count;
-use crate::statistics::Over;
+use crate::statistics::SamplingUnit;
 
 /// The basis of the verdict, and what would decide it, a sentence each.
 pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
@@ -13,10 +13,10 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             let units = if score.cases == 1 { "Two repetitions of one case" } else { "Two cases" };
             lines.push(format!("{units} have a single distance for a spread: there is no interval."));
         }
-        (Some(Over::Cases), _) => {
+        (Some(SamplingUnit::Cases), _) => {
             lines.push(format!("Intervals are Student's t over {}.", count(score.cases as usize, "case")));
         }
-        (Some(Over::Repeats), _) => {
+        (Some(SamplingUnit::Repeats), _) => {
             lines.push(
                 "Intervals are over the repetitions of this case only: they say nothing of other cases.".to_owned(),
             );
@@ -31,7 +31,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     }
     if score.over.is_some() {
         let units = match score.over {
-            Some(Over::Repeats) => count(score.pairs as usize, "pair"),
+            Some(SamplingUnit::Repeats) => count(score.pairs as usize, "pair"),
             _ => count(score.cases as usize, "case"),
         };
         let least = if score.least_sign_flip_p > 0.05 {

@@ -14,14 +14,14 @@ use super::trial::{anchor, name, shown_score, tone};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
-/// So many conversations are named above all others.
-const NAMED: usize = 50;
-/// So many reasons are named of each.
-const REASONS: usize = 4;
-/// So many groups have a row in the chart of reply times.
-const ROWS: usize = 24;
-/// The scores of so many dimensions are columns.
-const COLUMNS: usize = 6;
+/// The most conversations in the list of failures at the top.
+const MAX_LISTED: usize = 50;
+/// The most reasons listed per conversation.
+const MAX_REASONS: usize = 4;
+/// The most rows of the latency chart.
+const MAX_ROWS: usize = 24;
+/// The most dimensions whose scores have a column.
+const MAX_COLUMNS: usize = 6;
 
 /// A job in the list of all.
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ impl Gathering {
         if let Some(crate::evidence::Observed::Failed(why)) = trial.evidence.as_ref().and_then(|it| it.changes.as_ref())
         {
             let remark = format!("The graph could not be watched: {}", plain(why));
-            if self.remarks.len() < NAMED && !self.remarks.contains(&remark) {
+            if self.remarks.len() < MAX_LISTED && !self.remarks.contains(&remark) {
                 self.remarks.push(remark);
             }
         }
@@ -90,11 +90,11 @@ impl Gathering {
         if reasons.is_empty() {
             return;
         }
-        if reasons.len() > REASONS + 1 {
-            let more = reasons.split_off(REASONS).len();
+        if reasons.len() > MAX_REASONS + 1 {
+            let more = reasons.split_off(MAX_REASONS).len();
             reasons.push(format!("… and {more} more"));
         }
-        if self.lost.len() == NAMED {
+        if self.lost.len() == MAX_LISTED {
             self.lost_more += 1;
             return;
         }
@@ -194,7 +194,7 @@ impl RunView {
 
 /// A row a group; a row a model and condition where there are too many.
 fn series(run: &Overview, times: Vec<Vec<f64>>) -> Series {
-    let are_few = run.groups.len() <= ROWS;
+    let are_few = run.groups.len() <= MAX_ROWS;
     let has_cases = run.groups.windows(2).any(|pair| pair[0].case != pair[1].case);
     let has_models = run.summary.provenance.models.len() > 1;
     let mut series: Series = Vec::new();
@@ -227,7 +227,7 @@ fn facts(run: &Overview) -> Vec<String> {
 /// Assertions that may say nothing of the conversations.
 fn doubts(run: &Overview) -> Vec<String> {
     let name = |(case, key): &(&str, &str)| format!("{} ({})", plain(key), plain(case));
-    let names = |keys: &[(&str, &str)]| keys.iter().take(REASONS).map(name).collect::<Vec<_>>().join(", ");
+    let names = |keys: &[(&str, &str)]| keys.iter().take(MAX_REASONS).map(name).collect::<Vec<_>>().join(", ");
     let (vacuous, held) = (run.doubts.vacuous(), run.doubts.held_before());
     let vacuous = (!vacuous.is_empty())
         .then(|| format!("{} may not be able to fail: {}", count(vacuous.len(), "assertion"), names(&vacuous)));
@@ -249,7 +249,7 @@ fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
             known.push((&dimension.name, weight));
         }
     }
-    known.into_iter().take(COLUMNS)
+    known.into_iter().take(MAX_COLUMNS)
 }
 
 impl ModelView {

@@ -7,8 +7,8 @@ use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
 
-/// So many tasks and assertions are shown that failed, unless the screen is unfolded.
-const MOST: usize = 20;
+/// The most failed tasks and assertions that are shown, unless the screen is unfolded.
+const MAX_FAILURES: usize = 20;
 
 /// The results of the parts of a dimension of a run.
 #[derive(Default)]
@@ -116,12 +116,12 @@ fn troubles(page: &mut Page, run: &Run<'_>) {
 
 /// How many trials have sentences that are not shown.
 fn left_out(page: &mut Page, sentences: &Sentences) {
-    if sentences.left_out > 0 {
+    if sentences.dropped > 0 {
         page.gap();
         page.paragraph(
             0,
             Ink::unsure,
-            &format!("and {} with other troubles", count(sentences.left_out, "conversation")),
+            &format!("and {} with other troubles", count(sentences.dropped, "conversation")),
         );
     }
 }
@@ -195,7 +195,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
         title.replace_range(..1, &first);
     }
     page.paragraph(0, Ink::bold, &title);
-    let most = if run.screen.is_unfolded { usize::MAX } else { MOST };
+    let most = if run.screen.is_unfolded { usize::MAX } else { MAX_FAILURES };
     // Several metrics of one conversation may have the same reason, line for line.
     let mut blocks: HashMap<(&str, &str, &str), &str> = HashMap::new();
     for it in shown.iter().take(most) {

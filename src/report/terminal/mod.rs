@@ -28,8 +28,8 @@ pub(super) use verdict::{gate_text, verdict_text};
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;
 
-/// So many conversations are named where something is said of several; the others are counted.
-const MOST_NAMES: usize = 6;
+/// The most conversations that are listed by name; the rest are counted.
+const MAX_NAMES: usize = 6;
 
 /// The run as a page of text.
 pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> String {
@@ -88,7 +88,7 @@ impl Run<'_> {
             let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
             Some(format!("{}{words}", called(self.names, group)))
         };
-        let most = if self.screen.is_unfolded { usize::MAX } else { MOST_NAMES };
+        let most = if self.screen.is_unfolded { usize::MAX } else { MAX_NAMES };
         let mut names: Vec<String> = groups.iter().take(most).filter_map(name).collect();
         if groups.len() > names.len() {
             let more = groups.len() - names.len();

@@ -111,7 +111,7 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
             let lines = shown_lines(overview);
             let in_state = |state: GateState| lines.iter().filter(|line| line.state == state).count();
-            match in_state(GateState::Open) {
+            match in_state(GateState::Undecided) {
                 0 if in_state(GateState::NotBroken) > 0 => format!("{figure}no rule of the gate is broken"),
                 0 => format!("{figure}every rule of the gate is kept"),
                 open => format!("{figure}no rule of the gate is broken, {open} can't be decided"),
@@ -157,7 +157,7 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
 fn decisive(overview: &Overview) -> Option<String> {
     let lines = shown_lines(overview);
     let of = |state: GateState| lines.iter().find(move |line| line.state == state);
-    let line = of(GateState::Broken).or_else(|| of(GateState::Open))?;
+    let line = of(GateState::Broken).or_else(|| of(GateState::Undecided))?;
     Some(line_text(line, overview.summary.figures.len() == 1))
 }
 
