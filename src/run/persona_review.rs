@@ -126,7 +126,7 @@ impl<'a> PersonaReview<'a> {
             1 => self.llm.name().to_owned(),
             _ => format!("{}, {} of {samples}", self.llm.name(), faults.len()),
         };
-        let why = guard.meaning().to_owned();
+        let why = guard.description().to_owned();
         Some(GuardFinding { guard, why, evidence: evidence.to_owned(), found_by: Some(found_by) })
     }
 
