@@ -36,5 +36,5 @@ pub(crate) use tokens::{Lexeme, LexemeKind, closing, tokens};
 
 use std::time::Duration;
 
-/// So long a script may take, on all that a conversation left behind: a few milliseconds are usual.
+/// The time limit of one script run. A few milliseconds are usual.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
