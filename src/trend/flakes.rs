@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::{Night, Passed};
 use crate::evidence::Condition;
 
-/// So many nights on both sides make one change of a case's result a change of the agent rather than a flip.
-const LASTING: usize = 2;
+/// How many nights on each side of a single change of a case's result make it a change of the agent rather than a
+/// flake.
+const MIN_STABLE_NIGHTS: usize = 2;
 
 /// A case of a model in one condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -98,10 +99,12 @@ fn flake(key: FlakeKey, nights: &[(&Night, Passed)]) -> Option<Flake> {
     let mixed = nights.iter().position(|(_, passes)| is_mixed(passes));
     let first = mixed.into_iter().chain(turns.first().copied()).min()?;
     let pattern = match turns.as_slice() {
-        [turn] if within == 0 && *turn >= LASTING && nights.len() - turn >= LASTING => match nights[*turn].1.passed {
-            0 => Pattern::FailsSince,
-            _ => Pattern::PassesSince,
-        },
+        [turn] if within == 0 && *turn >= MIN_STABLE_NIGHTS && nights.len() - turn >= MIN_STABLE_NIGHTS => {
+            match nights[*turn].1.passed {
+                0 => Pattern::FailsSince,
+                _ => Pattern::PassesSince,
+            }
+        }
         _ => Pattern::Flips,
     };
     let sum = |of: fn(&Passed) -> u32| nights.iter().map(|(_, passes)| of(passes)).sum();

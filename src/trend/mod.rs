@@ -55,7 +55,7 @@ impl Scope {
 pub struct Trend {
     /// The job's name.
     pub job: String,
-    /// Of series of an agent that stays as it is at most so many are ever said to have changed.
+    /// The false-alarm rate: the largest share of unchanged series that are ever reported as changed.
     pub false_alarms: f64,
     /// How many nights there are.
     pub nights_in_all: usize,
@@ -94,7 +94,7 @@ pub struct Nights {
 }
 
 impl Nights {
-    /// None yet.
+    /// An empty series of runs.
     pub fn new(scope: Scope) -> Nights {
         Nights { scope, ..Nights::default() }
     }

@@ -71,7 +71,7 @@ pub struct NightModel {
 pub struct Passed {
     /// How many pass.
     pub passed: u32,
-    /// Of how many.
+    /// The number of trials.
     pub of: u32,
 }
 

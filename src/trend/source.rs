@@ -77,7 +77,7 @@ impl Lost {
 /// A digest of a conversation: numbers that stand for its words, and what it was worth.
 #[derive(Debug, Clone)]
 struct Trace {
-    /// Of each turn what the user said, and what the agent replied and called.
+    /// Digests of each turn: the user's message, and the agent's reply and calls.
     turns: Vec<(u64, u64)>,
     has_passed: bool,
     has_given_up: bool,
