@@ -10,7 +10,7 @@ use super::Tape;
 use super::line::{Answer, Party};
 use super::tape::{Outcome, Request};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::{FailedTry, Message, ObjectContext};
+use crate::evidence::{FailedAttempt, Message, ObjectContext};
 
 /// The session that is opened, with its context.
 #[derive(Debug, Clone, Serialize)]
@@ -85,7 +85,7 @@ struct SayAnswer {
 #[serde(rename_all = "camelCase")]
 struct Failed {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    failures: Vec<FailedTry>,
+    failures: Vec<FailedAttempt>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     maybe_delivered: bool,
 }
