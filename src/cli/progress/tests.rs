@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::status::Status;
 use super::*;
 use crate::clock::Clock;
-use crate::evidence::{Condition, FailedTry, TrialId, Usage};
+use crate::evidence::{Condition, FailedAttempt, TrialId, Usage};
 use crate::money::{LongContext, Price};
 use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance};
 
@@ -184,7 +184,7 @@ fn a_log_that_is_silent_for_long_gets_signs_of_life_further_and_further_apart() 
 fn a_log_has_a_line_a_phase() {
     let mut progress = progress(Level::Phases);
     let failed =
-        Turn { failures: vec![FailedTry::untimed("HTTP 500".to_owned(), true)], ..Turn::begun(1, "a".to_owned()) };
+        Turn { failures: vec![FailedAttempt::untimed("HTTP 500".to_owned(), true)], ..Turn::begun(1, "a".to_owned()) };
     let words: Vec<String> = [
         begun(1),
         started(1),
