@@ -236,7 +236,7 @@ fn begins_clause(plain: &str, start: usize) -> bool {
     let before = plain[..start].trim_end_matches([' ', '"', '\'', '*', '(', '¡', '¿', '_']);
     match before.chars().next_back() {
         None => true,
-        Some(c) => !is_of_word(c) || Script::of(c) == Script::Thai && before.len() < start,
+        Some(c) => !is_of_word(c) || Script::from_char(c) == Script::Thai && before.len() < start,
     }
 }
 
@@ -252,7 +252,7 @@ fn is_bounded(plain: &str, start: usize, end: usize, any_ending: bool) -> bool {
         let is_spaced = |c: char| {
             is_of_word(c)
                 && !matches!(
-                    Script::of(c),
+                    Script::from_char(c),
                     Script::Han | Script::Hiragana | Script::Katakana | Script::Thai | Script::Hangul
                 )
         };

@@ -110,7 +110,7 @@ impl Phrases {
             for word in words.split_whitespace().map(plain).filter(|word| !SAYS_NOTHING.contains(&word.as_str())) {
                 let is_spaced = word.chars().all(|c| {
                     !matches!(
-                        Script::of(c),
+                        Script::from_char(c),
                         Script::Han | Script::Katakana | Script::Hiragana | Script::Thai | Script::Hangul
                     )
                 });
