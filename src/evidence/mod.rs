@@ -41,7 +41,7 @@ pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;
 pub use trial::{TrialId, case_and_persona};
-pub use turn::{FailedTry, GREETINGS, Turn, TurnContext};
+pub use turn::{FailedAttempt, GREETINGS, Turn, TurnContext};
 pub use usage::Usage;
 pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 
@@ -208,9 +208,9 @@ mod tests {
 
     /// A conversation whose second message failed in these ways and was then answered, or never.
     fn failed(failures: &[Option<&str>], answer: Option<&str>, ending: Ending) -> Evidence {
-        let tried = |excuse: &Option<&str>| FailedTry {
+        let tried = |excuse: &Option<&str>| FailedAttempt {
             excuse: excuse.map(str::to_owned),
-            ..FailedTry::untimed("answered 4xx".to_owned(), true)
+            ..FailedAttempt::untimed("answered 4xx".to_owned(), true)
         };
         let failures = failures.iter().map(tried).collect();
         let second = Turn { failures, agent: answer.map(str::to_owned), ..Turn::begun(2, "Hi".to_owned()) };
