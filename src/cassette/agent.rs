@@ -64,7 +64,7 @@ enum AgentRequest<'a> {
 /// The facts about a session that are known without asking for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Known {
+struct SessionFacts {
     id: String,
     is_met: bool,
     has_shown_itself: bool,
@@ -72,10 +72,10 @@ struct Known {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SayAnswer {
+struct SayOutcome {
     #[serde(flatten)]
     answer: Answer<Reply, AgentError>,
-    session: Known,
+    session: SessionFacts,
     #[serde(flatten)]
     attempts: Failed,
 }
@@ -143,7 +143,7 @@ impl Agent for TapedAgent {
             known,
             session,
         };
-        match self.tape.replayed::<Answer<Known, AgentError>, ()>(self.party, &request).await {
+        match self.tape.replayed::<Answer<SessionFacts, AgentError>, ()>(self.party, &request).await {
             None => {}
             Some(Outcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
             Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
@@ -157,9 +157,9 @@ impl Agent for TapedAgent {
     }
 }
 
-fn known(session: &dyn Session) -> Known {
+fn known(session: &dyn Session) -> SessionFacts {
     let id = session.id().to_owned();
-    Known { id, is_met: session.is_met(), has_shown_itself: session.has_shown_itself() }
+    SessionFacts { id, is_met: session.is_met(), has_shown_itself: session.has_shown_itself() }
 }
 
 /// A session with the tape of a trial.
@@ -169,19 +169,19 @@ struct TapedSession {
     /// Which session of the trial, counted from 1.
     number: u32,
     turn: u32,
-    known: Known,
+    known: SessionFacts,
     /// `None` in replay.
     session: Option<Box<dyn Session>>,
 }
 
 /// A message that is under way; the attempts that failed are recorded with it where it is dropped.
-struct UnderWay<'a> {
+struct PendingMessage<'a> {
     recorded: Option<Request>,
     attempts: &'a mut Attempts,
     before: usize,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingMessage<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
             recorded.abandoned(&Failed::since(self.attempts, self.before));
@@ -220,9 +220,9 @@ impl Session for TapedSession {
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.turn += 1;
         let request = AgentRequest::Say { session: self.number, turn: self.turn, message };
-        match self.tape.replayed::<SayAnswer, Failed>(self.party, &request).await {
+        match self.tape.replayed::<SayOutcome, Failed>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(SayAnswer { answer, session, attempts: failed })) => {
+            Some(Outcome::Answered(SayOutcome { answer, session, attempts: failed })) => {
                 self.known = session;
                 failed.add_to(attempts);
                 return answer.into_result();
@@ -234,12 +234,12 @@ impl Session for TapedSession {
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = Some(self.tape.request(self.party, &request));
-        let mut under_way = UnderWay { recorded, before: attempts.failures.len(), attempts };
+        let mut under_way = PendingMessage { recorded, before: attempts.failures.len(), attempts };
         let reply = session.say(message, under_way.attempts).await;
         let failed = Failed::since(under_way.attempts, under_way.before);
         if let Some(recorded) = under_way.recorded.take() {
             let session = known(session.as_ref());
-            recorded.answered(&SayAnswer { answer: reply.clone().into(), session, attempts: failed });
+            recorded.answered(&SayOutcome { answer: reply.clone().into(), session, attempts: failed });
         }
         reply
     }

@@ -12,32 +12,32 @@ use tokio::sync::Notify;
 
 use super::difference::nearest;
 use super::line::{Exchange, Party};
-use super::reading::{Tracks, digest};
+use super::reading::{TrialExchanges, digest};
 use super::recorder::cleared_request;
 use super::tape::{Outcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
 /// Called with the number of exchanges that were not replayed, where there are some.
-type LeftOver = dyn FnOnce(usize) + Send + Sync;
+type OnUnusedExchanges = dyn FnOnce(usize) + Send + Sync;
 
 /// Replays one trial.
 pub struct TrialReplay {
     path: PathBuf,
-    tracks: Result<Mutex<Tracks>, UnrecordedError>,
+    tracks: Result<Mutex<TrialExchanges>, UnrecordedError>,
     attempt: AtomicU32,
     redactor: Redactor,
     stopped: Mutex<Option<Stopped>>,
     is_stopped: Notify,
-    left_over: Option<Box<LeftOver>>,
+    left_over: Option<Box<OnUnusedExchanges>>,
 }
 
 impl TrialReplay {
     pub(super) fn new(
         path: PathBuf,
-        tracks: Result<Tracks, UnrecordedError>,
+        tracks: Result<TrialExchanges, UnrecordedError>,
         redactor: Redactor,
-        left_over: Box<LeftOver>,
+        left_over: Box<OnUnusedExchanges>,
     ) -> TrialReplay {
         TrialReplay {
             path,
@@ -97,7 +97,7 @@ impl TrialReplay {
         }
     }
 
-    fn missing(&self, tracks: &Tracks, with: Party, request: &Value) -> UnrecordedError {
+    fn missing(&self, tracks: &TrialExchanges, with: Party, request: &Value) -> UnrecordedError {
         let attempt = self.attempt();
         let of_party = || {
             let is_of_party = |exchange: &Exchange| exchange.attempt == attempt && exchange.with == with;
