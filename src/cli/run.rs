@@ -12,7 +12,7 @@ use super::compare::baseline_check;
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::keeper::Keeper;
+use super::keeper::RunSink;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
@@ -24,7 +24,7 @@ use super::stored::StoredPrompts;
 use super::team;
 use super::until;
 use crate::limiter::{OnWait, WaitReason};
-use crate::plan::{HeldTrials, Plan, Refusal};
+use crate::plan::{Plan, Refusal, ResumedTrials};
 use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Engine, RunDeps};
@@ -145,7 +145,7 @@ impl Jobs<'_> {
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
         let resume = resume_command(&id, start.mode(), context);
         signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
-        let keeper = Arc::new(Keeper::new(journal.with_redactor(context.redactor().clone()), &live, printer));
+        let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
             id: id.clone(),
@@ -184,7 +184,7 @@ impl Jobs<'_> {
                 let provenance =
                     Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
                 if found.failures.is_empty() {
-                    let none = HeldTrials::default();
+                    let none = ResumedTrials::default();
                     let rounds = until::rounds(&engine.plan, none, (&folder, &keeper), rng_seed);
                     run::run(engine, provenance, rounds, interrupt).await.map(drop)
                 } else {
@@ -217,7 +217,7 @@ impl Jobs<'_> {
     }
 
     /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal.
-    async fn compare(&self, folder: &Path, keeper: &Keeper) -> Result<(), CliError> {
+    async fn compare(&self, folder: &Path, keeper: &RunSink) -> Result<(), CliError> {
         let (runs_dir, context) = (&self.args.runs.runs_dir, self.context);
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let Some(check) = baseline_check(&mut stored, runs_dir, context)? else { return Ok(()) };

@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::compare::ComparedRun;
-use super::keeper::Keeper;
+use super::keeper::RunSink;
 use crate::compare::{Comparison, Relation, Rules, compare};
-use crate::plan::{HeldTrials, Plan};
+use crate::plan::{Plan, ResumedTrials};
 use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
 use crate::store::folder::JournalFile;
@@ -14,8 +14,8 @@ use crate::store::folder::JournalFile;
 /// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run's journal.
 pub(super) fn rounds<'a>(
     plan: &Plan,
-    held: HeldTrials,
-    (folder, keeper): (&'a Path, &'a Keeper),
+    held: ResumedTrials,
+    (folder, keeper): (&'a Path, &'a RunSink),
     rng_seed: u64,
 ) -> Rounds<'a> {
     let lanes = Box::new(plan.rounds(held).map(|lanes| lanes as Lanes<'a>));

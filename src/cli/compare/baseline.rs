@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::read::ComparedRun;
-use crate::compare::{BesideBaseline, HeldDifference, beside_baseline};
+use crate::compare::{BesideBaseline, RuleDifference, beside_baseline};
 use crate::record::BaselineCheck;
 use crate::score::GateRules;
 use crate::store::Store;
@@ -73,7 +73,7 @@ pub(in crate::cli) fn baseline_check(
     Ok(Some(check))
 }
 
-fn held_apart(differences: &[HeldDifference]) -> String {
+fn held_apart(differences: &[RuleDifference]) -> String {
     let named: Vec<String> =
         differences.iter().take(MAX_LISTED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
     let more = differences.len().saturating_sub(MAX_LISTED);

@@ -42,7 +42,7 @@ impl Awaited {
 
 /// A conversation that goes on.
 #[derive(Debug)]
-struct UnderWay {
+struct ActiveConversation {
     awaited: Awaited,
     /// Since when, in milliseconds of the run.
     since_ms: f64,
@@ -57,7 +57,7 @@ pub(super) struct Status {
     /// How many of them were done before the run was resumed.
     done_before: usize,
     failed: usize,
-    under_way: BTreeMap<u32, UnderWay>,
+    under_way: BTreeMap<u32, ActiveConversation>,
     /// The rate limit that is waited for, and until when, in milliseconds of the run.
     limit: Option<(&'static str, f64)>,
     tokens: u64,
@@ -96,7 +96,7 @@ impl Status {
             _ => return,
         };
         if let Some(trial) = entry.trial() {
-            self.under_way.insert(trial, UnderWay { awaited, since_ms: now_ms });
+            self.under_way.insert(trial, ActiveConversation { awaited, since_ms: now_ms });
         }
     }
 

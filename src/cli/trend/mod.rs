@@ -50,7 +50,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     let scope = Scope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
-    let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
+    let (mut known, mut jobs) = (read::RunInventory::default(), read::Jobs::default());
     for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
             nights.add(&run.figures, || jobs.held_by(&run, context))?;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::{Conversation, Held};
+use super::super::super::held::{Conversation, RecordedConversations};
 use super::super::super::jobs::Loaded;
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
@@ -53,7 +53,7 @@ pub(super) struct Large<'a> {
 const CASE_BATCH: usize = 100;
 
 /// Grades and keeps.
-pub(super) struct Keeper<'a> {
+pub(super) struct RecordedGrader<'a> {
     pub(super) kept: Kept,
     pub(super) args: &'a GradeArgs,
     pub(super) context: &'a Context,
@@ -68,12 +68,12 @@ pub(super) struct Keeper<'a> {
     pub(super) interrupt: &'a CancellationToken,
 }
 
-impl Keeper<'_> {
+impl RecordedGrader<'_> {
     /// Keeps a whole run.
     pub(super) fn keep(
         &mut self,
         id: &str,
-        held: &Held,
+        held: &RecordedConversations,
         (trials, large): (&Trials, Option<&Large<'_>>),
     ) -> Result<(), KeepError> {
         let runtime = runtime().map_err(KeepError::Cli)?;
@@ -115,7 +115,7 @@ impl Keeper<'_> {
     /// Reads some cases at a time, and the conversations about them.
     fn keep_large(
         &mut self,
-        held: &Held,
+        held: &RecordedConversations,
         (trials, Large { large, ids }): (&Trials, &Large<'_>),
         (runtime, is_held): (&Runtime, &mut [bool]),
     ) -> Result<(), KeepError> {
@@ -154,7 +154,7 @@ impl Keeper<'_> {
     /// Reads one conversation at a time; the cases are there.
     fn keep_all(
         &mut self,
-        held: &Held,
+        held: &RecordedConversations,
         trials: &Trials,
         (runtime, is_held): (&Runtime, &mut [bool]),
     ) -> Result<(), KeepError> {
@@ -176,7 +176,7 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    fn provenance(&self, held: &Held, trials: &Trials) -> Provenance {
+    fn provenance(&self, held: &RecordedConversations, trials: &Trials) -> Provenance {
         const NAMED: usize = 2;
         let Loaded { file, job, selection, .. } = self.loaded;
         let more = held.files.len().saturating_sub(NAMED);

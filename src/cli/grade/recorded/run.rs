@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::{GradeArgs, runs_dir_flag};
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::Held;
+use super::super::super::held::RecordedConversations;
 use super::super::super::jobs::Loaded;
 use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
 use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
 use super::super::super::team;
-use super::keeper::{KeepError, Keeper, Large};
+use super::keeper::{KeepError, Large, RecordedGrader};
 use super::kept::Kept;
 use super::trials::Trials;
 use crate::dataset::LargeDataset;
@@ -50,7 +50,7 @@ pub(in super::super) struct RecordedRun {
 /// Grades a job's conversations, and keeps them as a run.
 pub(in super::super) fn keep(
     matched: Matched,
-    held: &Held,
+    held: &RecordedConversations,
     (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
 ) -> Result<RecordedRun, CliError> {
     let Matched { mut loaded, case_of, ids, large } = matched;
@@ -78,7 +78,7 @@ pub(in super::super) fn keep(
     let journal = journal.with_redactor(context.redactor().clone());
     let notes = RefCell::default();
     let kept = Kept::new(journal);
-    let mut keeper = Keeper { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt };
+    let mut keeper = RecordedGrader { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt };
     let places = large.map(|large| Large { large, ids: &ids });
     let kept = keeper.keep(&id, held, (&trials, places.as_ref()));
     kept.map_err(|error| match error {
