@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
-use super::scores::{Held, RowPair};
+use super::scores::{RowPair, TrialScore};
 use super::{ALPHA, Comparison, Rules, Scores};
 use crate::evidence::Condition;
 use crate::score::Score;
@@ -246,10 +246,12 @@ fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPa
             continue;
         }
         let bounds = match (first.held(subject, rows[0]), second.held(subject, rows[1])) {
-            (Held::NotApplicable, _) | (_, Held::NotApplicable) | (Held::Planned, Held::Planned) => continue,
-            (Held::Scored(one), Held::Scored(other)) => [other - one, other - one],
-            (Held::Scored(one), _) => [-one, 1.0 - one],
-            (_, Held::Scored(other)) => [other - 1.0, other],
+            (TrialScore::NotApplicable, _)
+            | (_, TrialScore::NotApplicable)
+            | (TrialScore::Planned, TrialScore::Planned) => continue,
+            (TrialScore::Scored(one), TrialScore::Scored(other)) => [other - one, other - one],
+            (TrialScore::Scored(one), _) => [-one, 1.0 - one],
+            (_, TrialScore::Scored(other)) => [other - 1.0, other],
             _ => [-1.0, 1.0],
         };
         is_missing |= bounds[0] < bounds[1];

@@ -21,7 +21,7 @@ use crate::score::UntilDecided;
 
 pub use baseline::{BesideBaseline, beside_baseline};
 pub use divergence::{Divergence, PairDivergence, Speaker};
-pub use held::{HeldBy, HeldDifference};
+pub use held::{RuleDifference, RunRules};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;
 pub use scores::Scores;
@@ -114,13 +114,13 @@ pub struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
     /// The conversations left out of it.
-    pub left_out: LeftOut,
+    pub left_out: Excluded,
 }
 
 /// The conversations that are not compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LeftOut {
+pub struct Excluded {
     /// The cases that only the first side has.
     pub only_first: Vec<String>,
     /// The cases that only the second side has.
@@ -135,10 +135,10 @@ pub struct LeftOut {
     pub both_lack_score: u32,
 }
 
-impl LeftOut {
+impl Excluded {
     /// Whether everything is compared.
     pub fn is_empty(&self) -> bool {
-        *self == LeftOut::default()
+        *self == Excluded::default()
     }
 }
 

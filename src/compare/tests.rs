@@ -136,7 +136,7 @@ fn only_pairs_are_compared_and_the_rest_is_listed() {
     assert!((found.scores[0].difference - 0.0).abs() < 1e-9);
     assert_eq!(
         found.left_out,
-        LeftOut {
+        Excluded {
             only_first: vec!["only here".to_owned()],
             only_second: vec!["only there".to_owned()],
             unpaired: 1,
@@ -210,7 +210,7 @@ fn runs_that_were_not_held_alike_differ_by_what_is_named() {
     let provenance = Provenance { tool_version: "0.1.0".to_owned(), ..Provenance::default() };
     let both = scores(&[trial("a", 1, Some(0.5)), trial("b", 1, Some(0.5))]);
     let differences = |job: &serde_json::Value, provenance_: &Provenance, other: &serde_json::Value| {
-        let (one, other) = (HeldBy::new(&provenance, Some(job)), HeldBy::new(provenance_, Some(other)));
+        let (one, other) = (RunRules::new(&provenance, Some(job)), RunRules::new(provenance_, Some(other)));
         one.differences(&other, &both, &both).into_iter().map(|it| (it.what, it.first, it.second)).collect::<Vec<_>>()
     };
     other["name"] = json!("b");
