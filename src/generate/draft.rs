@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::distinct::WordBag;
-use super::{Goal, Situation};
+use super::{Goal, UserKnowledge};
 use crate::job::digest;
 use crate::metric::trajectory::ExpectedCall;
 
@@ -16,7 +16,7 @@ pub struct Draft {
     pub id: String,
     persona: Option<String>,
     wish: String,
-    situation: Situation,
+    situation: UserKnowledge,
 }
 
 impl Draft {

@@ -30,14 +30,14 @@ pub struct Goal {
     /// The wish as a task of the persona, in several wordings.
     pub wishes: Vec<String>,
     /// The sets of facts that the user may know, each with the expected outcome.
-    pub situations: Vec<Situation>,
+    pub situations: Vec<UserKnowledge>,
     /// The one kind of user who has it, where not everybody does.
     pub persona: Option<String>,
 }
 
 /// The facts that a user with a goal knows, and what is expected of the agent then.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Situation {
+pub struct UserKnowledge {
     /// When the wish is fulfilled, for the judge.
     pub outcome: String,
     /// The facts.

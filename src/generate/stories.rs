@@ -1,6 +1,6 @@
 //! A table of stories: a user of the agent a row, as watsonx Orchestrate has them, and what should come of it.
 
-use super::{Goal, Situation};
+use super::{Goal, UserKnowledge};
 use crate::job::{Problem, Problems};
 use crate::metric::trajectory::ExpectedCall;
 use crate::secret::looks_like_a_key;
@@ -164,7 +164,7 @@ impl Table<'_> {
         (self.problems.len() == before).then(|| Goal {
             name: name.unwrap_or_else(|| format!("story-{number}")),
             wishes: vec![story.to_owned()],
-            situations: vec![Situation {
+            situations: vec![UserKnowledge {
                 outcome: outcome.map_or_else(|| WITHOUT_OUTCOME.to_owned(), |(outcome, _)| outcome.to_owned()),
                 facts,
                 condition: None,
