@@ -298,7 +298,7 @@ pub fn outcome(ending: &Ending, judgements: &[Judgement]) -> Outcome {
 }
 
 fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
-    let silence = vacuous::Silence::new(trial);
+    let silence = vacuous::EmptyTrial::new(trial);
     let items: Vec<Item> = trial
         .case
         .assertions
