@@ -6,7 +6,7 @@ use super::{Lane, Plan, Trial};
 
 /// The trials of a run that was held before, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HeldTrials {
+pub struct ResumedTrials {
     /// The numbers of those that are over and stay as they are.
     pub finished: HashSet<u32>,
     /// Trials that were begun and are held again, by their numbers.
@@ -22,7 +22,7 @@ pub struct BegunTrial {
     pub restart: u32,
 }
 
-impl HeldTrials {
+impl ResumedTrials {
     /// The trial as it is still to be held; `None` for one that is over.
     pub(super) fn left(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
@@ -37,7 +37,7 @@ impl HeldTrials {
 
 impl Plan {
     /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
-    pub fn lanes_after(&self, held: HeldTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
+    pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
         let left = self.trials().filter_map(move |trial| held.left(trial));
         match self.share_state() {
             true => Box::new(std::iter::once(Lane::new(left))),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{HeldTrials, Lane, Plan, Refusal};
+use super::{Lane, Plan, Refusal, ResumedTrials};
 use crate::score::UntilDecided;
 
 /// The options of the command line.
@@ -35,7 +35,7 @@ impl Plan {
     /// where the run has none.
     pub fn rounds(
         &self,
-        held: HeldTrials,
+        held: ResumedTrials,
     ) -> impl Iterator<Item = Box<dyn Iterator<Item = Lane> + Send>> + Send + use<> {
         let looks = self.until.as_ref().map_or(vec![u32::MAX], |until: &UntilDecided| until.looks.clone());
         let (held, share_state, all) = (Arc::new(held), self.share_state(), self.schedule.clone());
