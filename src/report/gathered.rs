@@ -97,14 +97,14 @@ impl Measured {
 /// Sentences, each with the groups whose trials it is about.
 #[derive(Debug, Default)]
 pub(super) struct Sentences {
-    found: Vec<(String, BTreeMap<usize, Where>)>,
+    found: Vec<(String, BTreeMap<usize, TrialLocation>)>,
     /// The number of trials whose sentence was dropped.
     pub(super) dropped: usize,
 }
 
 /// The trials of a group that something is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Where {
+pub(super) struct TrialLocation {
     /// How many.
     pub(super) trials: usize,
     /// The first of them: its repetition and its last turn.
@@ -112,18 +112,18 @@ pub(super) struct Where {
     pub(super) turn: u32,
 }
 
-impl Where {
-    fn first(trial: &TrialRecord) -> Where {
+impl TrialLocation {
+    fn first(trial: &TrialRecord) -> TrialLocation {
         let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice());
         let turn = turns.and_then(<[_]>::last).map_or(0, |turn| turn.number);
-        Where { trials: 1, repeat: trial.trial.repeat, turn }
+        TrialLocation { trials: 1, repeat: trial.trial.repeat, turn }
     }
 
     /// One more trial.
     fn add(&mut self, trial: &TrialRecord) {
         let trials = self.trials + 1;
         if trial.trial.repeat < self.repeat {
-            *self = Where::first(trial);
+            *self = TrialLocation::first(trial);
         }
         self.trials = trials;
     }
@@ -135,15 +135,15 @@ impl Sentences {
         match place {
             Some(place) => {
                 let groups = &mut self.found[place].1;
-                groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| Where::first(trial));
+                groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| TrialLocation::first(trial));
             }
             None if self.found.len() == MOST => self.dropped += 1,
-            None => self.found.push((sentence, BTreeMap::from([(group, Where::first(trial))]))),
+            None => self.found.push((sentence, BTreeMap::from([(group, TrialLocation::first(trial))]))),
         }
     }
 
     /// In the order of the groups.
-    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, Where>)> {
+    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, TrialLocation>)> {
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_by_key(|(_, groups)| groups.keys().next().copied());
         found
@@ -162,7 +162,7 @@ pub(super) struct Part {
     /// When it came out well.
     pub(super) line: PassLine,
     /// Its results by group. Most have one, and a map has room for several: what has no content yet must be small.
-    pub(super) groups: BTreeMap<usize, Box<Made>>,
+    pub(super) groups: BTreeMap<usize, Box<PartResult>>,
     /// It held before the first message of some trial, and counts in all of those.
     pub(super) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
@@ -171,12 +171,12 @@ pub(super) struct Part {
 
 /// The result of a task or an assertion in one group.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct PartResult {
     pub(super) tally: Tally,
     /// How many trials scored it 1.
     pub(super) whole: usize,
     /// The trials that it did not go well in, where there are such.
-    pub(super) failed: Option<Where>,
+    pub(super) failed: Option<TrialLocation>,
     /// The lowest score.
     pub(super) lowest: Option<Score>,
     /// Why, where it was not; each reason once.
@@ -215,7 +215,7 @@ impl Part {
         if item.has_failed(self.line) {
             match &mut made.failed {
                 Some(failed) => failed.add(trial),
-                None => made.failed = Some(Where::first(trial)),
+                None => made.failed = Some(TrialLocation::first(trial)),
             }
             // Its label says the turn that it is about.
             if let (Some(_), Some(failed)) = (item.turn, &mut made.failed) {

@@ -6,10 +6,10 @@ use super::comparison::{interval_text, signed};
 use super::numbers::count;
 use super::sparkline::{Bar, sparkline};
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plain, two_decimals};
-use crate::compare::HeldDifference;
+use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
-use crate::trend::{Change, Lost, Night, NightModel, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut};
+use crate::trend::{Change, ExclusionReason, InvalidTrials, Night, NightModel, Pattern, Series, SuspectedFlake, Trend};
 
 /// The most rule differences that are listed.
 const MAX_LISTED: usize = 3;
@@ -115,7 +115,7 @@ fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (
     Table { title: "night".to_owned(), columns, rows }
 }
 
-fn broken(differs: &[HeldDifference]) -> String {
+fn broken(differs: &[RuleDifference]) -> String {
     let named: Vec<String> = differs
         .iter()
         .take(MAX_LISTED)
@@ -126,9 +126,9 @@ fn broken(differs: &[HeldDifference]) -> String {
     format!("held otherwise from here on: {}{more}", named.join(", "))
 }
 
-fn why_left_out(night: &Night, series: &[&Series]) -> Option<WhyLeftOut> {
+fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {
     if matches!(night.verdict, Verdict::Incomplete | Verdict::Interrupted) {
-        return Some(WhyLeftOut::Incomplete);
+        return Some(ExclusionReason::Incomplete);
     }
     let mut left_out = series.iter().flat_map(|series| &series.left_out);
     left_out.find(|it| it.run == night.run).map(|it| it.why)
@@ -137,13 +137,13 @@ fn why_left_out(night: &Night, series: &[&Series]) -> Option<WhyLeftOut> {
 fn verdict(night: &Night, series: &[&Series]) -> Cell {
     let label = night.verdict_label;
     match (why_left_out(night, series), night.verdict) {
-        (Some(WhyLeftOut::LacksCases { lacking }), _) => {
+        (Some(ExclusionReason::LacksCases { lacking }), _) => {
             (Ink::unsure, format!("not used, lacks {}", count(lacking, "case")))
         }
-        (Some(WhyLeftOut::Incomplete), Verdict::Incomplete | Verdict::Interrupted) => {
+        (Some(ExclusionReason::Incomplete), Verdict::Incomplete | Verdict::Interrupted) => {
             (Ink::unsure, format!("{label}, not used"))
         }
-        (Some(WhyLeftOut::Incomplete), _) => (Ink::unsure, "not used, a figure is missing".to_owned()),
+        (Some(ExclusionReason::Incomplete), _) => (Ink::unsure, "not used, a figure is missing".to_owned()),
         (None, Verdict::Passed) if label != night.verdict.label() => (Ink::bold, label.to_owned()),
         (None, Verdict::Passed) => (Ink::good, label.to_owned()),
         (None, Verdict::GateFailed) => (Ink::bad, label.to_owned()),
@@ -263,7 +263,7 @@ fn flake(flake: &SuspectedFlake) -> Row {
 }
 
 /// Conversations that are no flips, in words; `None` where there are none.
-fn lost_text(lost: &Lost) -> Option<String> {
+fn lost_text(lost: &InvalidTrials) -> Option<String> {
     let kinds = [
         (lost.broken, "broken"),
         (lost.persona_invalid, "spoilt by the persona"),
@@ -283,7 +283,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::compare::HeldBy;
+    use crate::compare::RunRules;
     use crate::record::{Provenance, RunSummary};
     use crate::trend::{Nights, Scope, Sources};
 
@@ -312,7 +312,7 @@ mod tests {
             let job = json!({"scorer": {"temperature": temperature}, "cases": []});
             nights.take(
                 &night(number, verdict, model, level + (number % 3) as f64 / 1000.0),
-                HeldBy::new(&Provenance::default(), Some(&job)),
+                RunRules::new(&Provenance::default(), Some(&job)),
             );
         }
         nights
@@ -361,7 +361,7 @@ mod tests {
     fn a_case_that_flips_has_a_row() {
         let mut nights = Nights::new(Scope::default());
         for number in 0..4 {
-            nights.take(&night(number, "passed", "m", 0.5), HeldBy::default());
+            nights.take(&night(number, "passed", "m", 0.5), RunRules::default());
         }
         let page = page(&nights, 4, 80);
         assert!(page.contains("cases that flip  passes  flips       since  suspected\n"), "{page}");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Relation, Rules, Side, Subject};
+use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, Excluded, Relation, Rules, Side, Subject};
 use crate::statistics::Interval;
 use reserves::{open_text, reserves};
 
@@ -203,7 +203,7 @@ fn paint(relation: Relation) -> Paint {
     }
 }
 
-fn left_out(page: &mut Page, left_out: &LeftOut) {
+fn left_out(page: &mut Page, left_out: &Excluded) {
     let mut line = |text: String| page.paragraph(0, Ink::unsure, &text);
     for (cases, which) in [(&left_out.only_first, "first"), (&left_out.only_second, "second")] {
         if !cases.is_empty() {

@@ -50,7 +50,7 @@ impl JobView {
 /// The figures of the conversations, gathered while they are read for the first time.
 #[derive(Default)]
 pub(super) struct Gathering {
-    lost: Vec<Lost>,
+    lost: Vec<FailedConversation>,
     lost_more: usize,
     /// Reply times of each group.
     times: Vec<Vec<f64>>,
@@ -59,7 +59,7 @@ pub(super) struct Gathering {
 
 /// A conversation that lost something.
 #[derive(Serialize)]
-struct Lost {
+struct FailedConversation {
     anchor: String,
     tone: &'static str,
     score: String,
@@ -100,7 +100,13 @@ impl Gathering {
         }
         let (anchor, name) = (anchor(trial, number), name(trial, run));
         let name = if TrialNames::from_run(run).tell_cases() { format!("{} · {name}", plain(&id.case)) } else { name };
-        self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial, run), name, reasons });
+        self.lost.push(FailedConversation {
+            anchor,
+            tone: tone(trial, run),
+            score: shown_score(trial, run),
+            name,
+            reasons,
+        });
     }
 }
 
@@ -122,7 +128,7 @@ pub(super) struct RunView {
     gate_text: String,
     columns: Vec<String>,
     models: Vec<ModelView>,
-    lost: Vec<Lost>,
+    lost: Vec<FailedConversation>,
     lost_more: usize,
     estimates: Vec<EstimateLines>,
     judges: Vec<JudgeLines>,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::gathered::{Made, Measured, Part, Sentences, Where};
+use super::super::gathered::{Measured, Part, PartResult, Sentences, TrialLocation};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
@@ -54,7 +54,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
             for (place, part) in run.gathered.parts(case, &dimension.name).iter().enumerate() {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
-                is_whole &= verdict == Standing::Well;
+                is_whole &= verdict == PartStatus::Well;
                 let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_serious);
                 if !rows.is_empty() || doubt.is_some() {
                     let kind = plain(dimension.part());
@@ -75,7 +75,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
 
 /// The results of a task or an assertion in all conversations.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum PartStatus {
     Well,
     Failed,
     Missing,
@@ -84,12 +84,12 @@ enum Standing {
 }
 
 impl FailureCounts {
-    fn add(&mut self, part: &Part, standing: Standing) {
+    fn add(&mut self, part: &Part, standing: PartStatus) {
         match standing {
-            Standing::Unchecked => return,
-            Standing::Failed => self.failed += 1,
-            Standing::Missing => self.missing += 1,
-            Standing::Well => {
+            PartStatus::Unchecked => return,
+            PartStatus::Failed => self.failed += 1,
+            PartStatus::Missing => self.missing += 1,
+            PartStatus::Well => {
                 let lowest = part.groups.values().filter_map(|made| made.lowest);
                 self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
             }
@@ -127,24 +127,24 @@ fn left_out(page: &mut Page, sentences: &Sentences) {
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Standing) {
-    type Groups = BTreeMap<usize, Where>;
+fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
+    type Groups = BTreeMap<usize, TrialLocation>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
-    let mut standing = Standing::Unchecked;
+    let mut standing = PartStatus::Unchecked;
     for (group, made) in &part.groups {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
         standing = match (standing, &made.failed, is_missing) {
-            (_, Some(_), _) | (Standing::Failed, ..) => Standing::Failed,
-            (_, _, true) | (Standing::Missing, ..) => Standing::Missing,
+            (_, Some(_), _) | (PartStatus::Failed, ..) => PartStatus::Failed,
+            (_, _, true) | (PartStatus::Missing, ..) => PartStatus::Missing,
             (standing, _, _) if made.tally.scored == 0 => standing,
-            _ => Standing::Well,
+            _ => PartStatus::Well,
         };
         // A reason that is shown for the conversation is not repeated for its parts.
         if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_shown_once(made, run)) {
             continue;
         }
-        let place = made.failed.clone().unwrap_or(Where { trials: 1, repeat: 1, turn: 0 });
+        let place = made.failed.clone().unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
         let key = (mark(made, holds), made.reasons.join("; "), is_missing);
         match found.iter_mut().find(|(known, _)| *known == key) {
             Some((_, groups)) => drop(groups.insert(*group, place)),
@@ -160,7 +160,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Sta
 }
 
 /// The result of a part, before the name of its group.
-fn mark(made: &Made, holds: bool) -> String {
+fn mark(made: &PartResult, holds: bool) -> String {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Missing { .. }) => "missing".to_owned(),
