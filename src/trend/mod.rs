@@ -3,7 +3,7 @@
 //! In: the figures of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
 //! nights, series with their changes, a ledger of cases. Pure.
 //!
-//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::HeldBy`]), over the same cases;
+//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::RunRules`]), over the same cases;
 //! a night without all of its figures is shown and not used; a conversation that says nothing of the agent is no flip. What is
 //! kept of a run is a row a case, however many conversations it had.
 
@@ -18,15 +18,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::compare::HeldBy;
+use crate::compare::RunRules;
 use crate::evidence::TrialId;
 use crate::record::RunFigures;
 use crate::statistics::FALSE_ALARMS;
 
 pub use flakes::{Flake, FlakeKey, Pattern, flakes};
 pub use night::{Night, NightCase, NightModel, Passed};
-pub use series::{Change, LeftOutNight, Series, WhyLeftOut, series};
-pub use source::{Lost, Source, SourceCount, Sources};
+pub use series::{Change, ExcludedRun, ExclusionReason, Series, series};
+pub use source::{InvalidTrials, Source, SourceCount, Sources};
 
 /// The part of the runs that is looked at.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +66,7 @@ pub struct Trend {
     /// The cases that flip, in all nights that were held by the rules of the newest one.
     pub flakes: Vec<SuspectedFlake>,
     /// Conversations of `nights` that say nothing of the agent: they are no flips.
-    pub lost: Lost,
+    pub lost: InvalidTrials,
 }
 
 /// A case that flips, with what that is suspected to come from.
@@ -88,7 +88,7 @@ pub struct Nights {
     /// All of them.
     all: Vec<Night>,
     /// The rules by which they were held; a night's number is a place here, counted from 1.
-    rules: Vec<HeldBy>,
+    rules: Vec<RunRules>,
     /// Their numbers by the digests of runs.
     digests: HashMap<String, usize>,
 }
@@ -103,7 +103,7 @@ impl Nights {
     ///
     /// # Errors
     /// The errors of `held`.
-    pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<HeldBy, E>) -> Result<(), E> {
+    pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<RunRules, E>) -> Result<(), E> {
         let before = self.all.last().map(|night| night.rules);
         let known = run.rules_digest.as_ref().and_then(|digest| self.digests.get(digest).copied());
         let rules = match known {
@@ -121,12 +121,12 @@ impl Nights {
 
     /// Takes in a run by its summary.
     #[cfg(test)]
-    pub(crate) fn take(&mut self, summary: &crate::record::RunSummary, held: HeldBy) {
+    pub(crate) fn take(&mut self, summary: &crate::record::RunSummary, held: RunRules) {
         self.add(&RunFigures::from(summary), || Ok::<_, std::convert::Infallible>(held)).unwrap();
     }
 
     /// The number of the rules by which a run was held. Those of the newest nights are looked at first.
-    fn rules_of(&mut self, held: HeldBy) -> usize {
+    fn rules_of(&mut self, held: RunRules) -> usize {
         let newest = self.all.last().map(|night| night.rules);
         let others = (1..=self.rules.len()).rev().filter(|number| Some(*number) != newest);
         let known = newest.into_iter().chain(others);

@@ -31,7 +31,7 @@ pub struct Series {
     pub scores: Vec<f64>,
     /// The nights in between that are not used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOutNight>,
+    pub left_out: Vec<ExcludedRun>,
     /// The changes of its level, oldest first.
     pub changes: Vec<Change>,
     /// How many nights there are since the last change was shown, or since its beginning.
@@ -45,18 +45,18 @@ pub struct Series {
 /// A night that is not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LeftOutNight {
+pub struct ExcludedRun {
     /// The run's id.
     pub run: String,
     /// The reason.
     #[serde(flatten)]
-    pub why: WhyLeftOut,
+    pub why: ExclusionReason,
 }
 
 /// Why a night is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "why")]
-pub enum WhyLeftOut {
+pub enum ExclusionReason {
     /// A figure is missing: what broke says nothing of the agent.
     Incomplete,
     /// Only some of the series' cases were held.
@@ -91,7 +91,7 @@ pub struct Change {
 struct Gathered<'a> {
     cases: BTreeSet<&'a str>,
     nights: Vec<(&'a Night, f64)>,
-    left_out: Vec<LeftOutNight>,
+    left_out: Vec<ExcludedRun>,
 }
 
 /// The series of a model: one for each set of rules, and a new one where the cases are others.
@@ -114,13 +114,13 @@ fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Ve
         if let Some(last) = all.last_mut() {
             let lacking = last.cases.iter().filter(|case| model.case(case).is_none()).count();
             let why = match lacking {
-                _ if !is_whole || !has_all => Some(WhyLeftOut::Incomplete),
+                _ if !is_whole || !has_all => Some(ExclusionReason::Incomplete),
                 // Others may have left the job; these were left out of this night.
-                1.. if night.selection.is_some() => Some(WhyLeftOut::LacksCases { lacking }),
+                1.. if night.selection.is_some() => Some(ExclusionReason::LacksCases { lacking }),
                 _ => None,
             };
             if let Some(why) = why {
-                last.left_out.push(LeftOutNight { run: night.run.clone(), why });
+                last.left_out.push(ExcludedRun { run: night.run.clone(), why });
                 continue;
             }
             if lacking == 0 && model.cases.len() < last.cases.len() * MANY_TIMES {
