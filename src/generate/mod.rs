@@ -10,7 +10,7 @@
 
 mod distinct;
 mod draft;
-mod of_tools;
+mod from_tools;
 mod phrase;
 mod stories;
 mod values;
@@ -19,7 +19,7 @@ use crate::evidence::Condition;
 use crate::metric::trajectory::ExpectedCall;
 
 pub use draft::{Draft, drafts, job_document};
-pub use of_tools::goals_of_tools;
+pub use from_tools::goals_of_tools;
 pub use stories::{Stories, StoryCheck, read_stories};
 
 /// A goal of a user.

@@ -67,7 +67,7 @@ impl Wire for OpenAiWire {
         true
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         false
     }
 

@@ -87,7 +87,7 @@ impl Wire for ResponsesWire {
         Ok(id)
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         self.config.conversation
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::phrase::{label, what_it_does};
+use super::phrase::{label, purpose};
 use super::values::{GeneratedValue, plausible};
 use super::{Goal, UserKnowledge};
 use crate::evidence::Condition;
@@ -26,7 +26,7 @@ pub fn goals_of_tools(tools: &[Tool]) -> Vec<Goal> {
 }
 
 fn goal(tool: &Tool) -> Goal {
-    let wish = what_it_does(&tool.name, &tool.description);
+    let wish = purpose(&tool.name, &tool.description);
     let mut situations: Vec<UserKnowledge> = Vec::new();
     for variant in 0..MOST_VARIANTS {
         let known = knowing(tool, &wish, variant);
