@@ -159,7 +159,7 @@ impl Agent for TapedAgent {
 
 fn known(session: &dyn Session) -> SessionFacts {
     let id = session.id().to_owned();
-    SessionFacts { id, is_met: session.is_met(), has_shown_itself: session.has_shown_itself() }
+    SessionFacts { id, is_met: session.is_agent_confirmed(), has_shown_itself: session.has_agent_output() }
 }
 
 /// A session with the tape of a trial.
@@ -195,12 +195,12 @@ impl Session for TapedSession {
         &self.known.id
     }
 
-    fn is_met(&self) -> bool {
-        self.session.as_ref().map_or(self.known.is_met, |session| session.is_met())
+    fn is_agent_confirmed(&self) -> bool {
+        self.session.as_ref().map_or(self.known.is_met, |session| session.is_agent_confirmed())
     }
 
-    fn has_shown_itself(&self) -> bool {
-        self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_shown_itself())
+    fn has_agent_output(&self) -> bool {
+        self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_agent_output())
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {

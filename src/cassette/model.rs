@@ -34,7 +34,7 @@ struct ModelAnswer {
 
 impl UsageSoFar {
     fn from_meter(meter: &UsageMeter) -> UsageSoFar {
-        UsageSoFar { usage: meter.taken(), last_failure: meter.last_failure() }
+        UsageSoFar { usage: meter.usage(), last_failure: meter.last_failure() }
     }
 
     fn set(self, meter: &UsageMeter) {
