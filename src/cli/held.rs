@@ -39,7 +39,7 @@ pub(super) struct RecordedConversationKey {
     pub(super) own: Option<TrialId>,
 }
 
-/// All conversations of the command.
+/// The recorded conversations that the command reads.
 #[derive(Default)]
 pub(super) struct RecordedConversations {
     sources: Vec<Source>,

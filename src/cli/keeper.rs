@@ -12,7 +12,7 @@ use crate::record::Entry;
 use crate::run::{self, Durability};
 use crate::store::folder::Journal;
 
-/// Keeps what happens: in the journal first, then on the screen.
+/// The sink of a run: entries go to the journal first, then to the screen.
 pub(super) struct RunSink {
     pub(super) journal: Journal,
     pub(super) live: Live,

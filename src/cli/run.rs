@@ -36,7 +36,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let outputs = check_outputs(&args.output, &context.credentials.variables)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
-    let asked = resume::asked(args)?;
+    let asked = resume::resume_request(args)?;
     let mut plans = {
         let _inside = runtime.enter();
         plan_all(&resume::files(asked.as_ref(), args), FileArgument::job("eval-job run"), &args.plan, context)?

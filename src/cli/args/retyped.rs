@@ -24,7 +24,7 @@ pub(in crate::cli) struct CommandChanges<'a> {
 const WITH_PASSWORD: &str = "store";
 
 /// The command that was typed, for a shell: with a flag for each variable of the environment that counted.
-pub(in crate::cli) fn retyped(typed: &[OsString], instead: CommandChanges<'_>) -> String {
+pub(in crate::cli) fn rebuilt_command(typed: &[OsString], instead: CommandChanges<'_>) -> String {
     let mut words = vec!["eval-job".to_owned()];
     let mut command = Args::command_of(&EnvFile::new());
     let Ok(matches) = command.try_get_matches_from_mut(typed) else { return words.remove(0) };
@@ -94,7 +94,7 @@ mod tests {
 
     fn again(typed: &str, instead: CommandChanges<'_>) -> String {
         let typed: Vec<OsString> = typed.split('|').map(OsString::from).collect();
-        retyped(&typed, instead)
+        rebuilt_command(&typed, instead)
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl From<&GradeArgs> for AskArgs {
     }
 }
 
-/// All that asking a judge needs.
+/// What is needed to ask the judge of `--scorer-model`.
 pub(super) struct JudgeSession<'a> {
     pub(super) args: AskArgs,
     pub(super) context: &'a Context,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::args::{CommandChanges, CompareArgs, retyped};
+use super::super::args::{CommandChanges, CompareArgs, rebuilt_command};
 use super::super::cache;
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -127,7 +127,7 @@ fn ask(
         cassette: (Cassette::Off, Context::random()),
         cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
     };
-    let rest = retyped(&context.typed, CommandChanges::default());
+    let rest = rebuilt_command(&context.typed, CommandChanges::default());
     let answers = asking.ask(run, again, (before, Some(known)), &rest)?;
     asking.runtime.shutdown_background();
     Ok(answers)

@@ -13,7 +13,7 @@ mod text;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::args::{CommandChanges, GradeArgs, retyped};
+use super::args::{CommandChanges, GradeArgs, rebuilt_command};
 use super::cache;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
@@ -219,7 +219,7 @@ fn rest(args: &GradeArgs, context: &Context, id: &str, left: &[String]) -> Strin
     let of_data = ["dataset", "actual", "min_score", "tag", "filter", "limit", "config_file_path", "session_file"];
     let of_data: Vec<&str> = of_data.into_iter().chain(["metric_set", "dialect_strict"]).collect();
     let without: &[&str] = if args.recorded.dataset.is_some() { &of_data } else { &[] };
-    retyped(&context.typed, CommandChanges { runs: Some(&runs), without, ..CommandChanges::default() })
+    rebuilt_command(&context.typed, CommandChanges { runs: Some(&runs), without, ..CommandChanges::default() })
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::args::{CalibrateArgs, CommandChanges, retyped};
+use super::super::args::{CalibrateArgs, CommandChanges, rebuilt_command};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::label::is_judged;
@@ -66,7 +66,7 @@ pub(in crate::cli) fn rejudge(
     };
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();
-    let rest = retyped(&context.typed, CommandChanges { runs: Some(&runs), ..CommandChanges::default() });
+    let rest = rebuilt_command(&context.typed, CommandChanges { runs: Some(&runs), ..CommandChanges::default() });
     let answers = asking.ask(&run, &mut again, (&before, None), &rest)?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {

@@ -119,8 +119,8 @@ impl Progress {
         }
     }
 
-    /// A line that says that it still goes on, for a log that was silent for long.
-    fn sign_of_life(&mut self) -> Option<String> {
+    /// A heartbeat line, for a log that was silent for long.
+    fn heartbeat(&mut self) -> Option<String> {
         let now_ms = self.since.elapsed_ms();
         if self.has_bar || self.level == Level::Nothing || now_ms - self.last_line_ms < self.silence_ms {
             return None;

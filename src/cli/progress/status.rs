@@ -40,7 +40,7 @@ impl Awaited {
     }
 }
 
-/// A conversation that goes on.
+/// A conversation that is under way.
 #[derive(Debug)]
 struct ActiveConversation {
     awaited: Awaited,

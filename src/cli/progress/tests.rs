@@ -167,17 +167,17 @@ fn a_log_that_is_silent_for_long_gets_signs_of_life_further_and_further_apart() 
     let mut progress = progress(Level::Phases);
     progress.lines(&begun(1));
     progress.lines(&started(1));
-    assert_eq!(progress.sign_of_life(), None);
+    assert_eq!(progress.heartbeat(), None);
     progress.last_line_ms -= SILENCE_MS;
-    let words = progress.sign_of_life().unwrap();
+    let words = progress.heartbeat().unwrap();
     assert!(words.starts_with("0 of 1 done · 0 s · waiting for set-up 1"), "{words}");
     progress.last_line_ms -= SILENCE_MS;
-    assert_eq!(progress.sign_of_life(), None, "twice as long");
+    assert_eq!(progress.heartbeat(), None, "twice as long");
     progress.last_line_ms -= SILENCE_MS;
-    assert!(progress.sign_of_life().is_some());
+    assert!(progress.heartbeat().is_some());
     progress.level = Level::Nothing;
     progress.last_line_ms -= 10.0 * LONGEST_SILENCE_MS;
-    assert_eq!(progress.sign_of_life(), None);
+    assert_eq!(progress.heartbeat(), None);
 }
 
 #[test]

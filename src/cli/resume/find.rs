@@ -26,7 +26,7 @@ pub(in crate::cli) struct ResumeRequest {
 ///
 /// # Errors
 /// There is no such run, or another process holds it.
-pub(in crate::cli) fn asked(args: &RunArgs) -> Result<Option<ResumeRequest>, CliError> {
+pub(in crate::cli) fn resume_request(args: &RunArgs) -> Result<Option<ResumeRequest>, CliError> {
     let Some(mode) = args.resume.mode() else { return Ok(None) };
     let files = args.resume.files(&args.files);
     let named = match (args.resume.id(), &files) {

@@ -24,7 +24,7 @@ use crate::store::StoredRun;
 use crate::store::folder::{JournalFile, ReopenedRun};
 
 pub(super) use command::resume_command;
-pub(super) use find::{ResumeRequest, asked};
+pub(super) use find::{ResumeRequest, resume_request};
 
 /// A run that may be gone on with.
 pub(super) struct Resumed {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{CheckArgs, CommandChanges, FileArgs, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::args::{
+    CheckArgs, CommandChanges, FileArgs, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, rebuilt_command,
+};
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
@@ -238,7 +240,7 @@ fn judged(
         .judged_by(&asking.judge);
     let before = run.read(|_, _| {})?;
     let earlier = EarlierAnswers::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
-    let rest = retyped(&context.typed, CommandChanges::default());
+    let rest = rebuilt_command(&context.typed, CommandChanges::default());
     let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());

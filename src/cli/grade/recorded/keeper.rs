@@ -52,7 +52,7 @@ pub(super) struct Large<'a> {
 /// How many cases are lowered per batch.
 const CASE_BATCH: usize = 100;
 
-/// Grades and keeps.
+/// Grades recorded conversations and keeps their records.
 pub(super) struct RecordedGrader<'a> {
     pub(super) kept: Kept,
     pub(super) args: &'a GradeArgs,
