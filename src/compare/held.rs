@@ -55,7 +55,7 @@ impl CaseDigests {
     }
 }
 
-/// Something by which two runs were not held alike.
+/// A difference between the rules of two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleDifference {

@@ -264,7 +264,7 @@ fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPa
 
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
 /// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one.
-pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
+pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: Rules) {
     for is_score in [true, false] {
         let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
         let mut family: Vec<&mut ComparedScore> =

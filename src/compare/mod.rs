@@ -155,7 +155,7 @@ pub type ScoredSide<'a> = (&'a Side, &'a Scores);
 /// The second side of each pair beside its first one. All pairs are judged as one family.
 pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: Rules) -> Vec<Comparison> {
     let mut comparisons: Vec<Comparison> = pairs.iter().map(|&[first, second]| beside(first, second, rules)).collect();
-    judged::settle(&mut comparisons, rules);
+    judged::assign_relations(&mut comparisons, rules);
     comparisons
 }
 
