@@ -146,7 +146,7 @@ impl Reader<'_> {
             Some(b'[') => self.nested(Reader::list)?,
             Some(b'"') => JsonContent::Text(self.text(start)?),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
-            Some(_) => self.word()?,
+            Some(_) => self.keyword()?,
         };
         Ok(JsonNode { content, start, end: self.at })
     }
@@ -308,7 +308,7 @@ impl Reader<'_> {
         Ok(JsonContent::Number(number))
     }
 
-    fn word(&mut self) -> Result<JsonContent, JsonError> {
+    fn keyword(&mut self) -> Result<JsonContent, JsonError> {
         let start = self.at;
         let rest = &self.text[start..];
         let word = &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())];
