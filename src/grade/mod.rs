@@ -310,7 +310,7 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
                 }
                 _ => assert_on(assertion, trial),
             };
-            let (component, vacuity) = vacuous::weigh(assertion, &silence, component);
+            let (component, vacuity) = vacuous::adjusted_component(assertion, &silence, component);
             Item {
                 id: Some(assertion.id.to_string()),
                 weight: assertion.weight,

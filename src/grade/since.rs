@@ -5,7 +5,7 @@ use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Change, Entity, Evidence, Observed, ObservedState, Table, Value};
 use crate::job::Assertion;
 
-/// Whether what an assertion looks at has changed.
+/// Whether the subject of an assertion has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubjectChange {
     Changed,

@@ -84,11 +84,11 @@ pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
     let silence = EmptyTrial::new(trial);
     let before = silence.before(assertion)?;
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before))?;
-    doubted(assertion, &silence, &held)
+    vacuity_given(assertion, &silence, &held)
 }
 
-/// The same, with what the assertion came to before the first message.
-fn doubted(assertion: &Assertion, silence: &EmptyTrial<'_>, held: &Component) -> Option<Vacuity> {
+/// The same doubt, given what the assertion came to before the first message.
+fn vacuity_given(assertion: &Assertion, silence: &EmptyTrial<'_>, held: &Component) -> Option<Vacuity> {
     if held.score().is_some_and(|score| score < Score::ONE) {
         return None;
     }
@@ -119,7 +119,11 @@ fn was_looked_at(assertion: &Assertion, before: &ObservedState) -> bool {
 
 /// The component of an assertion that came to `after`, in the light of what held before the conversation, and why it
 /// may say nothing of the conversation.
-pub(super) fn weigh(assertion: &Assertion, silence: &EmptyTrial<'_>, after: Component) -> (Component, Option<Vacuity>) {
+pub(super) fn adjusted_component(
+    assertion: &Assertion,
+    silence: &EmptyTrial<'_>,
+    after: Component,
+) -> (Component, Option<Vacuity>) {
     let Some(before) = silence.before(assertion) else { return (after, None) };
     match after.score() {
         Some(Score::ONE) => hold(assertion, silence, (before, after)),
@@ -140,7 +144,7 @@ fn hold(
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before));
     // State that has not changed was the same before, seen or not.
     let held_unseen = held.as_ref().is_some_and(Component::is_missing);
-    let vacuity = match held.and_then(|held| doubted(assertion, silence, &held)) {
+    let vacuity = match held.and_then(|held| vacuity_given(assertion, silence, &held)) {
         Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,
         unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen => {
             if since(check, trial, before) != SubjectChange::Unchanged {
