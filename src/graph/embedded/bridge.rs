@@ -18,7 +18,7 @@ use crate::cypher::{Span, Statement, TokenKind};
 /// The most hops that the engine can count.
 const ENDLESS: &str = "4294967295";
 
-/// A statement for the engine.
+/// A statement, rewritten in the engine's syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RewrittenStatement {
     pub(super) text: String,
