@@ -168,7 +168,7 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
-        self.judge.settle();
+        self.judge.set_defaults();
         let expected = self.expected.take();
         let mut known: Vec<MetricEntry> = Vec::new();
         self.metrics.retain(|metric| {
