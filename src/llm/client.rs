@@ -127,7 +127,7 @@ impl Client {
         };
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
-        meter.left();
+        meter.request_sent();
         let reply = self.http.exchange_with(call, beside).await;
         let reply = match reply {
             Ok(reply) => reply,
@@ -161,7 +161,7 @@ impl Client {
             return Err(Reaction::WithAnotherKey(token));
         }
         let failure = Failure::from_status(&reply, &api_error, self.error_context());
-        self.settle(permit, &reply, &failure);
+        self.report_refusal(permit, &reply, &failure);
         Err(Reaction::Failed(failure))
     }
 
@@ -176,7 +176,7 @@ impl Client {
         let body: ReplyBody = reply.object().map_err(|fault| Failure::from_fault(fault, origin))?;
         if let Some(api_error) = body.error() {
             let failure = Failure::in_band(reply, &api_error, self.error_context());
-            self.settle(permit, reply, &failure);
+            self.report_refusal(permit, reply, &failure);
             return Err(failure);
         }
         let usage = self.provider.usage(&body);
@@ -212,7 +212,7 @@ impl Client {
     }
 
     /// Reports a refused request to the limiter.
-    fn settle(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
+    fn report_refusal(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
         if let NextTry::Slower(asked) = failure.next {
             permit.refused(asked, &self.rate_limit_headers(reply));
         }
@@ -289,7 +289,7 @@ impl Llm for Client {
             let about = (refused_key.as_ref(), meter);
             let Failure { mut error, next } = match self.once(request, self.features(), waiter, about).await {
                 // A try without text is paid for too.
-                Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
+                Ok(reply) => return Ok(LlmReply { usage: meter.usage(), ..reply }),
                 // Each change takes something away for good, so there are few.
                 Err(Reaction::Differently) => continue,
                 Err(Reaction::WithAnotherKey(refused)) => {
@@ -298,13 +298,13 @@ impl Llm for Client {
                 }
                 Err(Reaction::Failed(failure)) => failure,
             };
-            *error.usage = meter.taken();
+            *error.usage = meter.usage();
             meter.failed(&error.message);
             let asked = match next {
                 // The last refusal says why.
                 NextTry::RateLimitExhausted => {
                     let exhausted = Failure::rate_limit_exhausted(last, &self.settings.model).error;
-                    return Err(LlmError { usage: Box::new(meter.taken()), ..exhausted });
+                    return Err(LlmError { usage: Box::new(meter.usage()), ..exhausted });
                 }
                 NextTry::End => return Err(error),
                 NextTry::AtOnce => continue,
