@@ -37,7 +37,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// Whether a judge is asked about an item: it is about the conversation, or about a turn that the agent answered.
     pub(super) fn is_asked(&self, input: &MetricInput<'_>, item: &JudgeItem) -> bool {
-        self.measure.known(input, item).is_none()
+        self.measure.score_without_judge(input, item).is_none()
     }
 
     /// The items to ask about, or the score where no judge is needed.
@@ -114,7 +114,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         if items.is_empty() && !finds_items {
             return Ok(Vec::new());
         }
-        let options = self.measure.shown(input);
+        let options = self.measure.template_options(input);
         fn view(item: &JudgeItem) -> ViewItem<'_> {
             ViewItem { id: &item.id, text: &item.text, turn: item.turn }
         }

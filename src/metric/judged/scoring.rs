@@ -41,12 +41,12 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 self.score_whole_samples(&samples, (&all, input), (how, line))
             }
             false => {
-                let item = |item: &JudgeItem| match self.measure.known(input, item) {
+                let item = |item: &JudgeItem| match self.measure.score_without_judge(input, item) {
                     Some(component) => samples::item(item, component),
                     None => samples.item(item, how, options),
                 };
                 let mut scored: Vec<Item> = all.iter().map(item).collect();
-                self.measure.settle(&mut scored);
+                self.measure.apply_dependencies(&mut scored);
                 let component = self.mean(&scored);
                 (scored, component)
             }
@@ -64,7 +64,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         (how, line): ((Scale, Option<Score>), Score),
     ) -> (Vec<Item>, Component) {
         let each: Vec<Samples> = samples.each().collect();
-        let item = |samples: &Samples, item: &JudgeItem| match self.measure.known(input, item) {
+        let item = |samples: &Samples, item: &JudgeItem| match self.measure.score_without_judge(input, item) {
             Some(component) => samples::item(item, component),
             None => samples.item(item, how, self.measure.judging()),
         };
