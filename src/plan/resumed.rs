@@ -23,8 +23,8 @@ pub struct BegunTrial {
 }
 
 impl ResumedTrials {
-    /// The trial as it is still to be held; `None` for one that is over.
-    pub(super) fn left(&self, trial: Trial) -> Option<Trial> {
+    /// The trial as it remains to be run; `None` for one that is over.
+    pub(super) fn remaining(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
             Some(BegunTrial { attempt, restart }) => {
@@ -38,7 +38,7 @@ impl ResumedTrials {
 impl Plan {
     /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
     pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
-        let left = self.trials().filter_map(move |trial| held.left(trial));
+        let left = self.trials().filter_map(move |trial| held.remaining(trial));
         match self.share_state() {
             true => Box::new(std::iter::once(Lane::new(left))),
             false => Box::new(left.map(|trial| Lane::new(std::iter::once(trial)))),
