@@ -30,11 +30,11 @@ pub struct Passes {
     pub tries: Vec<AttemptsFigure>,
 }
 
-/// The pass rates of several tries.
+/// The pass rates of several attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptsFigure {
-    /// How many tries.
+    /// How many attempts.
     pub k: u32,
     /// The chance that at least one passes.
     pub pass_at_k: f64,
@@ -69,7 +69,7 @@ pub(super) fn of_cases(cases: &[CaseGroups<'_>]) -> Option<Passes> {
         rate: rate(&shares(&groups))?,
         repeated: repeated.len() as u32,
         flaky: repeated.iter().filter(|group| group.passed > 0 && group.passed < group.all).count() as u32,
-        tries: tries(&repeated),
+        tries: pass_rates(&repeated),
     })
 }
 
@@ -101,7 +101,7 @@ fn shares(groups: &[Counted]) -> Vec<Share> {
     cases.iter().filter_map(share).collect()
 }
 
-fn tries(repeated: &[Counted]) -> Vec<AttemptsFigure> {
+fn pass_rates(repeated: &[Counted]) -> Vec<AttemptsFigure> {
     let Some(least) = repeated.iter().map(|group| group.all).min() else { return Vec::new() };
     // With as many attempts as repetitions there is a single draw per case.
     let most = if by_case(repeated, |_| Some(0.0)).len() == 1 { least / 2 } else { least };
