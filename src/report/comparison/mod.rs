@@ -123,7 +123,7 @@ pub(super) fn level_text(rules: Rules) -> String {
 /// The reason for the level, where it is not the usual one.
 pub(super) fn looks_text(rules: Rules) -> Option<String> {
     (rules.alpha < Rules::default().alpha).then(|| {
-        let (most, level) = (chance(rules.alpha), level_text(rules));
+        let (most, level) = (p_value_text(rules.alpha), level_text(rules));
         format!("Each look at the scores claims a difference where p is at most {most}, and its intervals cover at {level}: all looks together err in at most 5 of 100 runs.")
     })
 }
@@ -188,7 +188,7 @@ fn row(score: &ComparedScore) -> Row {
             cell(two_decimals(score.second)),
             cell(signed(score.difference)),
             cell(score.interval.map_or("–".to_owned(), interval_text)),
-            cell(chance(score.adjusted_p)),
+            cell(p_value_text(score.adjusted_p)),
             (paint(score.relation), score.relation.label().to_owned()),
         ],
     }
@@ -271,7 +271,7 @@ pub(super) fn signed(value: f64) -> String {
 }
 
 /// A chance as it is read: to two places that count.
-fn chance(p: f64) -> String {
+fn p_value_text(p: f64) -> String {
     match p {
         p if p < 0.0001 => "<0.0001".to_owned(),
         p if p < 0.001 => format!("{p:.4}"),

@@ -1,6 +1,6 @@
 //! The basis of a verdict on a score, and the cases or repetitions that would decide it.
 
-use super::{chance, interval_text, looks_text};
+use super::{interval_text, looks_text, p_value_text};
 use crate::compare::{ComparedScore, Needed, Relation, Rules};
 use crate::report::numbers::count;
 use crate::statistics::SamplingUnit;
@@ -35,15 +35,15 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
             _ => count(score.cases as usize, "case"),
         };
         let least = if score.least_sign_flip_p > 0.05 {
-            format!("; with {units} it can't be below {}", chance(score.least_sign_flip_p))
+            format!("; with {units} it can't be below {}", p_value_text(score.least_sign_flip_p))
         } else {
             String::new()
         };
-        let flip = chance(score.sign_flip_p);
+        let flip = p_value_text(score.sign_flip_p);
         lines.push(match score.adjusted_p > score.p {
             true => format!(
                 "By itself, not adjusted, p is {} by Student's t, and {flip} by the flip of signs{least}.",
-                chance(score.p)
+                p_value_text(score.p)
             ),
             false => format!("By the flip of signs p is {flip}{least}."),
         });
@@ -59,7 +59,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     match score.relation {
         Relation::Same => lines.push(format!(
             "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
-            chance(score.equivalence_p)
+            p_value_text(score.equivalence_p)
         )),
         Relation::Inconclusive => lines.extend(open_text(score, rules)),
         Relation::Better | Relation::Worse => {}
