@@ -88,7 +88,7 @@ impl MeteredCall<'_> {
     fn record(&mut self) -> std::io::Result<()> {
         self.is_recorded = true;
         *self.last_failure.why.lock().unwrap_or_else(PoisonError::into_inner) = self.meter.last_failure();
-        let usage = self.meter.taken();
+        let usage = self.meter.usage();
         // Scripted rules cost nothing, and neither does a request that was not sent.
         if usage.calls == 0 {
             return Ok(());

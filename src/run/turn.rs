@@ -119,10 +119,10 @@ pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &T
     let is_undelivered = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     // A port that ends every connection without a byte may be any other program's.
     let is_cut = |failed: &FailedAttempt| failed.error.contains("the connection broke before a reply came");
-    let is_nobody_there = !session.is_met()
+    let is_nobody_there = !session.is_agent_confirmed()
         && (error.kind == AgentErrorKind::Unreachable && is_undelivered
             || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
-    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
+    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_agent_output()
 }
 
 /// The error, with the hint of `probe` where it does not name the key itself.
@@ -157,7 +157,7 @@ mod tests {
             "1"
         }
 
-        fn is_met(&self) -> bool {
+        fn is_agent_confirmed(&self) -> bool {
             self.0
         }
 
