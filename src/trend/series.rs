@@ -42,7 +42,7 @@ pub struct Series {
     pub evidence: f64,
 }
 
-/// A night that is not used.
+/// A run that a series excludes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExcludedRun {
@@ -53,7 +53,7 @@ pub struct ExcludedRun {
     pub why: ExclusionReason,
 }
 
-/// Why a night is not used.
+/// Why a run is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "why")]
 pub enum ExclusionReason {
@@ -147,7 +147,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn series(self, model: &str, rules: usize) -> Series {
-        let dated = |(night, value): &(&Night, f64)| Dated { value: *value, lot: lot(&night.run) };
+        let dated = |(night, value): &(&Night, f64)| Dated { value: *value, lot: tie_break(&night.run) };
         let Changes { found, since, evidence } = changes(&self.nights.iter().map(dated).collect::<Vec<_>>());
         let scores: Vec<f64> = self.nights.iter().map(|(_, score)| *score).collect();
         let change = |(place, point): (usize, &crate::statistics::ChangePoint)| {
@@ -179,10 +179,11 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The lot of a night, by which equal scores are ordered: the same whenever one looks, and as if drawn, since a run's id is.
+/// The tie-breaker of a run, by which equal scores are ordered: always the same for a run, and as if drawn at random,
+/// since its id is.
 ///
 /// Source: FNV-1a, with the last step of SplitMix64.
-fn lot(run: &str) -> u64 {
+fn tie_break(run: &str) -> u64 {
     let mut lot = run
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |lot, byte| (lot ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
