@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Outcome, Request};
+use super::tape::{Request, RequestOutcome};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{FailedAttempt, Message, ObjectContext};
 
@@ -118,8 +118,8 @@ impl Agent for TapedAgent {
         let request = AgentRequest::PrepareMemory;
         match self.tape.replayed::<Answer<(), AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let agent = self.agent.as_ref().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -145,8 +145,8 @@ impl Agent for TapedAgent {
         };
         match self.tape.replayed::<Answer<SessionFacts, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let agent = self.agent.as_ref().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -207,8 +207,8 @@ impl Session for TapedSession {
         let request = AgentRequest::Greeting { session: self.number };
         match self.tape.replayed::<Answer<Option<Reply>, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -222,12 +222,12 @@ impl Session for TapedSession {
         let request = AgentRequest::Say { session: self.number, turn: self.turn, message };
         match self.tape.replayed::<SayOutcome, Failed>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(SayOutcome { answer, session, attempts: failed })) => {
+            Some(RequestOutcome::Answered(SayOutcome { answer, session, attempts: failed })) => {
                 self.known = session;
                 failed.add_to(attempts);
                 return answer.into_result();
             }
-            Some(Outcome::Abandoned(failed)) => {
+            Some(RequestOutcome::Abandoned(failed)) => {
                 failed.add_to(attempts);
                 return self.tape.abandon().await;
             }
@@ -248,8 +248,8 @@ impl Session for TapedSession {
         let request = AgentRequest::ObjectContext { session: self.number };
         match self.tape.replayed::<Answer<ObjectContext, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);

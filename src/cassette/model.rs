@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Outcome, Request};
+use super::tape::{Request, RequestOutcome};
 use crate::evidence::Usage;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 
@@ -66,11 +66,11 @@ pub async fn ask(tape: &Tape, llm: &dyn Llm, request: &LlmRequest, meter: &Usage
     let asked = ModelRequest { model: llm.name(), request };
     match tape.replayed::<ModelAnswer, UsageSoFar>(party, &asked).await {
         None => {}
-        Some(Outcome::Answered(ModelAnswer { answer, taken })) => {
+        Some(RequestOutcome::Answered(ModelAnswer { answer, taken })) => {
             taken.set(meter);
             return answer.into_result();
         }
-        Some(Outcome::Abandoned(taken)) => {
+        Some(RequestOutcome::Abandoned(taken)) => {
             taken.set(meter);
             return tape.abandon().await;
         }

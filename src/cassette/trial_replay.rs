@@ -14,7 +14,7 @@ use super::difference::nearest;
 use super::line::{Exchange, Party};
 use super::reading::{TrialExchanges, digest};
 use super::recorder::cleared_request;
-use super::tape::{Outcome, Stopped};
+use super::tape::{RequestOutcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
@@ -72,7 +72,11 @@ impl TrialReplay {
     ///
     /// # Errors
     /// There is none: the error names the nearest one.
-    pub(super) fn answer<A, P>(&self, with: Party, request: &impl Serialize) -> Result<Outcome<A, P>, UnrecordedError>
+    pub(super) fn answer<A, P>(
+        &self,
+        with: Party,
+        request: &impl Serialize,
+    ) -> Result<RequestOutcome<A, P>, UnrecordedError>
     where
         A: DeserializeOwned,
         P: DeserializeOwned,
@@ -89,10 +93,10 @@ impl TrialReplay {
             UnrecordedError::from(CassetteError::Damaged { path: self.path.clone(), line: *line, what })
         };
         match &exchange.answer {
-            Some(answer) => serde_json::from_value(answer.clone()).map(Outcome::Answered).map_err(damaged),
+            Some(answer) => serde_json::from_value(answer.clone()).map(RequestOutcome::Answered).map_err(damaged),
             None => {
                 let known = exchange.abandoned.clone().unwrap_or_default();
-                serde_json::from_value(known).map(Outcome::Abandoned).map_err(damaged)
+                serde_json::from_value(known).map(RequestOutcome::Abandoned).map_err(damaged)
             }
         }
     }
