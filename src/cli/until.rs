@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::compare::ComparedRun;
 use super::keeper::RunSink;
-use crate::compare::{Comparison, Relation, Rules, compare};
+use crate::compare::{Comparison, ComparisonRules, Relation, compare};
 use crate::plan::{Plan, ResumedTrials};
 use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
@@ -24,14 +24,14 @@ pub(super) fn rounds<'a>(
         let Some(repeats) = until.looks.get(place).copied() else { return Ok(None) };
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
-        let decision = decision(&comparisons(&run, Rules::for_run(Some(&until), rng_seed)), repeats, &until);
+        let decision = decision(&comparisons(&run, ComparisonRules::for_run(Some(&until), rng_seed)), repeats, &until);
         Ok(decision.map(|decision| RepeatsEnded { repeats, decision }))
     };
     Rounds { lanes, ended: Box::new(ended) }
 }
 
 /// Each model beside the first one.
-fn comparisons(run: &ComparedRun, rules: Rules) -> Vec<Comparison> {
+fn comparisons(run: &ComparedRun, rules: ComparisonRules) -> Vec<Comparison> {
     let mut models = run.models.iter().map(|(side, scores)| (side, scores));
     let Some(first) = models.next() else { return Vec::new() };
     compare(&models.map(|other| [first, other]).collect::<Vec<_>>(), rules)

@@ -11,7 +11,9 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::team;
-use crate::compare::{Comparison, Relation, RuleDifference, Rules, ScoredSide, Scores, Side, compare as compared};
+use crate::compare::{
+    Comparison, ComparisonRules, Relation, RuleDifference, ScoredSide, Scores, Side, compare as compared,
+};
 use crate::record::Verdict;
 use crate::report;
 use crate::store::Store;
@@ -111,11 +113,11 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
 }
 
 /// The rules: those of the run where its own models are compared and repetitions were added until they differ.
-fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> Rules {
+fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> ComparisonRules {
     let until = runs.first().filter(|_| runs.len() == 1).and_then(|run| run.until.as_ref());
-    let usual = Rules::default();
-    let rules = Rules::for_run(until, usual.rng_seed);
-    if args.min_effect == usual.min_effect { rules } else { Rules { min_effect: args.min_effect, ..rules } }
+    let usual = ComparisonRules::default();
+    let rules = ComparisonRules::for_run(until, usual.rng_seed);
+    if args.min_effect == usual.min_effect { rules } else { ComparisonRules { min_effect: args.min_effect, ..rules } }
 }
 
 /// The exit status: a side that is worse outweighs one of which nothing is shown.

@@ -17,7 +17,7 @@ use super::super::error::{CliError, RefusedJob};
 use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
-use super::super::signals::{Kept, Signals};
+use super::super::signals::{FinishedPart, Signals};
 use super::super::steps;
 use super::again::Regrader;
 use super::earlier::{EarlierAnswers, PendingQuestions, PendingWork, ReusePolicy};
@@ -125,7 +125,7 @@ impl JudgeSession<'_> {
         let NewGrading { number, path, journal } = run.new_grading()?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
-        self.signals.kept_at(Kept {
+        self.signals.kept_at(FinishedPart {
             text: format!("ended at once: what {judge} answered is kept in {shown}"),
             write: Arc::new(|| None),
             written: Default::default(),
