@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
 use super::scores::{RowPair, TrialScore};
-use super::{ALPHA, Comparison, Rules, Scores};
+use super::{ALPHA, Comparison, ComparisonRules, Scores};
 use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{
@@ -135,7 +135,7 @@ pub struct ComparedScore {
 impl ComparedScore {
     /// Whether the scores that are missing could turn around what the others show: the cases that an agent breaks down on are
     /// not drawn by chance.
-    pub fn is_open_for_missing(&self, rules: Rules) -> bool {
+    pub fn is_open_for_missing(&self, rules: ComparisonRules) -> bool {
         let Some(Interval { low, high }) = self.with_missing else { return false };
         if self.equivalence_p <= rules.alpha {
             return low <= -rules.min_effect || high >= rules.min_effect;
@@ -191,7 +191,7 @@ pub(super) fn compared(
     first: &Scores,
     second: &Scores,
     pairs: &[RowPair],
-    rules: Rules,
+    rules: ComparisonRules,
 ) -> Option<ComparedScore> {
     let (mut sides, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
     for (kind, [one, other]) in values(subject, first, second, pairs) {
@@ -264,7 +264,7 @@ fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pairs: &[RowPa
 
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
 /// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one.
-pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: Rules) {
+pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: ComparisonRules) {
     for is_score in [true, false] {
         let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
         let mut family: Vec<&mut ComparedScore> =
@@ -284,7 +284,7 @@ pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: Rules) {
     }
 }
 
-fn relation(score: &ComparedScore, rules: Rules) -> Relation {
+fn relation(score: &ComparedScore, rules: ComparisonRules) -> Relation {
     if score.is_open_for_missing(rules) {
         Relation::Inconclusive
     } else if score.equivalence_p <= rules.alpha {

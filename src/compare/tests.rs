@@ -38,7 +38,7 @@ fn scores_of_cases(values: &[f64]) -> Scores {
 }
 
 fn one(first: &Scores, second: &Scores) -> Comparison {
-    compare(&[[(&side("a"), first), (&side("b"), second)]], Rules::default()).remove(0)
+    compare(&[[(&side("a"), first), (&side("b"), second)]], ComparisonRules::default()).remove(0)
 }
 
 const BASE: [f64; 8] = [0.5, 0.6, 0.55, 0.7, 0.4, 0.65, 0.5, 0.6];
@@ -176,7 +176,7 @@ fn several_models_are_one_family() {
     let scores = |at: usize| if at == 0 { &second } else { &like };
     let pairs: Vec<[ScoredSide<'_>; 2]> =
         names.iter().enumerate().map(|(at, side)| [(&first, &base), (side, scores(at))]).collect();
-    let found = compare(&pairs, Rules::default());
+    let found = compare(&pairs, ComparisonRules::default());
     assert_eq!(found[0].relation(), Relation::Inconclusive, "{:?}", found[0].scores[0]);
 }
 
@@ -244,7 +244,10 @@ fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
     let found = one(&base, &with(&moved(0.05), 3));
     let score = &found.scores[0];
     assert!(score.adjusted_p < 0.05 && score.difference > 0.02, "{score:#?}");
-    assert_eq!((found.relation(), score.is_open_for_missing(Rules::default())), (Relation::Inconclusive, true));
+    assert_eq!(
+        (found.relation(), score.is_open_for_missing(ComparisonRules::default())),
+        (Relation::Inconclusive, true)
+    );
     let bounds = score.with_missing.unwrap();
     assert!(bounds.low < 0.0 && bounds.high > 0.05, "{bounds:?}");
     // A difference that nothing there could turn around stands.
