@@ -21,7 +21,7 @@ pub(in crate::conversation::guard) struct KnownWord {
 
 /// A set of plain words.
 pub(in crate::conversation::guard) type Words = HashSet<String, BuildHasherDefault<WordHasher>>;
-pub(super) type Table<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
+pub(super) type WordTable<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
 
 /// Fowler-Noll-Vo: short words, all of them ours, are looked up for every word of a conversation.
 #[derive(Default)]
