@@ -80,7 +80,7 @@ impl FigureKind {
 
 /// A figure of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct ConversationFigure {
     /// Which.
     pub kind: FigureKind,
     /// The value for each user turn.
@@ -92,12 +92,12 @@ pub struct Figure {
 }
 
 /// All figures of a conversation. Its number of turns is that of each one's `per_turn`; the agent's greeting is none.
-pub fn figures(turns: &[Turn]) -> Vec<Figure> {
+pub fn figures(turns: &[Turn]) -> Vec<ConversationFigure> {
     FigureKind::ALL.into_iter().map(|kind| figure(kind, turns)).collect()
 }
 
 /// One figure of a conversation.
-pub fn figure(kind: FigureKind, turns: &[Turn]) -> Figure {
+pub fn figure(kind: FigureKind, turns: &[Turn]) -> ConversationFigure {
     let per_turn: Vec<Option<f64>> = turns.iter().filter(|it| !it.is_greeting()).map(|it| kind.of_turn(it)).collect();
     let known: Vec<f64> = per_turn.iter().flatten().copied().collect();
     let total = (!known.is_empty()).then(|| known.iter().sum::<f64>());
@@ -106,7 +106,7 @@ pub fn figure(kind: FigureKind, turns: &[Turn]) -> Figure {
         FigureKind::Seconds => (known.len(), thousandths),
         _ => (known.len(), |mean| mean),
     };
-    Figure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, per_turn }
+    ConversationFigure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, per_turn }
 }
 
 /// The figures of conversations together: of all their turns.
@@ -156,9 +156,9 @@ pub struct FigureDocument {
     pub mean: Option<f64>,
 }
 
-impl From<Figure> for FigureDocument {
-    fn from(figure: Figure) -> FigureDocument {
-        let Figure { kind, total, mean, .. } = figure;
+impl From<ConversationFigure> for FigureDocument {
+    fn from(figure: ConversationFigure) -> FigureDocument {
+        let ConversationFigure { kind, total, mean, .. } = figure;
         FigureDocument { name: kind.key(), adk_name: kind.adk_name(), total, mean }
     }
 }

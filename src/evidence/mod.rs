@@ -31,7 +31,7 @@ pub use change::{Change, ChangeTime, Entity, PropertyChange};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
 pub use fact_use::FactUse;
-pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Token};
+pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ReplyToken, ScoreAlternative};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
