@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::phrase::{label, purpose};
 use super::values::{GeneratedValue, plausible};
-use super::{Goal, UserKnowledge};
+use super::{UserGoal, UserKnowledge};
 use crate::evidence::Condition;
 use crate::metric::trajectory::{ExpectedCall, Rule, RuleKind};
 use crate::tool_list::Tool;
@@ -21,11 +21,11 @@ const WISHES: [&str; 4] = [
 ];
 
 /// A goal for each tool, in their order: with what its arguments need known, in several ways, and with nothing known.
-pub fn goals_of_tools(tools: &[Tool]) -> Vec<Goal> {
+pub fn goals_of_tools(tools: &[Tool]) -> Vec<UserGoal> {
     tools.iter().map(goal).collect()
 }
 
-fn goal(tool: &Tool) -> Goal {
+fn goal(tool: &Tool) -> UserGoal {
     let wish = purpose(&tool.name, &tool.description);
     let mut situations: Vec<UserKnowledge> = Vec::new();
     for variant in 0..MOST_VARIANTS {
@@ -38,7 +38,7 @@ fn goal(tool: &Tool) -> Goal {
         let unknown = not_knowing(tool, &wish, &situations[0]);
         situations.insert(1, unknown);
     }
-    Goal {
+    UserGoal {
         name: tool.name.clone(),
         wishes: WISHES.iter().map(|text| text.replace("{}", &wish)).collect(),
         situations,

@@ -24,7 +24,7 @@ pub use stories::{Stories, StoryCheck, read_stories};
 
 /// A goal of a user.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Goal {
+pub struct UserGoal {
     /// The prefix of the ids of its cases.
     pub name: String,
     /// The wish as a task of the persona, in several wordings.
