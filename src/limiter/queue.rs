@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::controller::{Controller, Decision, InFlight};
+use super::controller::{AdmissionDecision, Controller, InFlight};
 use super::{BackoffPolicy, OnWait, RateLimitHeaders, WaitReason};
 use crate::clock::{Clock, Stopwatch};
 
@@ -77,9 +77,9 @@ impl RateLimiter {
                 controller.request(now, tokens)
             };
             match decision {
-                Decision::Send(in_flight) => return Ok(Permit { limiter: self, in_flight: Some(in_flight) }),
-                Decision::WaitForReply => changed.await,
-                Decision::WaitUntil(moment) => {
+                AdmissionDecision::Send(in_flight) => return Ok(Permit { limiter: self, in_flight: Some(in_flight) }),
+                AdmissionDecision::WaitForReply => changed.await,
+                AdmissionDecision::WaitUntil(moment) => {
                     self.report_wait(now, moment);
                     let wait = Duration::try_from_secs_f64(moment - now).unwrap_or_default();
                     tokio::select! {
