@@ -1,6 +1,6 @@
 //! The mean of a score's alternatives, weighted by their probabilities, as G-Eval takes it (arXiv 2303.16634, section 2.3).
 
-use crate::evidence::{ScoreAlternative, Token};
+use crate::evidence::{ReplyToken, ScoreAlternative};
 
 /// An alternative that is less probable is left out, as DeepEval does.
 const LEAST: f64 = 0.01;
@@ -10,7 +10,7 @@ const TOP: f64 = 10.0;
 
 /// The alternatives of the last `"score"` of a JSON reply, by its tokens: whole numbers from 0 to 10, each with its probability.
 /// None where the score is not one token, or the model tells no alternatives.
-pub fn score_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
+pub fn score_alternatives(tokens: &[ReplyToken]) -> Vec<ScoreAlternative> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let Some(digits) = score_at(&text) else { return Vec::new() };
     let mut end = 0;
@@ -51,12 +51,12 @@ mod tests {
 
     use super::*;
 
-    fn token(text: &str, alternatives: &[(&str, f64)]) -> Token {
+    fn token(text: &str, alternatives: &[(&str, f64)]) -> ReplyToken {
         let alternative = |(text, probability): &(&str, f64)| ((*text).to_owned(), probability.ln());
-        Token { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
+        ReplyToken { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
     }
 
-    fn reply(score: &[Token]) -> Vec<Token> {
+    fn reply(score: &[ReplyToken]) -> Vec<ReplyToken> {
         let before = token("{\"verdicts\":[{\"reason\":\"a \\\"score\\\": 3\",\"", &[]);
         let mut tokens = vec![before, token("score", &[]), token("\": ", &[])];
         tokens.extend_from_slice(score);
@@ -97,7 +97,7 @@ mod tests {
 
         #[test]
         fn no_tokens_break_it(texts in prop::collection::vec("[\"score: 0-9.é]{0,8}", 0..8)) {
-            let tokens: Vec<Token> = texts.iter().map(|text| token(text, &[("5", 0.5)])).collect();
+            let tokens: Vec<ReplyToken> = texts.iter().map(|text| token(text, &[("5", 0.5)])).collect();
             score_alternatives(&tokens);
         }
     }

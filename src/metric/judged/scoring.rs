@@ -3,7 +3,7 @@
 use super::metric::item_of;
 use super::reply::read_verdicts;
 use super::samples::{self, Samples};
-use super::{JudgeItem, JudgeMeasure, JudgedMetric, Scale, Verdict, VerdictError, alternatives};
+use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, VerdictError, alternatives};
 use crate::evidence::{Judgement, ScoreAlternative};
 use crate::metric::tasks::GOOD_ABOVE;
 use crate::metric::{MetricInput, ReplyError};
@@ -20,14 +20,14 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
         let shown = options.needs_evidence().then(|| self.shown(input));
-        let check = |verdict: Verdict| {
+        let check = |verdict: ItemVerdict| {
             let problem = shown.as_ref().and_then(|shown| shown.problem(&verdict, item_of(&verdict, &items)));
             match problem {
-                Some(problem) => Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict },
+                Some(problem) => ItemVerdict { decision: Err(VerdictError::Evidence(problem)), ..verdict },
                 None => verdict,
             }
         };
-        let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
+        let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<ItemVerdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
             let alternatives = if self.measure.is_weighted() { alternatives } else { &[] };
             Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
@@ -119,10 +119,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 }
 
 /// Replaces a score by the mean of all scores that the judge could have given, by their probabilities.
-fn weighted(verdict: Verdict, alternatives: &[ScoreAlternative]) -> Verdict {
+fn weighted(verdict: ItemVerdict, alternatives: &[ScoreAlternative]) -> ItemVerdict {
     let Ok(Some(score)) = verdict.decision else { return verdict };
     let Some(mean) = alternatives::weighted(alternatives, score.get() * 10.0) else { return verdict };
     let reason =
         format!("{} ({:.0} of 10, {mean:.2} by the probabilities of all scores)", verdict.reason, score.get() * 10.0);
-    Verdict { reason, decision: Ok(Some(Score::clamped(mean / 10.0))), ..verdict }
+    ItemVerdict { reason, decision: Ok(Some(Score::clamped(mean / 10.0))), ..verdict }
 }
