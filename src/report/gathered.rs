@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{count, plain};
-use crate::compare::{Comparison, Rules, Scores, Side, compare};
+use crate::compare::{Comparison, ComparisonRules, Scores, Side, compare};
 use crate::evidence::{Ending, Evidence, Observed};
 use crate::record::{Provenance, Tally, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
@@ -37,7 +37,7 @@ pub struct Gathered {
     /// The most conversations that were open meanwhile.
     pub(super) open: u32,
     /// The dimensions that have parts, in the order of the scorecards.
-    pub(super) measured: Vec<Measured>,
+    pub(super) measured: Vec<GatheredDimension>,
     /// How many verdicts there are that several judges, or several samples of one, disagree on.
     pub(super) unstable: usize,
     /// How many good marks rest on no word of the agent.
@@ -54,7 +54,7 @@ pub struct Gathered {
 
 /// A dimension that has parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Measured {
+pub(super) struct GatheredDimension {
     pub(super) name: String,
     /// Whether its parts are assertions, which hold or fail.
     pub(super) holds: bool,
@@ -62,11 +62,11 @@ pub(super) struct Measured {
     pub(super) is_block: bool,
 }
 
-impl Measured {
-    fn new(dimension: &Dimension) -> Measured {
+impl GatheredDimension {
+    fn new(dimension: &Dimension) -> GatheredDimension {
         let metric = dimension.metric();
         let is_block = !["tasks", "tone", "assertions"].contains(&metric);
-        Measured { name: dimension.name.clone(), holds: metric == "assertions", is_block }
+        GatheredDimension { name: dimension.name.clone(), holds: metric == "assertions", is_block }
     }
 
     /// The noun for one of its parts.
@@ -256,7 +256,7 @@ impl Gathered {
         let mut sides = self.sides.iter().map(|(side, scores)| (side, scores));
         let Some(first) = sides.next() else { return Vec::new() };
         let pairs: Vec<_> = sides.map(|other| [first, other]).collect();
-        compare(&pairs, Rules::for_run(provenance.until.as_ref(), provenance.rng_seed))
+        compare(&pairs, ComparisonRules::for_run(provenance.until.as_ref(), provenance.rng_seed))
     }
 
     /// Takes in a trial; `group` is the place of its group.
@@ -295,7 +295,7 @@ impl Gathered {
             if dimension.items.is_empty() {
                 continue;
             }
-            let measured = Measured::new(dimension);
+            let measured = GatheredDimension::new(dimension);
             if !self.measured.contains(&measured) {
                 self.measured.push(measured);
             }

@@ -9,7 +9,9 @@ use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plai
 use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
-use crate::trend::{Change, ExclusionReason, InvalidTrials, Night, NightModel, Pattern, Series, SuspectedFlake, Trend};
+use crate::trend::{
+    ExclusionReason, FlakePattern, InvalidTrials, LevelChange, Night, NightModel, Series, SuspectedFlake, Trend,
+};
 
 /// The most rule differences that are listed.
 const MAX_LISTED: usize = 3;
@@ -183,7 +185,7 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
     all
 }
 
-fn change(change: &Change) -> Sentence {
+fn change(change: &LevelChange) -> Sentence {
     let shift = &change.shift;
     let interval = shift.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();
     let paint = if shift.difference < 0.0 { Ink::bad } else { Ink::good };
@@ -244,9 +246,9 @@ fn flake(flake: &SuspectedFlake) -> Row {
     };
     let sources: Vec<String> = suspected.iter().map(|it| format!("{} {}", it.source.label(), it.count)).collect();
     let (flips, words) = match flake.pattern {
-        Pattern::Flips => (flake.flips().to_string(), sources.join(", ")),
-        Pattern::FailsSince => ("fails since".to_owned(), sources.join(", ")),
-        Pattern::PassesSince => ("passes since".to_owned(), sources.join(", ")),
+        FlakePattern::Flips => (flake.flips().to_string(), sources.join(", ")),
+        FlakePattern::FailsSince => ("fails since".to_owned(), sources.join(", ")),
+        FlakePattern::PassesSince => ("passes since".to_owned(), sources.join(", ")),
     };
     let cell = |text: String| -> Cell { (Ink::unpainted, text) };
     Row {

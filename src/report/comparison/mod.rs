@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, Excluded, Relation, Rules, Side, Subject};
+use crate::compare::{
+    Bridge, ComparedScore, Comparison, ComparisonRules, Divergence, Excluded, Relation, Side, Subject,
+};
 use crate::statistics::Interval;
 use reserves::{open_text, reserves};
 
@@ -21,7 +23,7 @@ pub struct Compared<'a> {
     /// How the older run was judged again, where it was.
     pub bridge: Option<&'a Bridge>,
     /// The rules of the comparison.
-    pub rules: Rules,
+    pub rules: ComparisonRules,
 }
 
 /// The comparisons for a terminal.
@@ -60,7 +62,7 @@ fn bridge_text(bridge: &Bridge) -> String {
     format!("The scores of {run} are those that it has by the job of {by}{judge}, not those of its own night.{lost}")
 }
 
-fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool) {
+fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfolded: bool) {
     let [first, second] = names(&comparison.first, &comparison.second);
     let Some(score) = comparison.scores.first() else {
         page.lead(
@@ -115,14 +117,14 @@ fn divergence_text(divergence: &Divergence) -> String {
 }
 
 /// The level of the intervals: `95 %`, or more where each is one of several looks.
-pub(super) fn level_text(rules: Rules) -> String {
+pub(super) fn level_text(rules: ComparisonRules) -> String {
     let percent = (1.0 - rules.alpha) * 100.0;
     if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// The reason for the level, where it is not the usual one.
-pub(super) fn looks_text(rules: Rules) -> Option<String> {
-    (rules.alpha < Rules::default().alpha).then(|| {
+pub(super) fn looks_text(rules: ComparisonRules) -> Option<String> {
+    (rules.alpha < ComparisonRules::default().alpha).then(|| {
         let (most, level) = (p_value_text(rules.alpha), level_text(rules));
         format!("Each look at the scores claims a difference where p is at most {most}, and its intervals cover at {level}: all looks together err in at most 5 of 100 runs.")
     })
@@ -165,7 +167,7 @@ pub(super) fn relation_text(second: &str, first: &str, relation: Relation) -> (P
 }
 
 /// The difference that this rests on, and what would decide it.
-pub(super) fn beside_text(score: &ComparedScore, rules: Rules) -> String {
+pub(super) fn beside_text(score: &ComparedScore, rules: ComparisonRules) -> String {
     let over = match score.over {
         _ if score.cases == 1 => "for this case only".to_owned(),
         _ => format!("over {}", count(score.cases as usize, "case")),

@@ -1,12 +1,12 @@
 //! The basis of a verdict on a score, and the cases or repetitions that would decide it.
 
 use super::{interval_text, looks_text, p_value_text};
-use crate::compare::{ComparedScore, Needed, Relation, Rules};
+use crate::compare::{ComparedScore, ComparisonRules, Needed, Relation};
 use crate::report::numbers::count;
 use crate::statistics::SamplingUnit;
 
 /// The basis of the verdict, and what would decide it, a sentence each.
-pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
+pub(super) fn reserves(score: &ComparedScore, rules: ComparisonRules) -> Vec<String> {
     let mut lines = Vec::new();
     match (score.over, score.degrees) {
         (Some(_), _) if score.interval.is_none() => {
@@ -68,7 +68,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
 }
 
 /// Why it is inconclusive, and what would decide it.
-pub(super) fn open_text(score: &ComparedScore, rules: Rules) -> Vec<String> {
+pub(super) fn open_text(score: &ComparedScore, rules: ComparisonRules) -> Vec<String> {
     if score.is_open_for_missing(rules) {
         let range = score.with_missing.map(interval_text).unwrap_or_default();
         return vec![format!(

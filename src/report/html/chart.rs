@@ -63,11 +63,11 @@ const ROW: f64 = 34.0;
 const MAX_DOTS: usize = 300;
 
 /// Names with values.
-pub(super) type Series = Vec<(String, Vec<f64>)>;
+pub(super) type ChartSeries = Vec<(String, Vec<f64>)>;
 
 /// The reply times of groups of conversations, in milliseconds: a dot a reply, a line at the median. `None` without any.
-pub(super) fn latencies(groups: Series) -> Option<Chart> {
-    let groups: Series = groups.into_iter().filter(|(_, times)| !times.is_empty()).collect();
+pub(super) fn latencies(groups: ChartSeries) -> Option<Chart> {
+    let groups: ChartSeries = groups.into_iter().filter(|(_, times)| !times.is_empty()).collect();
     let longest = groups.iter().flat_map(|(_, times)| times).copied().reduce(f64::max)?;
     let (mut chart, scale) = Chart::with_axis("Reply times", longest, groups.len(), |ms| duration(ms / 1000.0));
     let mut words = Vec::new();

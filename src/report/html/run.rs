@@ -8,7 +8,7 @@ use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_text, verdict_text};
 use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals};
-use super::chart::{self, Chart, Series};
+use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
@@ -199,11 +199,11 @@ impl RunView {
 }
 
 /// A row a group; a row a model and condition where there are too many.
-fn series(run: &Overview, times: Vec<Vec<f64>>) -> Series {
+fn series(run: &Overview, times: Vec<Vec<f64>>) -> ChartSeries {
     let are_few = run.groups.len() <= MAX_ROWS;
     let has_cases = run.groups.windows(2).any(|pair| pair[0].case != pair[1].case);
     let has_models = run.summary.provenance.models.len() > 1;
-    let mut series: Series = Vec::new();
+    let mut series: ChartSeries = Vec::new();
     for (group, times) in run.groups.iter().zip(times) {
         let case = (are_few && has_cases).then(|| plain(&group.case));
         let model = has_models.then(|| plain(&group.model));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::gathered::{Measured, Part, PartResult, Sentences, TrialLocation};
+use super::super::gathered::{GatheredDimension, Part, PartResult, Sentences, TrialLocation};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
@@ -45,7 +45,7 @@ struct FailureRow {
 pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     troubles(page, run);
     let mut shown: Vec<ShownFailures<'_>> = Vec::new();
-    let noun = |dimension: &Measured| FailureCounts { noun: dimension.noun(), ..FailureCounts::default() };
+    let noun = |dimension: &GatheredDimension| FailureCounts { noun: dimension.noun(), ..FailureCounts::default() };
     let mut counts: Vec<FailureCounts> = run.gathered.measured.iter().map(noun).collect();
     let (mut cases, mut whole_cases) = (0, 0);
     for case in run.overview.cases() {

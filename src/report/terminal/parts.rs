@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::gathered::{Measured, Part, PartResult};
+use super::super::gathered::{GatheredDimension, Part, PartResult};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, PassLine, Weight};
@@ -29,7 +29,7 @@ pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
 }
 
 /// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measured), title: &str) {
+fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), title: &str) {
     let parts = run.gathered.parts(case, &dimension.name);
     if parts.is_empty() {
         return;
@@ -70,7 +70,7 @@ pub(super) fn label(part: &Part) -> String {
 }
 
 /// Notes about an assertion that may not depend on the conversation.
-pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &Part) -> Option<Doubt> {
+pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), part: &Part) -> Option<Doubt> {
     if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
         return Some(Doubt { text: words, is_serious: true });
