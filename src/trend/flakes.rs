@@ -45,13 +45,13 @@ pub struct Flake {
     /// When that one started.
     pub since_at: DateTime<Utc>,
     /// How it flips.
-    pub pattern: Pattern,
+    pub pattern: FlakePattern,
 }
 
 /// How a case flips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Pattern {
+pub enum FlakePattern {
     /// Back and forth.
     Flips,
     /// It passed in all nights and fails in all since: more a change of the agent.
@@ -82,7 +82,7 @@ pub fn flakes(nights: &[Night], rules: usize) -> Vec<Flake> {
         }
     }
     let mut flakes: Vec<Flake> = results.into_iter().filter_map(|(key, nights)| flake(key, &nights)).collect();
-    flakes.sort_by_key(|flake| (flake.pattern != Pattern::Flips, std::cmp::Reverse(flake.flips())));
+    flakes.sort_by_key(|flake| (flake.pattern != FlakePattern::Flips, std::cmp::Reverse(flake.flips())));
     flakes
 }
 
@@ -101,11 +101,11 @@ fn flake(key: FlakeKey, nights: &[(&Night, Passed)]) -> Option<Flake> {
     let pattern = match turns.as_slice() {
         [turn] if within == 0 && *turn >= MIN_STABLE_NIGHTS && nights.len() - turn >= MIN_STABLE_NIGHTS => {
             match nights[*turn].1.passed {
-                0 => Pattern::FailsSince,
-                _ => Pattern::PassesSince,
+                0 => FlakePattern::FailsSince,
+                _ => FlakePattern::PassesSince,
             }
         }
-        _ => Pattern::Flips,
+        _ => FlakePattern::Flips,
     };
     let sum = |of: fn(&Passed) -> u32| nights.iter().map(|(_, passes)| of(passes)).sum();
     Some(Flake {

@@ -23,9 +23,9 @@ use crate::evidence::TrialId;
 use crate::record::RunFigures;
 use crate::statistics::FALSE_ALARMS;
 
-pub use flakes::{Flake, FlakeKey, Pattern, flakes};
+pub use flakes::{Flake, FlakeKey, FlakePattern, flakes};
 pub use night::{Night, NightCase, NightModel, Passed};
-pub use series::{Change, ExcludedRun, ExclusionReason, Series, series};
+pub use series::{ExcludedRun, ExclusionReason, LevelChange, Series, series};
 pub use source::{InvalidTrials, Source, SourceCount, Sources};
 
 /// The part of the runs that is looked at.

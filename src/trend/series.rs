@@ -33,7 +33,7 @@ pub struct Series {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<ExcludedRun>,
     /// The changes of its level, oldest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<LevelChange>,
     /// How many nights there are since the last change was shown, or since its beginning.
     pub nights_since: usize,
     /// Whether so few nights can't show a change, however clear it is.
@@ -69,7 +69,7 @@ pub enum ExclusionReason {
 /// A change of the level of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct LevelChange {
     /// The first run after it, which is the most probable one.
     pub since: String,
     /// When that one started.
@@ -154,7 +154,7 @@ impl<'a> Gathered<'a> {
             let end = found.get(place + 1).map_or(scores.len(), |next| next.since);
             let (before, after) = (&scores[point.from..point.since], &scores[point.since..end]);
             let first = self.nights[point.since].0;
-            Some(Change {
+            Some(LevelChange {
                 since: first.run.clone(),
                 since_at: first.started_at,
                 shown_by: self.nights[point.shown_at].0.run.clone(),

@@ -158,7 +158,7 @@ fn a_case_that_flips_differs_from_one_that_broke() {
             rules(0.0),
         );
     }
-    let patterns: Vec<(String, usize, String, Pattern)> = nights
+    let patterns: Vec<(String, usize, String, FlakePattern)> = nights
         .flakes()
         .into_iter()
         .map(|flake| (flake.key.case.clone(), flake.flips(), flake.since.clone(), flake.pattern))
@@ -167,9 +167,9 @@ fn a_case_that_flips_differs_from_one_that_broke() {
     assert_eq!(
         patterns,
         [
-            line("flips", 5, "night1", Pattern::Flips),
-            line("mixed", 1, "night4", Pattern::Flips),
-            line("broke", 1, "night3", Pattern::FailsSince),
+            line("flips", 5, "night1", FlakePattern::Flips),
+            line("mixed", 1, "night4", FlakePattern::Flips),
+            line("broke", 1, "night3", FlakePattern::FailsSince),
         ]
     );
     // By other rules nothing has flipped yet.
