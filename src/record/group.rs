@@ -65,7 +65,7 @@ pub struct DimensionTally {
     /// How much of that sum is of trials in which the agent failed: nothing of it counts for the threshold.
     failed: f64,
     /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
-    pub beside: Option<String>,
+    pub alternative: Option<String>,
     /// The sum of the components with those options.
     pub there: Tally,
 }
@@ -83,7 +83,7 @@ impl DimensionTally {
 
     /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
     pub fn differs(&self) -> Option<(&str, Option<Score>, Option<Score>, bool)> {
-        let name = self.beside.as_deref()?;
+        let name = self.alternative.as_deref()?;
         let (here, there) = (self.tally.mean(), self.there.mean());
         let passes = |tally: &Tally, mean: Option<Score>| {
             tally.missing == 0
@@ -254,7 +254,7 @@ impl TrialGroup {
                     has_items: false,
                     tally,
                     failed: 0.0,
-                    beside: None,
+                    alternative: None,
                     there: Tally::default(),
                 });
                 self.dimensions.len() - 1
@@ -270,7 +270,7 @@ impl TrialGroup {
             }
             known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
             if let Some(beside) = &dimension.beside {
-                known.beside.get_or_insert_with(|| beside.name.clone());
+                known.alternative.get_or_insert_with(|| beside.name.clone());
             }
         }
     }
