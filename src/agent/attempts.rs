@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::outage::excuse;
 use super::{AgentContext, AgentError, AgentErrorKind};
 use crate::clock::Clock;
-use crate::evidence::FailedTry;
+use crate::evidence::FailedAttempt;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::limiter::{AfterRefusal, ConversationLimiter, Permit};
 use crate::retry::{Delays, retry_after};
@@ -14,7 +14,7 @@ use crate::retry::{Delays, retry_after};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Attempts {
     /// The failed attempts, in order, the last one too.
-    pub failures: Vec<FailedTry>,
+    pub failures: Vec<FailedAttempt>,
     /// The message was sent again although an earlier attempt may have been received.
     pub maybe_delivered: bool,
 }
@@ -22,7 +22,7 @@ pub struct Attempts {
 impl Attempts {
     /// Records an attempt that failed, and how long it took.
     pub(super) fn failed(&mut self, error: &AgentError, maybe_received: bool, took_ms: Option<f64>) {
-        self.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error.message.clone(), maybe_received) });
+        self.failures.push(FailedAttempt { took_ms, ..FailedAttempt::untimed(error.message.clone(), maybe_received) });
     }
 }
 
@@ -187,7 +187,7 @@ impl<'a> Retries<'a> {
     pub(super) fn instead(&mut self, failure: &AttemptFailure, what: &str) {
         let error = format!("{}; {what}", failure.error.message);
         let took_ms = self.delays.lap_ms();
-        self.attempts.failures.push(FailedTry { took_ms, ..FailedTry::untimed(error, failure.maybe_received) });
+        self.attempts.failures.push(FailedAttempt { took_ms, ..FailedAttempt::untimed(error, failure.maybe_received) });
     }
 
     /// Records a failed attempt and waits for the next one; meanwhile it is checked whether something else was down.

@@ -88,13 +88,13 @@ pub trait Session: Send {
     fn id(&self) -> &str;
 
     /// Whether opening it has shown that the agent is there. It has not where nothing is sent before the first message.
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         true
     }
 
     /// Whether it is known that this is the agent: a server that opens a session is; a program that was started and never
     /// printed a line may be any other.
-    fn has_shown_itself(&self) -> bool {
+    fn has_agent_output(&self) -> bool {
         true
     }
 

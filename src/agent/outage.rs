@@ -34,7 +34,7 @@ impl OutageCheck {
 
     /// The outage because of which an attempt that has just failed does not count.
     pub async fn excuse(&self, error: &AgentError) -> Option<String> {
-        if error.kind == AgentErrorKind::NoDescriptor || descriptors::none_left() {
+        if error.kind == AgentErrorKind::NoDescriptor || descriptors::are_exhausted() {
             return Some(descriptors::NONE_LEFT.to_owned());
         }
         if error.kind == AgentErrorKind::NoNetwork {

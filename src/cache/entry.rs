@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::evidence::{Token, Usage};
+use crate::evidence::{ReplyToken, Usage};
 use crate::llm::LlmReply;
 
 /// The version of the format.
@@ -36,12 +36,12 @@ pub(super) struct KeptReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<ReplyToken>,
 }
 
 /// Why an entry can't be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum EntryError {
+pub(super) enum CacheEntryError {
     #[error("can't be read ({0})")]
     Unreadable(#[from] io::Error),
     #[error("is damaged: it is not what was written")]
@@ -70,18 +70,18 @@ impl CacheEntry {
     }
 
     /// Reads the text of a file; `None` for one that a newer version wrote.
-    pub(super) fn from_text(bytes: &[u8], key: &str) -> Result<Option<CacheEntry>, EntryError> {
-        let text = std::str::from_utf8(bytes).map_err(|_| EntryError::Damaged)?;
-        let (line, digest) = text.split_once('\n').ok_or(EntryError::Damaged)?;
+    pub(super) fn from_text(bytes: &[u8], key: &str) -> Result<Option<CacheEntry>, CacheEntryError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| CacheEntryError::Damaged)?;
+        let (line, digest) = text.split_once('\n').ok_or(CacheEntryError::Damaged)?;
         if digest.strip_suffix('\n') != Some(sha256(line).as_str()) {
-            return Err(EntryError::Damaged);
+            return Err(CacheEntryError::Damaged);
         }
-        let read = |_| EntryError::Damaged;
+        let read = |_| CacheEntryError::Damaged;
         if serde_json::from_str::<Versioned>(line).map_err(read)?.version > VERSION {
             return Ok(None);
         }
         let entry: CacheEntry = serde_json::from_str(line).map_err(read)?;
-        if entry.key == key { Ok(Some(entry)) } else { Err(EntryError::Damaged) }
+        if entry.key == key { Ok(Some(entry)) } else { Err(CacheEntryError::Damaged) }
     }
 }
 

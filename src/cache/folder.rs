@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
-use super::entry::{CacheEntry, EntryError};
+use super::entry::{CacheEntry, CacheEntryError};
 use crate::evidence::Usage;
 
 const ENDING: &str = "ndjson";
@@ -44,7 +44,7 @@ pub struct CacheRow {
 
 /// Everything that is kept.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Listing {
+pub struct CacheListing {
     /// A row for each model and address.
     pub rows: Vec<CacheRow>,
     /// Files that can't be used.
@@ -100,7 +100,7 @@ impl CacheFolder {
     }
 
     /// The reply that is kept under a key; `None` where there is none, or one of a newer version.
-    pub(super) fn read(&self, key: &str) -> Result<Option<CacheEntry>, EntryError> {
+    pub(super) fn read(&self, key: &str) -> Result<Option<CacheEntry>, CacheEntryError> {
         match fs::read(self.path_of(key)) {
             Ok(bytes) => CacheEntry::from_text(&bytes, key),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -124,7 +124,7 @@ impl CacheFolder {
     ///
     /// # Errors
     /// The folder can't be read; one that is not there holds nothing.
-    pub fn list(&self) -> io::Result<Listing> {
+    pub fn list(&self) -> io::Result<CacheListing> {
         let (mut rows, mut damaged) = (BTreeMap::<(String, String), CacheRow>::new(), Vec::new());
         for Found { path, bytes, entry } in self.files()? {
             let Some(CacheEntry { model, address, at, usage, .. }) = entry else {
@@ -144,7 +144,7 @@ impl CacheFolder {
             (row.oldest, row.newest) = (row.oldest.min(at), row.newest.max(at));
         }
         damaged.sort();
-        Ok(Listing { rows: rows.into_values().collect(), damaged })
+        Ok(CacheListing { rows: rows.into_values().collect(), damaged })
     }
 
     /// Removes the replies that the rules name, what can't be used, and files that were never finished.

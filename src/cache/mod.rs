@@ -12,7 +12,7 @@ mod entry;
 mod folder;
 mod judge;
 
-pub use folder::{CacheFolder, CacheRow, Listing, PruneRules, Pruned};
+pub use folder::{CacheFolder, CacheListing, CacheRow, PruneRules, Pruned};
 pub use judge::CachedJudge;
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use chrono::{DateTime, Utc};
 use crate::clock::Clock;
 use crate::llm::{Llm, LlmReply, LlmRequest};
 use crate::secret::Redactor;
-use entry::{CacheEntry, EntryError, KeptReply};
+use entry::{CacheEntry, CacheEntryError, KeptReply};
 
 /// How many damaged entries are named.
 const NAMED: usize = 3;
@@ -44,7 +44,7 @@ struct OpenCache {
 /// The trouble with the cache itself.
 #[derive(Default)]
 struct Troubles {
-    damaged: Vec<(PathBuf, EntryError)>,
+    damaged: Vec<(PathBuf, CacheEntryError)>,
     unwritten: usize,
     /// The first of them.
     why_unwritten: Option<String>,

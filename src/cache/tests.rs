@@ -93,7 +93,7 @@ async fn a_reply_at_another_temperature_or_with_a_secret_is_not_kept() {
         ..ask(&Counting::default(), &Cache::OFF, "a").await
     };
     cache(&folder, 1).keep(&judge, &request("a"), &reply).await;
-    assert_eq!(CacheFolder::beside(folder.path()).list().unwrap(), Listing::default());
+    assert_eq!(CacheFolder::beside(folder.path()).list().unwrap(), CacheListing::default());
 }
 
 #[tokio::test]
@@ -214,13 +214,13 @@ async fn pruning_removes_by_age_model_and_size_and_what_is_damaged() {
         let by_model = PruneRules { model: Some(model.to_owned()), ..PruneRules::default() };
         assert_eq!(store.prune(&by_model, day(5)).unwrap().left, 0);
     }
-    assert_eq!(store.list().unwrap(), Listing::default());
+    assert_eq!(store.list().unwrap(), CacheListing::default());
 }
 
 #[test]
 fn a_folder_that_is_not_there_holds_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = CacheFolder::beside(&folder.path().join("nowhere"));
-    assert_eq!(store.list().unwrap(), Listing::default());
+    assert_eq!(store.list().unwrap(), CacheListing::default());
     assert_eq!(store.prune(&PruneRules::default(), day(1)).unwrap(), Pruned::default());
 }

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Outcome, Request};
+use super::tape::{Request, RequestOutcome};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::{FailedTry, Message, ObjectContext};
+use crate::evidence::{FailedAttempt, Message, ObjectContext};
 
 /// The session that is opened, with its context.
 #[derive(Debug, Clone, Serialize)]
@@ -64,7 +64,7 @@ enum AgentRequest<'a> {
 /// The facts about a session that are known without asking for them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Known {
+struct SessionFacts {
     id: String,
     is_met: bool,
     has_shown_itself: bool,
@@ -72,10 +72,10 @@ struct Known {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SayAnswer {
+struct SayOutcome {
     #[serde(flatten)]
     answer: Answer<Reply, AgentError>,
-    session: Known,
+    session: SessionFacts,
     #[serde(flatten)]
     attempts: Failed,
 }
@@ -85,7 +85,7 @@ struct SayAnswer {
 #[serde(rename_all = "camelCase")]
 struct Failed {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    failures: Vec<FailedTry>,
+    failures: Vec<FailedAttempt>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     maybe_delivered: bool,
 }
@@ -118,8 +118,8 @@ impl Agent for TapedAgent {
         let request = AgentRequest::PrepareMemory;
         match self.tape.replayed::<Answer<(), AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let agent = self.agent.as_ref().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -143,10 +143,10 @@ impl Agent for TapedAgent {
             known,
             session,
         };
-        match self.tape.replayed::<Answer<Known, AgentError>, ()>(self.party, &request).await {
+        match self.tape.replayed::<Answer<SessionFacts, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return Ok(Box::new(taped(answer.into_result()?, None))),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let agent = self.agent.as_ref().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -157,9 +157,9 @@ impl Agent for TapedAgent {
     }
 }
 
-fn known(session: &dyn Session) -> Known {
+fn known(session: &dyn Session) -> SessionFacts {
     let id = session.id().to_owned();
-    Known { id, is_met: session.is_met(), has_shown_itself: session.has_shown_itself() }
+    SessionFacts { id, is_met: session.is_agent_confirmed(), has_shown_itself: session.has_agent_output() }
 }
 
 /// A session with the tape of a trial.
@@ -169,19 +169,19 @@ struct TapedSession {
     /// Which session of the trial, counted from 1.
     number: u32,
     turn: u32,
-    known: Known,
+    known: SessionFacts,
     /// `None` in replay.
     session: Option<Box<dyn Session>>,
 }
 
 /// A message that is under way; the attempts that failed are recorded with it where it is dropped.
-struct UnderWay<'a> {
+struct PendingMessage<'a> {
     recorded: Option<Request>,
     attempts: &'a mut Attempts,
     before: usize,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingMessage<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
             recorded.abandoned(&Failed::since(self.attempts, self.before));
@@ -195,20 +195,20 @@ impl Session for TapedSession {
         &self.known.id
     }
 
-    fn is_met(&self) -> bool {
-        self.session.as_ref().map_or(self.known.is_met, |session| session.is_met())
+    fn is_agent_confirmed(&self) -> bool {
+        self.session.as_ref().map_or(self.known.is_met, |session| session.is_agent_confirmed())
     }
 
-    fn has_shown_itself(&self) -> bool {
-        self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_shown_itself())
+    fn has_agent_output(&self) -> bool {
+        self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_agent_output())
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         let request = AgentRequest::Greeting { session: self.number };
         match self.tape.replayed::<Answer<Option<Reply>, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);
@@ -220,26 +220,26 @@ impl Session for TapedSession {
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.turn += 1;
         let request = AgentRequest::Say { session: self.number, turn: self.turn, message };
-        match self.tape.replayed::<SayAnswer, Failed>(self.party, &request).await {
+        match self.tape.replayed::<SayOutcome, Failed>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(SayAnswer { answer, session, attempts: failed })) => {
+            Some(RequestOutcome::Answered(SayOutcome { answer, session, attempts: failed })) => {
                 self.known = session;
                 failed.add_to(attempts);
                 return answer.into_result();
             }
-            Some(Outcome::Abandoned(failed)) => {
+            Some(RequestOutcome::Abandoned(failed)) => {
                 failed.add_to(attempts);
                 return self.tape.abandon().await;
             }
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = Some(self.tape.request(self.party, &request));
-        let mut under_way = UnderWay { recorded, before: attempts.failures.len(), attempts };
+        let mut under_way = PendingMessage { recorded, before: attempts.failures.len(), attempts };
         let reply = session.say(message, under_way.attempts).await;
         let failed = Failed::since(under_way.attempts, under_way.before);
         if let Some(recorded) = under_way.recorded.take() {
             let session = known(session.as_ref());
-            recorded.answered(&SayAnswer { answer: reply.clone().into(), session, attempts: failed });
+            recorded.answered(&SayOutcome { answer: reply.clone().into(), session, attempts: failed });
         }
         reply
     }
@@ -248,8 +248,8 @@ impl Session for TapedSession {
         let request = AgentRequest::ObjectContext { session: self.number };
         match self.tape.replayed::<Answer<ObjectContext, AgentError>, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let session = self.session.as_mut().ok_or_else(absent)?;
         let recorded = self.tape.request(self.party, &request);

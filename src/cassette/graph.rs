@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::Outcome;
+use super::tape::RequestOutcome;
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters, Table, Value};
 
 /// A graph with the tape of a trial.
@@ -70,8 +70,8 @@ impl TapedGraph {
         let request = GraphRequest { call, statement, parameters: relevant(statement, parameters) };
         match self.tape.replayed::<TableAnswer, ()>(self.party, &request).await {
             None => {}
-            Some(Outcome::Answered(answer)) => return answer.into_result(),
-            Some(Outcome::Abandoned(())) => return self.tape.abandon().await,
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
         }
         let Some(graph) = &self.graph else { return Err(absent()) };
         let recorded = self.tape.request(self.party, &request);

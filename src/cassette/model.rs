@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Outcome, Request};
+use super::tape::{Request, RequestOutcome};
 use crate::evidence::Usage;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 
@@ -19,7 +19,7 @@ struct ModelRequest<'a> {
 /// The usage of a request, over all its tries.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Taken {
+struct UsageSoFar {
     usage: Usage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_failure: Option<String>,
@@ -29,12 +29,12 @@ struct Taken {
 struct ModelAnswer {
     #[serde(flatten)]
     answer: Answer<LlmReply, LlmError>,
-    taken: Taken,
+    taken: UsageSoFar,
 }
 
-impl Taken {
-    fn from_meter(meter: &UsageMeter) -> Taken {
-        Taken { usage: meter.taken(), last_failure: meter.last_failure() }
+impl UsageSoFar {
+    fn from_meter(meter: &UsageMeter) -> UsageSoFar {
+        UsageSoFar { usage: meter.usage(), last_failure: meter.last_failure() }
     }
 
     fn set(self, meter: &UsageMeter) {
@@ -43,15 +43,15 @@ impl Taken {
 }
 
 /// A request that is under way; what it took so far is recorded with it where it is dropped.
-struct UnderWay<'a> {
+struct PendingCall<'a> {
     recorded: Option<Request>,
     meter: &'a UsageMeter,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
-            recorded.abandoned(&Taken::from_meter(self.meter));
+            recorded.abandoned(&UsageSoFar::from_meter(self.meter));
         }
     }
 }
@@ -64,21 +64,21 @@ pub async fn ask(tape: &Tape, llm: &dyn Llm, request: &LlmRequest, meter: &Usage
         LlmRole::Judge => Party::Judge,
     };
     let asked = ModelRequest { model: llm.name(), request };
-    match tape.replayed::<ModelAnswer, Taken>(party, &asked).await {
+    match tape.replayed::<ModelAnswer, UsageSoFar>(party, &asked).await {
         None => {}
-        Some(Outcome::Answered(ModelAnswer { answer, taken })) => {
+        Some(RequestOutcome::Answered(ModelAnswer { answer, taken })) => {
             taken.set(meter);
             return answer.into_result();
         }
-        Some(Outcome::Abandoned(taken)) => {
+        Some(RequestOutcome::Abandoned(taken)) => {
             taken.set(meter);
             return tape.abandon().await;
         }
     }
-    let mut under_way = UnderWay { recorded: Some(tape.request(party, &asked)), meter };
+    let mut under_way = PendingCall { recorded: Some(tape.request(party, &asked)), meter };
     let answer = llm.complete_metered(request, meter).await;
     if let (false, Some(recorded)) = (matches!(tape, Tape::Off), under_way.recorded.take()) {
-        recorded.answered(&ModelAnswer { answer: answer.clone().into(), taken: Taken::from_meter(meter) });
+        recorded.answered(&ModelAnswer { answer: answer.clone().into(), taken: UsageSoFar::from_meter(meter) });
     }
     answer
 }

@@ -12,7 +12,7 @@ use super::{CassetteError, UnrecordedError, VERSION};
 use crate::evidence::TrialId;
 
 /// Reads what all trials share.
-pub(super) fn read_run(path: &Path) -> Result<(RunHeader, Tracks), CassetteError> {
+pub(super) fn read_run(path: &Path) -> Result<(RunHeader, TrialExchanges), CassetteError> {
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(CassetteError::Absent(path.parent().unwrap_or(path).to_path_buf()));
@@ -29,7 +29,7 @@ pub(super) fn read_run(path: &Path) -> Result<(RunHeader, Tracks), CassetteError
 }
 
 /// Reads the file of a trial.
-pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<Tracks, UnrecordedError> {
+pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<TrialExchanges, UnrecordedError> {
     let text = match std::fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(UnrecordedError::NoFile { trial: trial.clone(), path: path.to_path_buf() });
@@ -86,8 +86,8 @@ impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
     }
 
     /// All others, and whether the last one is the end.
-    fn rest(&mut self) -> Result<(Tracks, bool), CassetteError> {
-        let (mut tracks, mut is_whole) = (Tracks::default(), false);
+    fn rest(&mut self) -> Result<(TrialExchanges, bool), CassetteError> {
+        let (mut tracks, mut is_whole) = (TrialExchanges::default(), false);
         while let Some((index, text)) = self.lines.next() {
             match self.parse(index + 1, text)? {
                 _ if is_whole => return Err(self.damaged(index + 1, "this line is behind the end of the recording")),
@@ -107,7 +107,7 @@ pub(super) type Key = (u32, Party, [u8; 32]);
 
 /// The recorded exchanges of a trial, each with its line, and notes.
 #[derive(Default)]
-pub(super) struct Tracks {
+pub(super) struct TrialExchanges {
     pub(super) exchanges: Vec<(usize, Exchange)>,
     /// The places of exchanges that were not replayed yet, by their requests.
     pub(super) next: BTreeMap<Key, VecDeque<usize>>,
@@ -115,7 +115,7 @@ pub(super) struct Tracks {
     pub(super) notes: BTreeMap<(u32, String), Value>,
 }
 
-impl Tracks {
+impl TrialExchanges {
     fn add(&mut self, line: usize, exchange: Exchange) {
         let key = (exchange.attempt, exchange.with, digest(&exchange.request));
         self.next.entry(key).or_default().push_back(self.exchanges.len());

@@ -34,7 +34,7 @@ pub enum Stopped {
 }
 
 /// The outcome of a recorded request.
-pub(super) enum Outcome<A, P> {
+pub(super) enum RequestOutcome<A, P> {
     Answered(A),
     /// It was no longer waited for: what was known then.
     Abandoned(P),
@@ -72,7 +72,7 @@ impl Tape {
 
     /// The recorded answer to a request; `None` where the run is not replayed, and the request is to be made. It never comes
     /// where the request is not recorded: that stops the trial.
-    pub(super) async fn replayed<A, P>(&self, with: Party, request: &impl Serialize) -> Option<Outcome<A, P>>
+    pub(super) async fn replayed<A, P>(&self, with: Party, request: &impl Serialize) -> Option<RequestOutcome<A, P>>
     where
         A: DeserializeOwned,
         P: DeserializeOwned,
@@ -96,8 +96,8 @@ impl Tape {
     ) -> Option<Option<A>> {
         let Tape::Replayed(replay) = self else { return None };
         match replay.answer::<A, Value>(with, request) {
-            Ok(Outcome::Answered(answer)) => Some(Some(answer)),
-            Ok(Outcome::Abandoned(_)) => Some(None),
+            Ok(RequestOutcome::Answered(answer)) => Some(Some(answer)),
+            Ok(RequestOutcome::Abandoned(_)) => Some(None),
             Err(error) => {
                 replay.stop(Stopped::Unrecorded(error.to_string()));
                 Some(None)

@@ -12,32 +12,32 @@ use tokio::sync::Notify;
 
 use super::difference::nearest;
 use super::line::{Exchange, Party};
-use super::reading::{Tracks, digest};
+use super::reading::{TrialExchanges, digest};
 use super::recorder::cleared_request;
-use super::tape::{Outcome, Stopped};
+use super::tape::{RequestOutcome, Stopped};
 use super::{CassetteError, UnrecordedError};
 use crate::secret::Redactor;
 
 /// Called with the number of exchanges that were not replayed, where there are some.
-type LeftOver = dyn FnOnce(usize) + Send + Sync;
+type OnUnusedExchanges = dyn FnOnce(usize) + Send + Sync;
 
 /// Replays one trial.
 pub struct TrialReplay {
     path: PathBuf,
-    tracks: Result<Mutex<Tracks>, UnrecordedError>,
+    tracks: Result<Mutex<TrialExchanges>, UnrecordedError>,
     attempt: AtomicU32,
     redactor: Redactor,
     stopped: Mutex<Option<Stopped>>,
     is_stopped: Notify,
-    left_over: Option<Box<LeftOver>>,
+    left_over: Option<Box<OnUnusedExchanges>>,
 }
 
 impl TrialReplay {
     pub(super) fn new(
         path: PathBuf,
-        tracks: Result<Tracks, UnrecordedError>,
+        tracks: Result<TrialExchanges, UnrecordedError>,
         redactor: Redactor,
-        left_over: Box<LeftOver>,
+        left_over: Box<OnUnusedExchanges>,
     ) -> TrialReplay {
         TrialReplay {
             path,
@@ -72,7 +72,11 @@ impl TrialReplay {
     ///
     /// # Errors
     /// There is none: the error names the nearest one.
-    pub(super) fn answer<A, P>(&self, with: Party, request: &impl Serialize) -> Result<Outcome<A, P>, UnrecordedError>
+    pub(super) fn answer<A, P>(
+        &self,
+        with: Party,
+        request: &impl Serialize,
+    ) -> Result<RequestOutcome<A, P>, UnrecordedError>
     where
         A: DeserializeOwned,
         P: DeserializeOwned,
@@ -89,15 +93,15 @@ impl TrialReplay {
             UnrecordedError::from(CassetteError::Damaged { path: self.path.clone(), line: *line, what })
         };
         match &exchange.answer {
-            Some(answer) => serde_json::from_value(answer.clone()).map(Outcome::Answered).map_err(damaged),
+            Some(answer) => serde_json::from_value(answer.clone()).map(RequestOutcome::Answered).map_err(damaged),
             None => {
                 let known = exchange.abandoned.clone().unwrap_or_default();
-                serde_json::from_value(known).map(Outcome::Abandoned).map_err(damaged)
+                serde_json::from_value(known).map(RequestOutcome::Abandoned).map_err(damaged)
             }
         }
     }
 
-    fn missing(&self, tracks: &Tracks, with: Party, request: &Value) -> UnrecordedError {
+    fn missing(&self, tracks: &TrialExchanges, with: Party, request: &Value) -> UnrecordedError {
         let attempt = self.attempt();
         let of_party = || {
             let is_of_party = |exchange: &Exchange| exchange.attempt == attempt && exchange.with == with;

@@ -17,7 +17,7 @@ use super::signals::Signals;
 use super::steps;
 use crate::evidence::Usage;
 use crate::money::Dollars;
-use crate::plan::HeldTrials;
+use crate::plan::ResumedTrials;
 use crate::record::{CanaryCheck, StepsWritten};
 use crate::report;
 
@@ -77,7 +77,7 @@ pub(super) enum Start {
     /// With its first entry, which tells what was found out before.
     New(Checks),
     /// After what was held and spent before.
-    Resumed { held: HeldTrials, spent: (Usage, Dollars), mode: ResumeMode },
+    Resumed { held: ResumedTrials, spent: (Usage, Dollars), mode: ResumeMode },
 }
 
 impl Start {

@@ -12,7 +12,7 @@ use super::grade::can_be_judged;
 use super::outputs::{self, OutputFile, OutputRun};
 use super::printer::Printer;
 use super::resume::resume_command;
-use super::signals::Kept;
+use super::signals::FinishedPart;
 use super::stored::StoredPrompts;
 use crate::record::{Overview, RunSummary, TrialRecord, Verdict};
 use crate::report::{self, Gathered};
@@ -156,7 +156,7 @@ pub(super) fn kept_at_once(
     path: &str,
     (args, files): (&RunArgs, &[OutputFile]),
     context: &Context,
-) -> Kept {
+) -> FinishedPart {
     let show = show_command_text(id, "show what there is", args);
     let text = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
@@ -186,7 +186,7 @@ pub(super) fn kept_at_once(
         let runs: Vec<_> = read.iter().map(|(run, prompts, overview)| OutputRun { run, prompts, overview }).collect();
         outputs::write_at_once(&files, &runs).ok()
     };
-    Kept { text, write: Arc::new(write), written }
+    FinishedPart { text, write: Arc::new(write), written }
 }
 
 /// The command with a place for the limits that were reached: the same ones would stop it again. A limit that the job file sets

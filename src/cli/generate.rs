@@ -13,7 +13,7 @@ use super::jobs;
 use super::planning::personas;
 use super::printer::Printer;
 use super::prompts::PromptFiles;
-use crate::generate::{Draft, Goal, Stories, StoryCheck, drafts, goals_of_tools, job_document, read_stories};
+use crate::generate::{Draft, Stories, StoryCheck, UserGoal, drafts, goals_of_tools, job_document, read_stories};
 use crate::job::{self, TemplateCheck};
 use crate::plan::Refusal;
 use crate::report::{count, plain};
@@ -25,7 +25,7 @@ const CHATBOT: &str = "agent";
 /// The source of the cases.
 struct Sources {
     tools: Vec<Tool>,
-    goals: Vec<Goal>,
+    goals: Vec<UserGoal>,
     agents: Vec<String>,
 }
 

@@ -32,29 +32,29 @@ enum Source {
 }
 
 /// The index of a conversation, before it is read.
-pub(super) struct HeldKey {
+pub(super) struct RecordedConversationKey {
     /// The keys by which it is matched.
     pub(super) key: RecordingKey,
     /// Which trial of its own run it was.
     pub(super) own: Option<TrialId>,
 }
 
-/// All conversations of the command.
+/// The recorded conversations that the command reads.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct RecordedConversations {
     sources: Vec<Source>,
     /// Their index, in their order.
-    pub(super) keys: Vec<HeldKey>,
+    pub(super) keys: Vec<RecordedConversationKey>,
     /// Their files, each with what it is.
     pub(super) files: Vec<String>,
     /// Oddities.
     pub(super) warnings: Vec<String>,
 }
 
-impl Held {
+impl RecordedConversations {
     /// Looks through everything that was named.
-    pub(super) fn open(names: &[String], runs: &Path, redactor: &Redactor) -> Result<Held, CliError> {
-        let (mut held, mut problems) = (Held::default(), Vec::new());
+    pub(super) fn open(names: &[String], runs: &Path, redactor: &Redactor) -> Result<RecordedConversations, CliError> {
+        let (mut held, mut problems) = (RecordedConversations::default(), Vec::new());
         for typed in names {
             match held.add(typed, runs, redactor) {
                 Err(CliError::InvalidJobs(of_file)) => problems.extend(of_file),
@@ -65,12 +65,12 @@ impl Held {
     }
 
     /// Conversations that were read already, each with what it is matched by.
-    pub(super) fn given(conversations: Vec<(RecordingKey, Recorded)>) -> Held {
+    pub(super) fn from_conversations(conversations: Vec<(RecordingKey, Recorded)>) -> RecordedConversations {
         let (keys, conversations): (Vec<RecordingKey>, Vec<Recorded>) = conversations.into_iter().unzip();
         let mut files: Vec<String> = keys.iter().map(|key| key.file.display().to_string()).collect();
         files.dedup();
-        let keys = keys.into_iter().map(|key| HeldKey { key, own: None }).collect();
-        Held { sources: vec![Source::Given(conversations)], keys, files, warnings: Vec::new() }
+        let keys = keys.into_iter().map(|key| RecordedConversationKey { key, own: None }).collect();
+        RecordedConversations { sources: vec![Source::Given(conversations)], keys, files, warnings: Vec::new() }
     }
 
     fn add(&mut self, typed: &str, runs: &Path, redactor: &Redactor) -> Result<(), CliError> {
@@ -97,7 +97,8 @@ impl Held {
                 self.warnings.extend(recordings.warnings.iter().map(with_place));
                 self.files
                     .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
-                self.keys.extend(recordings.keys.iter().map(|key| HeldKey { key: key.clone(), own: None }));
+                self.keys
+                    .extend(recordings.keys.iter().map(|key| RecordedConversationKey { key: key.clone(), own: None }));
                 self.sources.push(Source::Files(recordings));
             }
         }
@@ -158,7 +159,7 @@ impl Held {
     }
 }
 
-impl Held {
+impl RecordedConversations {
     /// All of them in which a user says something: what a case can be made of.
     pub(super) fn with_users(self) -> Result<Vec<Recorded>, CliError> {
         let mut conversations = Vec::new();
@@ -193,7 +194,7 @@ impl Conversation {
     }
 }
 
-fn own_key(path: &Path, trial: &TrialRecord) -> HeldKey {
+fn own_key(path: &Path, trial: &TrialRecord) -> RecordedConversationKey {
     let session = trial.evidence.as_ref().map(|evidence| evidence.session_id.clone());
     let (file_stem, file) = (String::new(), path.to_path_buf());
     let key = RecordingKey {

@@ -8,7 +8,7 @@ use super::args::ImportArgs;
 use super::context::Context;
 use super::datasets::{Imported, NOBODY, import_all};
 use super::error::CliError;
-use super::held::Held;
+use super::held::RecordedConversations;
 use super::printer::Printer;
 use super::whole_file;
 use crate::dataset::{self, Dataset};
@@ -74,7 +74,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 
 /// Recorded conversations as a job: what was said is the script, what was done and replied is expected.
 fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
-    let held = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
+    let held = RecordedConversations::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
     let (files, warnings) = (held.files.join(" and "), held.warnings.clone());
     let conversations = held.with_users()?;
     let name = Path::new(trace).file_stem().unwrap_or_default().to_string_lossy().into_owned();

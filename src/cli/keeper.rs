@@ -12,8 +12,8 @@ use crate::record::Entry;
 use crate::run::{self, Durability};
 use crate::store::folder::Journal;
 
-/// Keeps what happens: in the journal first, then on the screen.
-pub(super) struct Keeper {
+/// The sink of a run: entries go to the journal first, then to the screen.
+pub(super) struct RunSink {
     pub(super) journal: Journal,
     pub(super) live: Live,
     /// Lines of entries that may not be written yet.
@@ -23,11 +23,11 @@ pub(super) struct Keeper {
     printer: Arc<Printer>,
 }
 
-impl Keeper {
+impl RunSink {
     /// Keeps entries in this journal.
-    pub(super) fn new(journal: Journal, live: &Live, printer: &Arc<Printer>) -> Keeper {
+    pub(super) fn new(journal: Journal, live: &Live, printer: &Arc<Printer>) -> RunSink {
         let (live, printer) = (live.clone(), printer.clone());
-        Keeper { journal, live, lines: Mutex::default(), showing: Mutex::default(), printer }
+        RunSink { journal, live, lines: Mutex::default(), showing: Mutex::default(), printer }
     }
 
     /// Shows appended entries. Its reader may be slow or gone: nothing else waits for it.
@@ -41,7 +41,7 @@ impl Keeper {
     }
 }
 
-impl run::Sink for Keeper {
+impl run::Sink for RunSink {
     fn append(&self, entry: Entry) -> io::Result<()> {
         let kept = self.journal.append(&entry)?;
         let mut progress = self.live.progress();

@@ -31,7 +31,7 @@ pub(super) fn is_judged(metric: &str) -> bool {
 
 /// Something to ask: the trial's number, the dimension, and the place among its judged parts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Asked {
+struct LabelItem {
     trial: u32,
     metric: String,
     place: usize,
@@ -53,7 +53,7 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
             metrics.insert(dimension.name.clone());
             let parts = judged_parts(dimension);
             for (place, (item, _)) in parts.iter().enumerate() {
-                let asked = Asked { trial: trial.trial.number, metric: dimension.name.clone(), place };
+                let asked = LabelItem { trial: trial.trial.number, metric: dimension.name.clone(), place };
                 let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
                 if own.iter().any(|it| it.is_about(trial.trial.number, &dimension.name, key.as_deref(), turn)) {
                     done.insert(asked.clone());
@@ -74,7 +74,7 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
     // In the same order for everybody and every time, so that people are asked the same and can go on.
     all.sort();
     fastrand::Rng::with_seed(seed(&overview.summary.id)).shuffle(&mut all);
-    let is_selected = |asked: &Asked| args.metric.as_ref().is_none_or(|metric| *metric == asked.metric);
+    let is_selected = |asked: &LabelItem| args.metric.as_ref().is_none_or(|metric| *metric == asked.metric);
     let done_of_these = done.iter().filter(|asked| is_selected(asked)).count();
     all.retain(|asked| is_selected(asked) && !done.contains(asked));
     all.truncate(args.sample.map_or(usize::MAX, |sample| sample as usize));
@@ -89,8 +89,14 @@ pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> R
         count(all.len(), "question")
     ));
     let cases = run.job.as_ref().and_then(|job| Job::restored(job).ok()).map(|job| StoredCases::new(&job));
-    let asking =
-        Asking { by: &args.by, context, printer, run: &run, overview: &overview, cases: cases.unwrap_or_default() };
+    let asking = LabelPrompt {
+        by: &args.by,
+        context,
+        printer,
+        run: &run,
+        overview: &overview,
+        cases: cases.unwrap_or_default(),
+    };
     let answered = asking.ask(&all)?;
     let way = format!("eval-job calibrate {}{}", overview.summary.id, runs_dir_flag(&args.runs.runs_dir));
     printer.note(&format!("{} kept; what they say of the judge: {way}", count(answered, "answer")));
@@ -109,7 +115,7 @@ fn seed(id: &str) -> u64 {
 }
 
 /// The state of asking a person.
-struct Asking<'a> {
+struct LabelPrompt<'a> {
     by: &'a str,
     context: &'a Context,
     printer: &'a Printer,
@@ -125,9 +131,9 @@ enum Answer {
     Quit,
 }
 
-impl Asking<'_> {
+impl LabelPrompt<'_> {
     /// Asks one after the other; returns how many were answered.
-    fn ask(&self, all: &[Asked]) -> Result<usize, CliError> {
+    fn ask(&self, all: &[LabelItem]) -> Result<usize, CliError> {
         let mut answered = 0;
         let mut lines = std::io::stdin().lock().lines();
         for (chunk, first) in all.chunks(CHUNK).zip((0..).step_by(CHUNK)) {

@@ -16,13 +16,13 @@ use super::certificates;
 use super::context::Context;
 use super::datasets::NOBODY;
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::held::Held;
+use super::held::RecordedConversations;
 use super::jobs::Loaded;
 use super::planning::{load_all, surroundings};
 use super::printer::Printer;
 use super::reindex;
 use super::run::{runtime, waiting_line};
-use super::signals::{Kept, Signals};
+use super::signals::{FinishedPart, Signals};
 use super::team;
 use super::whole_file;
 use crate::cache::Cache;
@@ -69,7 +69,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     let NewRun { id, folder, journal } = created;
     let kept = JournalSink(journal.with_redactor(context.redactor().clone()));
     let later = format!("eval-job import --from-trace {id}{}", runs_dir_flag(&args.runs.runs_dir));
-    signals.kept_at(Kept {
+    signals.kept_at(FinishedPart {
         text: format!("ended at once: what was said is kept; a case of it: {later}"),
         write: Arc::new(|| None),
         written: Default::default(),
@@ -150,7 +150,7 @@ fn write(
         };
         return cases::cases(&CasesCommand::Add(add), context, printer).map(drop);
     }
-    let held = Held::open(&[run.to_owned()], &runs.runs_dir, context.redactor())?;
+    let held = RecordedConversations::open(&[run.to_owned()], &runs.runs_dir, context.redactor())?;
     let mut lowered =
         dataset::lower(&Dataset::from_recorded(&job.name, held.with_users()?), &NOBODY.lowering(false)).document;
     lowered["metrics"] = json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);

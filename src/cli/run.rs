@@ -12,7 +12,7 @@ use super::compare::{baseline_check, note_check, recorded_check};
 use super::context::Context;
 use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::keeper::Keeper;
+use super::keeper::RunSink;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
 use super::printer::Printer;
@@ -25,7 +25,7 @@ use super::team;
 use super::until;
 use crate::cassette::Cassette;
 use crate::limiter::{OnWait, WaitReason};
-use crate::plan::{HeldTrials, Plan, Refusal};
+use crate::plan::{Plan, Refusal, ResumedTrials};
 use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
 use crate::run::{self, DescriptorLimit, Engine, RunDeps};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
     let outputs = check_outputs(&args.output, &context.credentials.variables)?;
     certificates::warn(context, printer);
     let runtime = runtime()?;
-    let asked = resume::asked(args)?;
+    let asked = resume::resume_request(args)?;
     let mut plans = {
         let _inside = runtime.enter();
         plan_all(&resume::files(asked.as_ref(), args), FileArgument::job("eval-job run"), &args.plan, context)?
@@ -146,7 +146,7 @@ impl Jobs<'_> {
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
         let resume = resume_command(&id, start.mode(), context);
         signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
-        let keeper = Arc::new(Keeper::new(journal.with_redactor(context.redactor().clone()), &live, printer));
+        let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
             id: id.clone(),
@@ -185,7 +185,7 @@ impl Jobs<'_> {
                 let provenance =
                     Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
                 if found.failures.is_empty() {
-                    let none = HeldTrials::default();
+                    let none = ResumedTrials::default();
                     let rounds = until::rounds(&engine.plan, none, (&folder, &keeper), rng_seed);
                     run::run(engine, provenance, rounds, interrupt).await.map(drop)
                 } else {
@@ -263,7 +263,7 @@ fn read_back(
     mut stored: JournalFile,
     (context, printer): (&Context, &Printer),
 ) -> Result<EndedRun, CliError> {
-    let mut gathered = Gathered::comparing(&stored.planned()?.summary.provenance);
+    let mut gathered = Gathered::new(&stored.planned()?.summary.provenance);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
     if summary_written.is_ok() {

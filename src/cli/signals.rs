@@ -28,12 +28,12 @@ const AT_ONCE: Duration = Duration::from_millis(300);
 pub(super) struct Signals {
     /// Cancelled by the first signal: everything is to end in order.
     pub(super) interrupt: CancellationToken,
-    kept: Arc<Mutex<Option<Kept>>>,
+    kept: Arc<Mutex<Option<FinishedPart>>>,
 }
 
 /// The finished part of a run: what is printed and written when the process is ended at once.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct FinishedPart {
     /// A note with the place where it is kept.
     pub(super) text: String,
     /// Writes the files of `-o` from what is kept. `None` where there are none, or they can't be written.
@@ -50,7 +50,7 @@ impl Signals {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(internal)?;
         let mut asked = {
             let _entered = runtime.enter();
-            Asked::listen().map_err(internal)?
+            TerminationSignals::listen().map_err(internal)?
         };
         let signals = Signals { interrupt: CancellationToken::new(), kept: Arc::default() };
         let listener = signals.clone();
@@ -65,12 +65,12 @@ impl Signals {
     }
 
     /// Sets what is printed and written from now on when the process is ended at once.
-    pub(super) fn kept_at(&self, kept: Kept) {
+    pub(super) fn kept_at(&self, kept: FinishedPart) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
     /// Returns when the process is to end at once.
-    async fn handle(&self, asked: &mut Asked, printer: &Arc<Printer>) {
+    async fn handle(&self, asked: &mut TerminationSignals, printer: &Arc<Printer>) {
         asked.next().await;
         if any_group_is_left() {
             let text = "stopping: the agents that were started are being ended; once more, and they are killed";
@@ -83,7 +83,7 @@ impl Signals {
             asked.next().await;
         }
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(Kept { text, write, written: [done, otherwise] }) = kept {
+        if let Some(FinishedPart { text, write, written: [done, otherwise] }) = kept {
             let is_written = in_thread(move || write()).recv_timeout(AT_ONCE).is_ok_and(|written| written.is_some());
             let files = if is_written { done } else { otherwise };
             // The process is about to end: the words get a moment.
@@ -111,21 +111,21 @@ fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> mp
 
 /// The ways in which a process is asked to end: none is missed once this is made.
 #[cfg(unix)]
-struct Asked([tokio::signal::unix::Signal; 4]);
+struct TerminationSignals([tokio::signal::unix::Signal; 4]);
 
 /// Its number on Linux and macOS.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
 
 #[cfg(unix)]
-impl Asked {
-    fn listen() -> io::Result<Asked> {
+impl TerminationSignals {
+    fn listen() -> io::Result<TerminationSignals> {
         use tokio::signal::unix::{SignalKind, signal};
         let of = |kind: fn() -> SignalKind| signal(kind());
         // A limit on the size of files ends a process without a word, unless it listens: then writing fails, which is reported.
         drop(signal(SignalKind::from_raw(SIGXFSZ))?);
         // Ctrl-\ would end this process alone: started agents are in groups of their own.
-        Ok(Asked([
+        Ok(TerminationSignals([
             of(SignalKind::interrupt)?,
             of(SignalKind::terminate)?,
             of(SignalKind::hangup)?,
@@ -145,12 +145,12 @@ impl Asked {
 }
 
 #[cfg(not(unix))]
-struct Asked;
+struct TerminationSignals;
 
 #[cfg(not(unix))]
-impl Asked {
-    fn listen() -> io::Result<Asked> {
-        Ok(Asked)
+impl TerminationSignals {
+    fn listen() -> io::Result<TerminationSignals> {
+        Ok(TerminationSignals)
     }
 
     async fn next(&mut self) {

@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::compare::ComparedRun;
-use super::keeper::Keeper;
-use crate::compare::{Comparison, Relation, Rules, compare};
-use crate::plan::{HeldTrials, Plan};
+use super::keeper::RunSink;
+use crate::compare::{Comparison, ComparisonRules, Relation, compare};
+use crate::plan::{Plan, ResumedTrials};
 use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
 use crate::store::folder::JournalFile;
@@ -14,8 +14,8 @@ use crate::store::folder::JournalFile;
 /// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run's journal.
 pub(super) fn rounds<'a>(
     plan: &Plan,
-    held: HeldTrials,
-    (folder, keeper): (&'a Path, &'a Keeper),
+    held: ResumedTrials,
+    (folder, keeper): (&'a Path, &'a RunSink),
     rng_seed: u64,
 ) -> Rounds<'a> {
     let looks = plan.looks_left(&held);
@@ -25,14 +25,14 @@ pub(super) fn rounds<'a>(
         let Some(repeats) = looks.get(place).copied() else { return Ok(None) };
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
-        let decision = decision(&comparisons(&run, Rules::for_run(Some(&until), rng_seed)), repeats, &until);
+        let decision = decision(&comparisons(&run, ComparisonRules::for_run(Some(&until), rng_seed)), repeats, &until);
         Ok(decision.map(|decision| RepeatsEnded { repeats, decision }))
     };
     Rounds { lanes, ended: Box::new(ended) }
 }
 
 /// Each model beside the first one.
-fn comparisons(run: &ComparedRun, rules: Rules) -> Vec<Comparison> {
+fn comparisons(run: &ComparedRun, rules: ComparisonRules) -> Vec<Comparison> {
     let mut models = run.models.iter().map(|(side, scores)| (side, scores));
     let Some(first) = models.next() else { return Vec::new() };
     compare(&models.map(|other| [first, other]).collect::<Vec<_>>(), rules)

@@ -21,7 +21,7 @@ struct State {
 
 /// One thing that is under way, until it is dropped.
 #[derive(Debug)]
-pub struct UnderWay(Arc<BusyTime>);
+pub struct BusyGuard(Arc<BusyTime>);
 
 /// One thing that waits in a queue, until it is dropped.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ impl BusyTime {
     }
 
     /// Something begins.
-    pub fn begin(self: &Arc<Self>) -> UnderWay {
+    pub fn begin(self: &Arc<Self>) -> BusyGuard {
         self.change(1);
-        UnderWay(self.clone())
+        BusyGuard(self.clone())
     }
 
     /// Something that is under way begins to wait.
@@ -69,7 +69,7 @@ impl BusyTime {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         self.0.change(-1);
     }

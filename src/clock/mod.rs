@@ -3,7 +3,7 @@
 mod busy;
 mod pause;
 
-pub use busy::{BusyTime, Queued, UnderWay};
+pub use busy::{BusyGuard, BusyTime, Queued};
 pub use pause::{was_paused_lately, watch_for_pauses};
 
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
-//! Where the conversations of a pair part: the first turn in which user or agent differs.
+//! The first turn at which the two conversations of a pair differ, and by whose message.
 
 use serde::Serialize;
 
 use super::Scores;
 use crate::evidence::{Condition, Speaker};
 
-/// Where the conversations of one pair part.
+/// The first turn at which the conversations of one pair differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PairDivergence {

@@ -23,15 +23,15 @@ const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expecte
 /// The prompt of a second model that reads what the persona says before it is sent.
 const REVIEW_PROMPT: &str = "judge/user_message";
 
-/// So many columns of a value are shown.
-const SHOWN: usize = 60;
+/// The most columns of a value that are shown.
+const MAX_VALUE_WIDTH: usize = 60;
 
-/// So many cases that differ are named.
-const CASES: usize = 5;
+/// The most differing cases that are listed.
+const MAX_CASES: usize = 5;
 
 /// The rules of a run.
 #[derive(Debug, Clone, Default)]
-pub struct HeldBy {
+pub struct RunRules {
     /// The parts of the job that must be the same; null where an earlier version kept none.
     job: Value,
     /// The prompts' digests by name.
@@ -73,10 +73,10 @@ impl CaseDigests {
     }
 }
 
-/// Something by which two runs were not held alike.
+/// A difference between the rules of two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct HeldDifference {
+pub struct RuleDifference {
     /// Its place in the job: `scorer.temperature`.
     pub what: String,
     /// The first run's value.
@@ -88,9 +88,9 @@ pub struct HeldDifference {
     pub is_of_judging: bool,
 }
 
-impl HeldBy {
+impl RunRules {
     /// A run of this job.
-    pub fn new(provenance: &Provenance, job: Option<&Value>) -> HeldBy {
+    pub fn new(provenance: &Provenance, job: Option<&Value>) -> RunRules {
         let mut job = job.cloned().unwrap_or_default();
         let mut cases = HashMap::new();
         for case in job.get("cases").and_then(Value::as_array).into_iter().flatten() {
@@ -121,25 +121,29 @@ impl HeldBy {
     }
 
     /// Takes in the cases of a run that was held alike, as far as they are not known.
-    pub fn extend(&mut self, other: &HeldBy) {
+    pub fn extend(&mut self, other: &RunRules) {
         for (case, digest) in &other.cases {
             self.cases.entry(case.clone()).or_insert_with(|| digest.clone());
         }
     }
 
     /// The differences in rules and in the cases that both sides have; none where the runs can be compared.
-    pub fn differences(&self, other: &HeldBy, first: &Scores, second: &Scores) -> Vec<HeldDifference> {
+    pub fn differences(&self, other: &RunRules, first: &Scores, second: &Scores) -> Vec<RuleDifference> {
         self.differences_in(other, first.cases().iter().filter(|case| second.has(case)))
     }
 
     /// The differences in rules and in all cases that both know; none where the runs can be compared.
-    pub fn differences_from(&self, other: &HeldBy) -> Vec<HeldDifference> {
+    pub fn differences_from(&self, other: &RunRules) -> Vec<RuleDifference> {
         let mut cases: Vec<&String> = self.cases.keys().collect();
         cases.sort();
         self.differences_in(other, cases)
     }
 
-    fn differences_in<'a>(&self, other: &HeldBy, shared: impl IntoIterator<Item = &'a String>) -> Vec<HeldDifference> {
+    fn differences_in<'a>(
+        &self,
+        other: &RunRules,
+        shared: impl IntoIterator<Item = &'a String>,
+    ) -> Vec<RuleDifference> {
         let mut found = Vec::new();
         if self.version != other.version {
             found.push(difference("the version of eval-job", &self.version, &other.version));
@@ -162,7 +166,7 @@ impl HeldBy {
             if let Some((_, theirs)) = theirs.filter(|(_, theirs)| theirs != digest) {
                 let is_of_judging = name != REVIEW_PROMPT && of_persona.is_some_and(|own| own != name);
                 let text = difference(&format!("the text of {name}"), short(digest), short(theirs));
-                found.push(HeldDifference { is_of_judging, ..text });
+                found.push(RuleDifference { is_of_judging, ..text });
             }
         }
         let pair = |case: &String| self.cases.get(case).zip(other.cases.get(case));
@@ -175,9 +179,9 @@ impl HeldBy {
             let case_difference = difference(&format!("case {case} ({parts})"), "one text", "another");
             found.push(HeldDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
-        if let Some(more @ [_, ..]) = cases.get(CASES..) {
+        if let Some(more @ [_, ..]) = cases.get(MAX_CASES..) {
             let more_cases = difference(&format!("{} more cases", more.len()), "one text", "another");
-            found.push(HeldDifference { is_of_judging: more.iter().all(is_judged_apart), ..more_cases });
+            found.push(RuleDifference { is_of_judging: more.iter().all(is_judged_apart), ..more_cases });
         }
         found
     }
@@ -235,7 +239,7 @@ fn digest(value: &Value) -> u64 {
 }
 
 /// The places at which two values differ.
-fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<HeldDifference>) {
+fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<RuleDifference>) {
     match (first, second) {
         (Value::Object(one), Value::Object(other)) => {
             let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
@@ -250,10 +254,10 @@ fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<HeldDif
     }
 }
 
-fn difference(what: &str, first: &str, second: &str) -> HeldDifference {
+fn difference(what: &str, first: &str, second: &str) -> RuleDifference {
     let key = what.split('.').next().unwrap_or_default();
     let is_of_judging = OF_JUDGING.contains(&key);
-    HeldDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned(), is_of_judging }
+    RuleDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned(), is_of_judging }
 }
 
 fn shown(value: &Value) -> String {
@@ -262,7 +266,7 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_WIDTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

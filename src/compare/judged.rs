@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::needed::{Needed, needed, repeats_may_decide};
-use super::scores::{Held, RowPair};
-use super::{ALPHA, Comparison, Rules, Scores};
+use super::scores::{RowPair, TrialScore};
+use super::{ALPHA, Comparison, ComparisonRules, Scores};
 use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{
-    Cell, Difference, Interval, Over, Paired, Sums, difference, difference_at_a_look, figure, holm,
+    Cell, Difference, Interval, Paired, SamplingUnit, Sums, difference, difference_at_a_look, figure, holm,
 };
 
 /// All differences of scores.
@@ -93,24 +93,24 @@ pub struct ComparedScore {
     /// The degrees of freedom of Student's t.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degrees: Option<f64>,
-    /// Over what the standard error is computed.
+    /// The unit over which the standard error is computed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<Over>,
+    pub over: Option<SamplingUnit>,
     /// The interval of the difference, at 95 % or what the rules say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// The same by bootstrap-t, where the cases' differences are skewed.
+    /// The bootstrap-t interval, where the differences are skewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skewed_interval: Option<Interval>,
-    /// The chance of such a difference where there is none.
+    /// The p-value (two-sided, Student's t).
     pub p: f64,
-    /// The same among all that are judged with it (Holm); the relation comes from it.
+    /// The p-value after Holm's correction over all comparisons; it decides the relation.
     pub adjusted_p: f64,
-    /// The same by the flip of signs.
+    /// The p-value of the sign-flip (permutation) test.
     pub sign_flip_p: f64,
-    /// The least that the flip of signs can come to with so many cases.
+    /// The smallest p-value that the sign-flip test can have with this number of cases.
     pub least_sign_flip_p: f64,
-    /// The chance of such pairs where the sides differ by as much as matters, though it be by cases that were not seen.
+    /// The p-value of the equivalence test (TOST), allowing for cases that were not sampled.
     pub equivalence_p: f64,
     /// Whether the sides differ by less than matters as far as all cases are like those that were seen.
     pub alike_as_seen: bool,
@@ -136,7 +136,7 @@ pub struct ComparedScore {
 impl ComparedScore {
     /// Whether the scores that are missing could turn around what the others show: the cases that an agent breaks down on are
     /// not drawn by chance.
-    pub fn is_open_for_missing(&self, rules: Rules) -> bool {
+    pub fn is_open_for_missing(&self, rules: ComparisonRules) -> bool {
         let Some(Interval { low, high }) = self.with_missing else { return false };
         if self.equivalence_p <= rules.alpha {
             return low <= -rules.min_effect || high >= rules.min_effect;
@@ -192,7 +192,7 @@ pub(super) fn compared(
     first: &Scores,
     second: &Scores,
     pairs: &[RowPair],
-    rules: Rules,
+    rules: ComparisonRules,
 ) -> Option<ComparedScore> {
     let (mut sides, mut apart) = ([SideMeans::default(), SideMeans::default()], SideMeans::default());
     for (kind, [one, other]) in values(subject, first, second, pairs) {
@@ -247,10 +247,12 @@ pub(super) fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pai
             continue;
         }
         let bounds = match (first.held(subject, rows[0]), second.held(subject, rows[1])) {
-            (Held::NotApplicable, _) | (_, Held::NotApplicable) | (Held::Planned, Held::Planned) => continue,
-            (Held::Scored(one), Held::Scored(other)) => [other - one, other - one],
-            (Held::Scored(one), _) => [-one, 1.0 - one],
-            (_, Held::Scored(other)) => [other - 1.0, other],
+            (TrialScore::NotApplicable, _)
+            | (_, TrialScore::NotApplicable)
+            | (TrialScore::Planned, TrialScore::Planned) => continue,
+            (TrialScore::Scored(one), TrialScore::Scored(other)) => [other - one, other - one],
+            (TrialScore::Scored(one), _) => [-one, 1.0 - one],
+            (_, TrialScore::Scored(other)) => [other - 1.0, other],
             _ => [-1.0, 1.0],
         };
         is_missing |= bounds[0] < bounds[1];
@@ -263,7 +265,7 @@ pub(super) fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pai
 
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
 /// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one.
-pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
+pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: ComparisonRules) {
     for is_score in [true, false] {
         let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
         let mut family: Vec<&mut ComparedScore> =
@@ -283,7 +285,7 @@ pub(super) fn settle(comparisons: &mut [Comparison], rules: Rules) {
     }
 }
 
-fn relation(score: &ComparedScore, rules: Rules) -> Relation {
+fn relation(score: &ComparedScore, rules: ComparisonRules) -> Relation {
     if score.is_open_for_missing(rules) {
         Relation::Inconclusive
     } else if score.equivalence_p <= rules.alpha {

@@ -34,7 +34,7 @@ pub const ALPHA: f64 = 0.05;
 
 /// Under what rules sides are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rules {
+pub struct ComparisonRules {
     /// The least difference that matters, above 0 and up to 1. Within it both sides are the same.
     pub min_effect: f64,
     /// Draws flips of signs and bootstraps.
@@ -44,22 +44,22 @@ pub struct Rules {
     pub alpha: f64,
 }
 
-impl Rules {
+impl ComparisonRules {
     /// Whether it is one of several looks at a run that goes on.
     pub(crate) fn is_look(&self) -> bool {
         self.alpha < ALPHA
     }
 
     /// The rules for each interim analysis of a run that adds repetitions until its models differ; the usual ones without.
-    pub fn for_run(until: Option<&UntilDecided>, rng_seed: u64) -> Rules {
-        let usual = Rules { rng_seed, ..Rules::default() };
-        until.map_or(usual, |until| Rules { min_effect: until.min_effect, alpha: until.alpha(), ..usual })
+    pub fn for_run(until: Option<&UntilDecided>, rng_seed: u64) -> ComparisonRules {
+        let usual = ComparisonRules { rng_seed, ..ComparisonRules::default() };
+        until.map_or(usual, |until| ComparisonRules { min_effect: until.min_effect, alpha: until.alpha(), ..usual })
     }
 }
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules { min_effect: MIN_EFFECT, rng_seed: 0, alpha: ALPHA }
+impl Default for ComparisonRules {
+    fn default() -> ComparisonRules {
+        ComparisonRules { min_effect: MIN_EFFECT, rng_seed: 0, alpha: ALPHA }
     }
 }
 
@@ -114,13 +114,13 @@ pub struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
     /// The conversations left out of it.
-    pub left_out: LeftOut,
+    pub left_out: Excluded,
 }
 
 /// The conversations that are not compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LeftOut {
+pub struct Excluded {
     /// The cases that only the first side has.
     pub only_first: Vec<String>,
     /// The cases that only the second side has.
@@ -135,10 +135,10 @@ pub struct LeftOut {
     pub both_lack_score: u32,
 }
 
-impl LeftOut {
+impl Excluded {
     /// Whether everything is compared.
     pub fn is_empty(&self) -> bool {
-        *self == LeftOut::default()
+        *self == Excluded::default()
     }
 }
 
@@ -153,13 +153,13 @@ impl Comparison {
 pub type ScoredSide<'a> = (&'a Side, &'a Scores);
 
 /// The second side of each pair beside its first one. All pairs are judged as one family.
-pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: Rules) -> Vec<Comparison> {
+pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: ComparisonRules) -> Vec<Comparison> {
     let mut comparisons: Vec<Comparison> = pairs.iter().map(|&[first, second]| beside(first, second, rules)).collect();
-    judged::settle(&mut comparisons, rules);
+    judged::assign_relations(&mut comparisons, rules);
     comparisons
 }
 
-fn beside((first, scores): ScoredSide<'_>, (second, others): ScoredSide<'_>, rules: Rules) -> Comparison {
+fn beside((first, scores): ScoredSide<'_>, (second, others): ScoredSide<'_>, rules: ComparisonRules) -> Comparison {
     let pairs = scores.pairs(others);
     let scored = |subject: &Subject| judged::compared(subject, scores, others, &pairs, rules);
     let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::Rules;
+use super::ComparisonRules;
 use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width, unseen_share};
 
 /// With fewer repetitions nothing is known of how much they vary.
@@ -16,11 +16,12 @@ const MOST: u32 = 100_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Needed {
-    /// So many cases in all, each repeated as often as now; `None` where no number would do, or nothing is known of the spread.
+    /// The number of cases needed in total, at the current number of repetitions; `None` where no number would do, or
+    /// nothing is known of the spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<u32>,
-    /// So many repetitions of the cases that there are; `None` where the cases differ too much from each other, and where
-    /// nothing was repeated.
+    /// The number of repetitions needed with the current cases; `None` where the cases differ too much from each other,
+    /// and where nothing was repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
 }
@@ -47,7 +48,11 @@ struct Spread {
 /// less in a family.
 ///
 /// Source: the sample size for Student's t with 80 % power, Cohen 1988; the share of repetitions by analysis of variance.
-pub(super) fn needed(cells: &[Cell], mean: f64, (Rules { min_effect, alpha, .. }, level): (Rules, f64)) -> Needed {
+pub(super) fn needed(
+    cells: &[Cell],
+    mean: f64,
+    (ComparisonRules { min_effect, alpha, .. }, level): (ComparisonRules, f64),
+) -> Needed {
     let Some(spread) = spread(cells) else {
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
         let is_none = figure(cells, 0).is_some_and(|figure| figure.error.is_none()) && mean.abs() < 1e-12;
@@ -93,7 +98,11 @@ pub(super) fn needed(cells: &[Cell], mean: f64, (Rules { min_effect, alpha, .. }
 /// nothing varies at all, or where only cases that were not seen could differ.
 ///
 /// Source: the interval of a variance component by the F distribution, Searle, Casella and McCulloch 1992, section 3.5.
-pub(super) fn repeats_may_decide(cells: &[Cell], mean: f64, Rules { min_effect, alpha, .. }: Rules) -> bool {
+pub(super) fn repeats_may_decide(
+    cells: &[Cell],
+    mean: f64,
+    ComparisonRules { min_effect, alpha, .. }: ComparisonRules,
+) -> bool {
     let is_new = cells.iter().any(|cell| cell.values.count < TELLING);
     let Some(spread) = spread(cells) else { return is_new };
     let Some(within) = spread.within.filter(|_| spread.cases > 1 && !is_new) else { return true };
@@ -161,25 +170,25 @@ mod tests {
         let ten: Vec<f64> =
             [-1.0, 1.0].into_iter().cycle().take(10).map(|sign| 0.05 + sign * deviation * 0.9_f64.sqrt()).collect();
         let singles: Vec<&[f64]> = ten.iter().map(std::slice::from_ref).collect();
-        let found = needed(&cells(&singles), 0.05, (Rules::default(), 0.05));
+        let found = needed(&cells(&singles), 0.05, (ComparisonRules::default(), 0.05));
         assert!(matches!(found, Needed { cases: Some(33..=35), repeats: None }), "{found:?}");
         // solve_power(effect_size=0.5, power=.8, alpha=.05 / 3) is 44.1.
-        let of_three = needed(&cells(&singles), 0.05, (Rules::default(), 0.05 / 3.0));
+        let of_three = needed(&cells(&singles), 0.05, (ComparisonRules::default(), 0.05 / 3.0));
         assert!(matches!(of_three.cases, Some(44..=46)), "{of_three:?}");
         // So near to the least that matters four of five estimates must lie above it, too: (0.84 * 0.1 / 0.002)^2.
-        let near = needed(&cells(&singles), 0.022, (Rules::default(), 0.05));
+        let near = needed(&cells(&singles), 0.022, (ComparisonRules::default(), 0.05));
         assert!(matches!(near.cases, Some(1700..=1850)), "{near:?}");
-        assert_eq!(needed(&cells(&singles), 0.02, (Rules::default(), 0.05)), Needed::NOTHING);
+        assert_eq!(needed(&cells(&singles), 0.02, (ComparisonRules::default(), 0.05)), Needed::NOTHING);
     }
 
     #[test]
     fn repetitions_help_only_against_what_they_vary() {
         // Each case differs by itself: no repetition takes that away.
         let apart = cells(&[&[0.3, 0.3], &[-0.2, -0.2], &[0.1, 0.1], &[-0.1, -0.1]]);
-        assert_eq!(needed(&apart, 0.025, (Rules::default(), 0.05)).repeats, None);
+        assert_eq!(needed(&apart, 0.025, (ComparisonRules::default(), 0.05)).repeats, None);
         // Repetitions vary, the cases do not.
         let noisy = cells(&[&[0.3, -0.2], &[-0.2, 0.31], &[0.3, -0.19], &[-0.2, 0.3]]);
-        let found = needed(&noisy, 0.0525, (Rules::default(), 0.05));
+        let found = needed(&noisy, 0.0525, (ComparisonRules::default(), 0.05));
         assert!(found.repeats.is_some_and(|repeats| repeats > 4), "{found:?}");
     }
 
@@ -187,13 +196,13 @@ mod tests {
     fn of_a_single_case_so_many_repetitions_as_a_power_analysis_says() {
         // Six differences of mean 1/3 and standard deviation 0.516: statsmodels' TTestPower().solve_power(0.333 / 0.516) is 20.8.
         let six = cells(&[&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]]);
-        let found = needed(&six, 1.0 / 3.0, (Rules::default(), 0.05));
+        let found = needed(&six, 1.0 / 3.0, (ComparisonRules::default(), 0.05));
         assert!(matches!(found, Needed { cases: None, repeats: Some(19..=22) }), "{found:?}");
     }
 
     #[test]
     fn repetitions_are_given_up_only_where_the_cases_surely_differ_too_much() {
-        let may = |values: &[&[f64]], mean| repeats_may_decide(&cells(values), mean, Rules::default());
+        let may = |values: &[&[f64]], mean| repeats_may_decide(&cells(values), mean, ComparisonRules::default());
         // Each case differs by itself, and hardly varies.
         let apart: &[&[f64]] =
             &[&[0.3, 0.31, 0.3], &[-0.2, -0.2, -0.21], &[0.1, 0.1, 0.11], &[-0.1, -0.11, -0.1], &[0.0, 0.01, 0.0]];
@@ -213,7 +222,7 @@ mod tests {
             let slices: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
             let cells = cells(&slices);
             let mean = figure(&cells, 0).unwrap().mean;
-            !repeats_may_decide(&cells, mean, Rules::default())
+            !repeats_may_decide(&cells, mean, ComparisonRules::default())
         });
         let rate = given_up.count() as f64 / f64::from(tries);
         assert!(rate < 0.06, "{rate}");
@@ -222,8 +231,8 @@ mod tests {
     #[test]
     fn where_nothing_differs_so_many_cases_show_it() {
         let alike = cells(&[&[0.0], &[0.0], &[0.0]]);
-        assert_eq!(needed(&alike, 0.0, (Rules::default(), 0.05)), Needed { cases: Some(149), repeats: None });
+        assert_eq!(needed(&alike, 0.0, (ComparisonRules::default(), 0.05)), Needed { cases: Some(149), repeats: None });
         let shifted = cells(&[&[0.5], &[0.5]]);
-        assert_eq!(needed(&shifted, 0.5, (Rules::default(), 0.05)), Needed { cases: None, repeats: None });
+        assert_eq!(needed(&shifted, 0.5, (ComparisonRules::default(), 0.05)), Needed { cases: None, repeats: None });
     }
 }

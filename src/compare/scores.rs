@@ -19,7 +19,7 @@ const NOT_APPLICABLE: f64 = f64::NEG_INFINITY;
 
 /// A conversation's score of something.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Held {
+pub(super) enum TrialScore {
     /// It has this one.
     Scored(f64),
     /// It could not be determined: it may be anything from 0 to 1.
@@ -59,7 +59,7 @@ impl Scores {
     }
 
     /// The same without its conversations.
-    pub fn emptied(&self) -> Scores {
+    pub fn without_trials(&self) -> Scores {
         Scores::new(&self.personas)
     }
 
@@ -162,14 +162,14 @@ impl Scores {
     /// A conversation's score of this; `None` where it has none.
     pub(super) fn value(&self, subject: &Subject, row: u32) -> Option<f64> {
         match self.held(subject, row) {
-            Held::Scored(score) => Some(score),
-            Held::Missing | Held::Planned | Held::NotApplicable => None,
+            TrialScore::Scored(score) => Some(score),
+            TrialScore::Missing | TrialScore::Planned | TrialScore::NotApplicable => None,
         }
     }
 
     /// A conversation's score of this, or why it has none. Of a metric nothing is known either where the conversation as a whole has no
     /// score.
-    pub(super) fn held(&self, subject: &Subject, row: u32) -> Held {
+    pub(super) fn held(&self, subject: &Subject, row: u32) -> TrialScore {
         let whole = self.composite[row as usize];
         let own = match subject {
             Subject::Score | Subject::Condition(_) => Some(whole),
@@ -179,16 +179,16 @@ impl Scores {
             }
         };
         match own {
-            Some(score) if score.is_finite() => Held::Scored(score),
-            Some(MISSING) => Held::Missing,
-            Some(NOT_APPLICABLE) => Held::NotApplicable,
-            _ if whole.is_nan() => Held::Planned,
-            _ if whole == MISSING => Held::Missing,
-            _ => Held::NotApplicable,
+            Some(score) if score.is_finite() => TrialScore::Scored(score),
+            Some(MISSING) => TrialScore::Missing,
+            Some(NOT_APPLICABLE) => TrialScore::NotApplicable,
+            _ if whole.is_nan() => TrialScore::Planned,
+            _ if whole == MISSING => TrialScore::Missing,
+            _ => TrialScore::NotApplicable,
         }
     }
 
-    pub(super) fn left_out(&self, other: &Scores, pairs: &[RowPair]) -> LeftOut {
+    pub(super) fn left_out(&self, other: &Scores, pairs: &[RowPair]) -> Excluded {
         let only = |one: &Scores, other: &Scores| -> Vec<String> {
             one.cases.iter().filter(|case| !other.has(case)).cloned().collect()
         };
@@ -200,10 +200,11 @@ impl Scores {
         };
         let lacks = |which: [bool; 2]| pairs.iter().filter(|(_, _, rows)| have(rows) == which).count() as u32;
         let is_held = |[first, second]: &[u32; 2]| {
-            [(self, first), (other, second)].map(|(side, row)| side.held(&Subject::Score, *row)) != [Held::Planned; 2]
+            [(self, first), (other, second)].map(|(side, row)| side.held(&Subject::Score, *row))
+                != [TrialScore::Planned; 2]
         };
         let not_held = pairs.iter().filter(|(_, _, rows)| !is_held(rows)).count() as u32;
-        LeftOut {
+        Excluded {
             only_first: only(self, other),
             only_second: only(other, self),
             unpaired: (of_shared(self, other) + of_shared(other, self) - 2 * pairs.len()) as u32,

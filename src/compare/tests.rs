@@ -38,7 +38,7 @@ fn scores_of_cases(values: &[f64]) -> Scores {
 }
 
 fn one(first: &Scores, second: &Scores) -> Comparison {
-    compare(&[[(&side("a"), first), (&side("b"), second)]], Rules::default()).remove(0)
+    compare(&[[(&side("a"), first), (&side("b"), second)]], ComparisonRules::default()).remove(0)
 }
 
 const BASE: [f64; 8] = [0.5, 0.6, 0.55, 0.7, 0.4, 0.65, 0.5, 0.6];
@@ -63,7 +63,7 @@ fn each_relation_is_reported_where_it_is_shown() {
     }
 }
 
-/// So many cases that are nearly alike on both sides.
+/// A number of cases that are nearly alike on both sides.
 fn nearly_alike(cases: usize) -> [Scores; 2] {
     [3, 7].map(|step| scores_of_cases(&(0..cases).map(|at| 1.0 - 0.001 * (at * step % 10) as f64).collect::<Vec<_>>()))
 }
@@ -136,7 +136,7 @@ fn only_pairs_are_compared_and_the_rest_is_listed() {
     assert!((found.scores[0].difference - 0.0).abs() < 1e-9);
     assert_eq!(
         found.left_out,
-        LeftOut {
+        Excluded {
             only_first: vec!["only here".to_owned()],
             only_second: vec!["only there".to_owned()],
             unpaired: 1,
@@ -176,7 +176,7 @@ fn several_models_are_one_family() {
     let scores = |at: usize| if at == 0 { &second } else { &like };
     let pairs: Vec<[ScoredSide<'_>; 2]> =
         names.iter().enumerate().map(|(at, side)| [(&first, &base), (side, scores(at))]).collect();
-    let found = compare(&pairs, Rules::default());
+    let found = compare(&pairs, ComparisonRules::default());
     assert_eq!(found[0].relation(), Relation::Inconclusive, "{:?}", found[0].scores[0]);
 }
 
@@ -210,7 +210,7 @@ fn runs_that_were_not_held_alike_differ_by_what_is_named() {
     let provenance = Provenance { tool_version: "0.1.0".to_owned(), ..Provenance::default() };
     let both = scores(&[trial("a", 1, Some(0.5)), trial("b", 1, Some(0.5))]);
     let differences = |job: &serde_json::Value, provenance_: &Provenance, other: &serde_json::Value| {
-        let (one, other) = (HeldBy::new(&provenance, Some(job)), HeldBy::new(provenance_, Some(other)));
+        let (one, other) = (RunRules::new(&provenance, Some(job)), RunRules::new(provenance_, Some(other)));
         one.differences(&other, &both, &both).into_iter().map(|it| (it.what, it.first, it.second)).collect::<Vec<_>>()
     };
     other["name"] = json!("b");
@@ -259,7 +259,10 @@ fn a_side_that_lacks_what_could_turn_it_around_is_not_called_better() {
     let found = one(&base, &with(&moved(0.05), 3));
     let score = &found.scores[0];
     assert!(score.adjusted_p < 0.05 && score.difference > 0.02, "{score:#?}");
-    assert_eq!((found.relation(), score.is_open_for_missing(Rules::default())), (Relation::Inconclusive, true));
+    assert_eq!(
+        (found.relation(), score.is_open_for_missing(ComparisonRules::default())),
+        (Relation::Inconclusive, true)
+    );
     let bounds = score.with_missing.unwrap();
     assert!(bounds.low < 0.0 && bounds.high > 0.05, "{bounds:?}");
     // A difference that nothing there could turn around stands.

@@ -103,11 +103,11 @@ pub(super) fn about_text(file: &str, text: &str, message: impl Into<String>, hel
     let text = lines.text();
     let start = text.len() - text.trim_start().len();
     let length = text[start..].find(['\n', '\r']).unwrap_or(text.len() - start);
-    problem(file, &lines, start, start + length.min(WIDEST), message.into(), help.map(str::to_owned))
+    problem(file, &lines, start, start + length.min(MAX_UNDERLINED), message.into(), help.map(str::to_owned))
 }
 
-/// As many bytes of a line are marked.
-const WIDEST: usize = 60;
+/// The most bytes of a line that are underlined.
+const MAX_UNDERLINED: usize = 60;
 
 fn problem(
     file: &str,

@@ -15,8 +15,8 @@ pub fn is_exhausted(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(system::is_exhausted)
 }
 
-/// Whether none is left at this moment.
-pub fn none_left() -> bool {
+/// Whether no file descriptor is left at this moment.
+pub fn are_exhausted() -> bool {
     system::probe().is_err_and(|error| is_exhausted(&error))
 }
 

@@ -52,7 +52,7 @@ pub enum EventKind {
     },
     /// Something else: kept as it came.
     Other {
-        /// As it came.
+        /// The raw event.
         data: Value,
     },
 }

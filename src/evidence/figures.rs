@@ -80,33 +80,33 @@ impl FigureKind {
 
 /// A figure of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub struct ConversationFigure {
     /// Which.
     pub kind: FigureKind,
-    /// Of each of the user's turns.
-    pub of_turns: Vec<Option<f64>>,
-    /// Of all turns of which it is known; `None` where it is known of none.
+    /// The value for each user turn.
+    pub per_turn: Vec<Option<f64>>,
+    /// The total over the turns with a known value; `None` if there are none.
     pub total: Option<f64>,
-    /// On average: tokens of all turns, the others of those of which they are known, as ADK takes it.
+    /// The average: tokens over all turns, the others over the turns with a known value, as ADK does it.
     pub mean: Option<f64>,
 }
 
-/// All figures of a conversation. Its number of turns is that of each one's `of_turns`; the agent's greeting is none.
-pub fn figures(turns: &[Turn]) -> Vec<Figure> {
+/// All figures of a conversation. Its number of turns is that of each one's `per_turn`; the agent's greeting is none.
+pub fn figures(turns: &[Turn]) -> Vec<ConversationFigure> {
     FigureKind::ALL.into_iter().map(|kind| figure(kind, turns)).collect()
 }
 
 /// One figure of a conversation.
-pub fn figure(kind: FigureKind, turns: &[Turn]) -> Figure {
-    let of_turns: Vec<Option<f64>> = turns.iter().filter(|it| !it.is_greeting()).map(|it| kind.of_turn(it)).collect();
-    let known: Vec<f64> = of_turns.iter().flatten().copied().collect();
+pub fn figure(kind: FigureKind, turns: &[Turn]) -> ConversationFigure {
+    let per_turn: Vec<Option<f64>> = turns.iter().filter(|it| !it.is_greeting()).map(|it| kind.of_turn(it)).collect();
+    let known: Vec<f64> = per_turn.iter().flatten().copied().collect();
     let total = (!known.is_empty()).then(|| known.iter().sum::<f64>());
     let (divisor, rounded): (usize, fn(f64) -> f64) = match kind {
-        FigureKind::Tokens => (of_turns.len(), |mean| mean),
+        FigureKind::Tokens => (per_turn.len(), |mean| mean),
         FigureKind::Seconds => (known.len(), thousandths),
         _ => (known.len(), |mean| mean),
     };
-    Figure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, of_turns }
+    ConversationFigure { kind, mean: total.map(|total| rounded(total / divisor.max(1) as f64)), total, per_turn }
 }
 
 /// The figures of conversations together: of all their turns.
@@ -150,15 +150,15 @@ pub struct FigureDocument {
     pub name: &'static str,
     /// ADK's name of it.
     pub adk_name: &'static str,
-    /// Of all turns of which it is known; `None` where it is known of none.
+    /// The total over the turns with a known value; `None` if there are none.
     pub total: Option<f64>,
     /// On average over the turns.
     pub mean: Option<f64>,
 }
 
-impl From<Figure> for FigureDocument {
-    fn from(figure: Figure) -> FigureDocument {
-        let Figure { kind, total, mean, .. } = figure;
+impl From<ConversationFigure> for FigureDocument {
+    fn from(figure: ConversationFigure) -> FigureDocument {
+        let ConversationFigure { kind, total, mean, .. } = figure;
         FigureDocument { name: kind.key(), adk_name: kind.adk_name(), total, mean }
     }
 }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn figures_are_of_the_users_turns_and_what_was_not_reported_is_missing() {
         let shown: Vec<_> =
-            figures(&conversation()).into_iter().map(|it| (it.kind.as_str(), it.of_turns, it.total, it.mean)).collect();
+            figures(&conversation()).into_iter().map(|it| (it.kind.as_str(), it.per_turn, it.total, it.mean)).collect();
         assert_eq!(
             shown,
             [
@@ -205,7 +205,7 @@ mod tests {
             ]
         );
         for figure in figures(&[]) {
-            assert_eq!((figure.total, figure.mean, figure.of_turns.len()), (None, None, 0));
+            assert_eq!((figure.total, figure.mean, figure.per_turn.len()), (None, None, 0));
         }
         let none = figure(FigureKind::Tokens, &[Turn { usage: Some(Usage::default()), ..Turn::answered(1, "a", "b") }]);
         assert_eq!((none.total, none.mean), (None, None));

@@ -23,7 +23,7 @@ pub struct ReplySchema {
 /// A token of a reply, with what could have stood in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Token {
+pub struct ReplyToken {
     /// Its text.
     pub text: String,
     /// The most probable tokens at its place, it among them, each with the logarithm of its probability.

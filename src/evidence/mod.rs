@@ -33,7 +33,7 @@ pub use divergence::{Speaker, TranscriptDigest};
 pub use ending::Ending;
 pub use event::{Event, EventKind, ToolCall};
 pub use fact_use::FactUse;
-pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ScoreAlternative, Token};
+pub use judgement::{AskedQuestion, Judgement, Question, QuestionTo, ReplySchema, ReplyToken, ScoreAlternative};
 pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
@@ -43,7 +43,7 @@ pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;
 pub use trial::{TrialId, case_and_persona};
-pub use turn::{FailedTry, GREETINGS, Turn, TurnContext};
+pub use turn::{FailedAttempt, GREETINGS, Turn, TurnContext};
 pub use usage::Usage;
 pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 
@@ -210,9 +210,9 @@ mod tests {
 
     /// A conversation whose second message failed in these ways and was then answered, or never.
     fn failed(failures: &[Option<&str>], answer: Option<&str>, ending: Ending) -> Evidence {
-        let tried = |excuse: &Option<&str>| FailedTry {
+        let tried = |excuse: &Option<&str>| FailedAttempt {
             excuse: excuse.map(str::to_owned),
-            ..FailedTry::untimed("answered 4xx".to_owned(), true)
+            ..FailedAttempt::untimed("answered 4xx".to_owned(), true)
         };
         let failures = failures.iter().map(tried).collect();
         let second = Turn { failures, agent: answer.map(str::to_owned), ..Turn::begun(2, "Hi".to_owned()) };

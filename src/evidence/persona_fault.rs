@@ -72,7 +72,7 @@ impl Guard {
     }
 
     /// The fault, as a sentence says it of a message.
-    pub fn meaning(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Guard::FactLeak => "it gives away a fact that nobody asked for, or that the user does not know",
             Guard::InventedFact => "it states a detail that stands neither in the user's part nor in the conversation",
@@ -97,7 +97,7 @@ impl Guard {
         words.fold(first, |key, word| format!("{key}{}{}", word[..1].to_uppercase(), &word[1..]))
     }
 
-    /// The same for a reader: `fact leak`.
+    /// The display name: `fact leak`.
     pub fn label(self) -> String {
         self.as_str().replace('_', " ")
     }

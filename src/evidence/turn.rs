@@ -30,7 +30,7 @@ pub struct Turn {
     pub spent_ms: Option<f64>,
     /// The tries that failed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<FailedTry>,
+    pub failures: Vec<FailedAttempt>,
     /// The message was sent again although an earlier try may have been received.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub maybe_delivered: bool,
@@ -90,7 +90,7 @@ impl Turn {
 /// One try of a message that did not bring a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FailedTry {
+pub struct FailedAttempt {
     /// The error, in a sentence without secrets.
     pub error: String,
     /// Whether the agent can have received the message all the same.
@@ -106,9 +106,9 @@ pub struct FailedTry {
     pub excuse: Option<String>,
 }
 
-impl FailedTry {
+impl FailedAttempt {
     /// A try without times.
-    pub fn untimed(error: String, maybe_received: bool) -> FailedTry {
-        FailedTry { error, maybe_received, took_ms: None, waited_ms: None, excuse: None }
+    pub fn untimed(error: String, maybe_received: bool) -> FailedAttempt {
+        FailedAttempt { error, maybe_received, took_ms: None, waited_ms: None, excuse: None }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::distinct::WordBag;
-use super::{Goal, Situation};
+use super::{UserGoal, UserKnowledge};
 use crate::job::digest;
 use crate::metric::trajectory::ExpectedCall;
 
@@ -16,7 +16,7 @@ pub struct Draft {
     pub id: String,
     persona: Option<String>,
     wish: String,
-    situation: Situation,
+    situation: UserKnowledge,
 }
 
 impl Draft {
@@ -28,7 +28,7 @@ impl Draft {
 
 /// Up to so many cases, no two of them nearly the same. Each goal has its first case before any has its second; kinds of users
 /// take turns.
-pub fn drafts(goals: &[Goal], personas: &[String], most: usize) -> Vec<Draft> {
+pub fn drafts(goals: &[UserGoal], personas: &[String], most: usize) -> Vec<Draft> {
     let everybody: Vec<Option<&String>> = match personas.is_empty() {
         true => vec![None],
         false => personas.iter().map(Some).collect(),

@@ -10,7 +10,7 @@
 
 mod distinct;
 mod draft;
-mod of_tools;
+mod from_tools;
 mod phrase;
 mod stories;
 mod values;
@@ -19,25 +19,25 @@ use crate::evidence::Condition;
 use crate::metric::trajectory::ExpectedCall;
 
 pub use draft::{Draft, drafts, job_document};
-pub use of_tools::goals_of_tools;
+pub use from_tools::goals_of_tools;
 pub use stories::{Stories, StoryCheck, read_stories};
 
 /// A goal of a user.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Goal {
+pub struct UserGoal {
     /// The prefix of the ids of its cases.
     pub name: String,
     /// The wish as a task of the persona, in several wordings.
     pub wishes: Vec<String>,
     /// The sets of facts that the user may know, each with the expected outcome.
-    pub situations: Vec<Situation>,
+    pub situations: Vec<UserKnowledge>,
     /// The one kind of user who has it, where not everybody does.
     pub persona: Option<String>,
 }
 
 /// The facts that a user with a goal knows, and what is expected of the agent then.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Situation {
+pub struct UserKnowledge {
     /// When the wish is fulfilled, for the judge.
     pub outcome: String,
     /// The facts.

@@ -19,7 +19,7 @@ pub(super) fn split_name(name: &str) -> String {
 }
 
 /// A tool's purpose, as it follows "to": the first sentence of its description where that begins like an order, or its name.
-pub(super) fn what_it_does(name: &str, description: &str) -> String {
+pub(super) fn purpose(name: &str, description: &str) -> String {
     let sentence = crate::text::sentences(description).into_iter().next().unwrap_or_default();
     let sentence = sentence.trim().trim_end_matches(['.', '!']);
     // The persona is the user.

@@ -1,6 +1,6 @@
 //! A table of stories: a user of the agent a row, as watsonx Orchestrate has them, and what should come of it.
 
-use super::{Goal, Situation};
+use super::{UserGoal, UserKnowledge};
 use crate::job::{Problem, Problems};
 use crate::metric::trajectory::ExpectedCall;
 use crate::secret::looks_like_a_key;
@@ -30,7 +30,7 @@ pub struct StoryCheck<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stories {
     /// A goal for each story, in their order.
-    pub goals: Vec<Goal>,
+    pub goals: Vec<UserGoal>,
     /// The agents that they name.
     pub agents: Vec<String>,
 }
@@ -136,7 +136,7 @@ impl Table<'_> {
         Some((text, row.places.get(place).copied().unwrap_or(last)))
     }
 
-    fn read_row(&mut self, row: &TableRow, number: usize, check: &StoryCheck<'_>) -> Option<Goal> {
+    fn read_row(&mut self, row: &TableRow, number: usize, check: &StoryCheck<'_>) -> Option<UserGoal> {
         let before = self.problems.len();
         if let Some(place) = row.places.get(self.columns.len()) {
             let what = format!("this row has {} cells, and {} columns are named", row.cells.len(), self.columns.len());
@@ -161,10 +161,10 @@ impl Table<'_> {
         let list = |name: &str| self.cell(row, name).map(|(text, _)| parts(text).map(str::to_owned).collect());
         let facts: Vec<String> = list("facts").unwrap_or_default();
         let name = self.cell(row, "id").map(|(id, _)| id.to_owned()).filter(|id| !id.is_empty());
-        (self.problems.len() == before).then(|| Goal {
+        (self.problems.len() == before).then(|| UserGoal {
             name: name.unwrap_or_else(|| format!("story-{number}")),
             wishes: vec![story.to_owned()],
-            situations: vec![Situation {
+            situations: vec![UserKnowledge {
                 outcome: outcome.map_or_else(|| WITHOUT_OUTCOME.to_owned(), |(outcome, _)| outcome.to_owned()),
                 facts,
                 condition: None,

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 /// A value that a user could have.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plausible {
+pub(super) struct GeneratedValue {
     pub(super) value: Value,
     /// Whether it is a placeholder that has to be replaced.
     pub(super) is_placeholder: bool,
 }
 
-fn known(value: Value) -> Plausible {
-    Plausible { value, is_placeholder: false }
+fn known(value: Value) -> GeneratedValue {
+    GeneratedValue { value, is_placeholder: false }
 }
 
 /// One of so many, and again from the first.
@@ -20,7 +20,7 @@ fn pick<T: Clone>(of: &[T], variant: usize) -> T {
 }
 
 /// The value of an argument in a variant of its case: one of those that its schema names, else one of its type and format.
-pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: usize) -> Plausible {
+pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: usize) -> GeneratedValue {
     let named = ["enum", "examples"].iter().find_map(|key| schema.get(*key)?.as_array().filter(|it| !it.is_empty()));
     if let Some(values) = named {
         return known(pick(values, variant));
@@ -40,10 +40,10 @@ pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: us
         "boolean" => known(json!(variant.is_multiple_of(2))),
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 3) as usize;
-            let items: Vec<Plausible> =
+            let items: Vec<GeneratedValue> =
                 (0..least).map(|at| plausible((name, label), &schema["items"], variant + at)).collect();
             let is_placeholder = items.iter().any(|item| item.is_placeholder);
-            Plausible { value: items.into_iter().map(|item| item.value).collect(), is_placeholder }
+            GeneratedValue { value: items.into_iter().map(|item| item.value).collect(), is_placeholder }
         }
         "object" => object(label, schema, variant),
         _ => text(name, label, schema, variant),
@@ -71,7 +71,7 @@ fn number(schema: &Value, of: &[f64], variant: usize) -> f64 {
 }
 
 /// The properties that it must have.
-fn object(label: &str, schema: &Value, variant: usize) -> Plausible {
+fn object(label: &str, schema: &Value, variant: usize) -> GeneratedValue {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let (mut map, mut is_placeholder) = (Map::new(), false);
     for name in required {
@@ -80,7 +80,7 @@ fn object(label: &str, schema: &Value, variant: usize) -> Plausible {
         is_placeholder |= part.is_placeholder;
         map.insert(name.to_owned(), part.value);
     }
-    Plausible { value: Value::Object(map), is_placeholder }
+    GeneratedValue { value: Value::Object(map), is_placeholder }
 }
 
 /// Texts by format.
@@ -119,7 +119,7 @@ const NAMES: [(&[&str], [&str; 3]); 13] = [
     (&["name", "person", "customer", "username", "user"], ["Jo Meyer", "Sam Lee", "Ada Novak"]),
 ];
 
-fn text(name: &str, label: &str, schema: &Value, variant: usize) -> Plausible {
+fn text(name: &str, label: &str, schema: &Value, variant: usize) -> GeneratedValue {
     let fits = |text: &str| {
         let length = text.chars().count() as u64;
         schema["minLength"].as_u64().is_none_or(|least| length >= least)
@@ -134,7 +134,9 @@ fn text(name: &str, label: &str, schema: &Value, variant: usize) -> Plausible {
     let found = by_format.or_else(by_name).filter(|_| schema.get("pattern").is_none());
     match found.map(|texts| pick(texts, variant)).filter(|text| fits(text)) {
         Some(text) => known(json!(text)),
-        None => Plausible { value: json!(pick(&PLACEHOLDERS, variant).replace("{}", label)), is_placeholder: true },
+        None => {
+            GeneratedValue { value: json!(pick(&PLACEHOLDERS, variant).replace("{}", label)), is_placeholder: true }
+        }
     }
 }
 

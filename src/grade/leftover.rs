@@ -1,6 +1,6 @@
 //! Whether an assertion fails only for what other conversations left behind.
 
-use super::since::{Since, is_same, since};
+use super::since::{SubjectChange, is_same, since};
 use super::{GradeInput, evaluate_briefly};
 use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Evidence, ObjectContext, Observed, ObservedState, Resource, Value};
@@ -88,7 +88,7 @@ fn mixes_old_and_new(assertion: &Assertion, trial: GradeInput<'_>, before: &Obse
     let has_counted = cypher::counts(&check.cypher)
         .zip(before.sides(id))
         .is_some_and(|(_, counts)| counts.rows.iter().flatten().any(|count| !count.is_same(&Value::Int(0))));
-    if finds_nothing && !has_counted || since(&assertion.check, trial, before) == Since::Unchanged {
+    if finds_nothing && !has_counted || since(&assertion.check, trial, before) == SubjectChange::Unchanged {
         return false;
     }
     match cypher::sides(&check.cypher).zip(before.sides(id).zip(evidence.sides(id))) {

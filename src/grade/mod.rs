@@ -275,7 +275,7 @@ fn beside(
 }
 
 fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
-    let silence = vacuous::Silence::new(trial);
+    let silence = vacuous::EmptyTrial::new(trial);
     let items: Vec<Item> = trial
         .case
         .assertions
@@ -287,7 +287,7 @@ fn assertions(trial: GradeInput<'_>, weight: Weight) -> Dimension {
                 }
                 _ => assert_on(assertion, trial),
             };
-            let (component, vacuity) = vacuous::weigh(assertion, &silence, component);
+            let (component, vacuity) = vacuous::adjusted_component(assertion, &silence, component);
             Item {
                 id: Some(assertion.id.to_string()),
                 weight: assertion.weight,

@@ -5,9 +5,9 @@ use crate::assertion::{AssertionCheck, cypher};
 use crate::evidence::{Change, Entity, Evidence, Observed, ObservedState, Table, Value};
 use crate::job::Assertion;
 
-/// Whether what an assertion looks at has changed.
+/// Whether the subject of an assertion has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Since {
+pub(super) enum SubjectChange {
     Changed,
     Unchanged,
     /// It is not known, with the reason.
@@ -16,10 +16,10 @@ pub(super) enum Since {
 
 /// Whether what an assertion looks at, and nothing else, has changed since the first message. A script that looks only
 /// at the conversation sees something new with every message.
-pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &ObservedState) -> Since {
+pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &ObservedState) -> SubjectChange {
     let evidence = trial.evidence;
     match check {
-        AssertionCheck::Cypher(check) if cypher::reads_no_graph(&check.cypher) => Since::Unchanged,
+        AssertionCheck::Cypher(check) if cypher::reads_no_graph(&check.cypher) => SubjectChange::Unchanged,
         AssertionCheck::Cypher(cypher) => {
             let relevant = before.may_be_left_over.then_some(cypher.cypher.as_str());
             since_graph(relevant, trial, before)
@@ -28,48 +28,48 @@ pub(super) fn since(check: &AssertionCheck, trial: GradeInput<'_>, before: &Obse
         AssertionCheck::Expression(script) => {
             let changes = check.needs_changes().then(|| since_changes(evidence, |_| true));
             let context = check.needs_object_context().then(|| match check.shows_the_same(evidence) {
-                Some(true) => Since::Unchanged,
-                Some(false) => Since::Changed,
-                None => Since::Unknown("the object context could not be read before the first word".to_owned()),
+                Some(true) => SubjectChange::Unchanged,
+                Some(false) => SubjectChange::Changed,
+                None => SubjectChange::Unknown("the object context could not be read before the first word".to_owned()),
             });
             match (changes, context) {
                 (None, None) if script.uses_evaluation() => {
                     let is_silent = evidence.transcript.turns.is_empty();
-                    if is_silent { Since::Unchanged } else { Since::Changed }
+                    if is_silent { SubjectChange::Unchanged } else { SubjectChange::Changed }
                 }
-                (None, None) => Since::Unchanged,
+                (None, None) => SubjectChange::Unchanged,
                 (Some(one), None) | (None, Some(one)) => one,
-                (Some(Since::Changed), _) | (_, Some(Since::Changed)) => Since::Changed,
-                (Some(unknown @ Since::Unknown(_)), _) | (_, Some(unknown)) => unknown,
+                (Some(SubjectChange::Changed), _) | (_, Some(SubjectChange::Changed)) => SubjectChange::Changed,
+                (Some(unknown @ SubjectChange::Unknown(_)), _) | (_, Some(unknown)) => unknown,
             }
         }
     }
 }
 
-fn since_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> Since {
+fn since_changes(evidence: &Evidence, counts: impl Fn(&Change) -> bool) -> SubjectChange {
     match &evidence.changes {
-        Some(Observed::Seen(changes)) if changes.iter().any(counts) => Since::Changed,
-        Some(Observed::Seen(_)) => Since::Unchanged,
-        Some(Observed::Failed(trouble)) => Since::Unknown(format!("the graph was not watched: {trouble}")),
-        None => Since::Unknown("the graph was not watched".to_owned()),
+        Some(Observed::Seen(changes)) if changes.iter().any(counts) => SubjectChange::Changed,
+        Some(Observed::Seen(_)) => SubjectChange::Unchanged,
+        Some(Observed::Failed(trouble)) => SubjectChange::Unknown(format!("the graph was not watched: {trouble}")),
+        None => SubjectChange::Unknown("the graph was not watched".to_owned()),
     }
 }
 
 /// Whether the graph has changed: what was watched, and beyond that what the assertions' queries return. Where `cypher`
 /// is given, a change counts only if it is of something that the query names: what others left is not shown to be this
 /// conversation's doing by a log that the agent writes.
-fn since_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedState) -> Since {
+fn since_graph(cypher: Option<&str>, trial: GradeInput<'_>, before: &ObservedState) -> SubjectChange {
     let (watch, evidence) = (&trial.job.graph.watch, trial.evidence);
     let watched = since_changes(evidence, |change| cypher.is_none_or(|cypher| is_named(cypher, change)));
     let sees_all = watch.labels.is_empty() && watch.predicate.is_none();
-    if watched == Since::Changed || (watched == Since::Unchanged && sees_all) {
+    if watched == SubjectChange::Changed || (watched == SubjectChange::Unchanged && sees_all) {
         return watched;
     }
     let differs = |assertion: &Assertion| match (before.table(&assertion.id), evidence.table(&assertion.id)) {
         (Some(before), Some(after)) => !is_same(before, after),
         _ => false,
     };
-    if trial.case.assertions.iter().any(differs) { Since::Changed } else { watched }
+    if trial.case.assertions.iter().any(differs) { SubjectChange::Changed } else { watched }
 }
 
 /// Whether two tables have the same rows, in whichever order.

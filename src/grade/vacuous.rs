@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 
-use super::since::{Since, since};
+use super::since::{SubjectChange, since};
 use super::{GradeInput, evaluate_briefly, leftover};
 use crate::assertion::AssertionCheck;
 use crate::evidence::{Condition, Ending, Evidence, ObjectContext, Observed, ObservedState, Transcript};
@@ -33,15 +33,15 @@ pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
 }
 
 /// A trial without its conversation, made once for all of its assertions.
-pub(super) struct Silence<'a> {
+pub(super) struct EmptyTrial<'a> {
     trial: GradeInput<'a>,
     as_before: OnceCell<Evidence>,
     on_nothing: OnceCell<Evidence>,
 }
 
-impl<'a> Silence<'a> {
-    pub(super) fn new(trial: GradeInput<'a>) -> Silence<'a> {
-        Silence { trial, as_before: OnceCell::new(), on_nothing: OnceCell::new() }
+impl<'a> EmptyTrial<'a> {
+    pub(super) fn new(trial: GradeInput<'a>) -> EmptyTrial<'a> {
+        EmptyTrial { trial, as_before: OnceCell::new(), on_nothing: OnceCell::new() }
     }
 
     /// The state just before the first message, where an assertion is worth looking at in it.
@@ -81,14 +81,14 @@ pub fn in_silence(assertion: &Assertion, trial: GradeInput<'_>, state: &Observed
 /// Why an assertion that holds afterwards may say nothing, as far as that is known before the conversation; `None`
 /// where it does not hold yet, or was not evaluated.
 pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
-    let silence = Silence::new(trial);
+    let silence = EmptyTrial::new(trial);
     let before = silence.before(assertion)?;
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before))?;
-    doubted(assertion, &silence, &held)
+    vacuity_given(assertion, &silence, &held)
 }
 
-/// The same, with what the assertion came to before the first message.
-fn doubted(assertion: &Assertion, silence: &Silence<'_>, held: &Component) -> Option<Vacuity> {
+/// The same doubt, given what the assertion came to before the first message.
+fn vacuity_given(assertion: &Assertion, silence: &EmptyTrial<'_>, held: &Component) -> Option<Vacuity> {
     if held.score().is_some_and(|score| score < Score::ONE) {
         return None;
     }
@@ -119,7 +119,11 @@ fn was_looked_at(assertion: &Assertion, before: &ObservedState) -> bool {
 
 /// The component of an assertion that came to `after`, in the light of what held before the conversation, and why it
 /// may say nothing of the conversation.
-pub(super) fn weigh(assertion: &Assertion, silence: &Silence<'_>, after: Component) -> (Component, Option<Vacuity>) {
+pub(super) fn adjusted_component(
+    assertion: &Assertion,
+    silence: &EmptyTrial<'_>,
+    after: Component,
+) -> (Component, Option<Vacuity>) {
     let Some(before) = silence.before(assertion) else { return (after, None) };
     match after.score() {
         Some(Score::ONE) => hold(assertion, silence, (before, after)),
@@ -133,17 +137,17 @@ pub(super) fn weigh(assertion: &Assertion, silence: &Silence<'_>, after: Compone
 
 fn hold(
     assertion: &Assertion,
-    silence: &Silence<'_>,
+    silence: &EmptyTrial<'_>,
     (before, after): (&ObservedState, Component),
 ) -> (Component, Option<Vacuity>) {
     let (trial, evidence, check) = (silence.trial, silence.trial.evidence, &assertion.check);
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before));
     // State that has not changed was the same before, seen or not.
     let held_unseen = held.as_ref().is_some_and(Component::is_missing);
-    let vacuity = match held.and_then(|held| doubted(assertion, silence, &held)) {
+    let vacuity = match held.and_then(|held| vacuity_given(assertion, silence, &held)) {
         Some(vacuity @ (Vacuity::Vacuous | Vacuity::HeldBefore)) => vacuity,
         unknown if !matches!(check, AssertionCheck::Changes(_)) && held_unseen => {
-            if since(check, trial, before) != Since::Unchanged {
+            if since(check, trial, before) != SubjectChange::Unchanged {
                 return (after, unknown);
             }
             Vacuity::HeldBefore
@@ -152,9 +156,11 @@ fn hold(
         _ => return (after, None),
     };
     let unshown = match since(check, trial, before) {
-        Since::Changed => return (after, Some(vacuity)),
-        Since::Unchanged => "held before the first word and nothing that it looks at has changed since".to_owned(),
-        Since::Unknown(why) => {
+        SubjectChange::Changed => return (after, Some(vacuity)),
+        SubjectChange::Unchanged => {
+            "held before the first word and nothing that it looks at has changed since".to_owned()
+        }
+        SubjectChange::Unknown(why) => {
             format!("held before the first word, and whether what it looks at has changed since isn't known ({why})")
         }
     };

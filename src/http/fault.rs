@@ -75,7 +75,7 @@ impl HttpFault {
     pub(super) fn from_send_error(error: reqwest::Error, place: &str, url: &Url) -> HttpFault {
         // Without a descriptor a host name seems not to be known.
         let is_ours = io_errors(&error).any(descriptors::is_exhausted);
-        if is_ours || (error.is_connect() && error.is_dns() && descriptors::none_left()) {
+        if is_ours || (error.is_connect() && error.is_dns() && descriptors::are_exhausted()) {
             let what = format!("no connection: {}", descriptors::NONE_LEFT);
             return HttpFault::new(HttpFaultKind::NoDescriptor, place, what);
         }

@@ -37,7 +37,7 @@ pub(crate) use json::{chat_text, read_json};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
-pub use socket::{Connected, Frame, Handshake, Socket};
+pub use socket::{Frame, Handshake, HandshakeOutcome, Socket};
 pub use splitter::EventSplitter;
 pub use sse::{SseEvent, SseReader, TooLong};
 pub use stream::{HttpStream, Opened};

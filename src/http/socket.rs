@@ -43,7 +43,7 @@ pub struct Handshake<'a> {
 }
 
 /// The outcome of a handshake.
-pub enum Connected {
+pub enum HandshakeOutcome {
     /// A status that is not a success, with the start of its body.
     Refused(Box<HttpReply>),
     /// The connection is open.
@@ -81,7 +81,7 @@ struct ReadFailure {
 
 impl HttpClient {
     /// Opens a connection, once.
-    pub async fn connect(&self, handshake: Handshake<'_>) -> Result<Connected, HttpFault> {
+    pub async fn connect(&self, handshake: Handshake<'_>) -> Result<HandshakeOutcome, HttpFault> {
         let place = format!("WebSocket {}", shown(&handshake.url));
         let unsendable = |what: &str| HttpFault::new(HttpFaultKind::Unsendable, &place, what);
         let mut url = handshake.url.clone();
@@ -109,7 +109,7 @@ impl HttpClient {
             if reply.is_success() {
                 return Err(reply.unreadable("no WebSocket is there: the handshake was answered like a usual request"));
             }
-            return Ok(Connected::Refused(Box::new(reply)));
+            return Ok(HandshakeOutcome::Refused(Box::new(reply)));
         }
         check_handshake(&response, &handshake, &key, &place)?;
         let broken = |_| HttpFault::new(HttpFaultKind::Broken, &place, "the connection broke after the handshake");
@@ -119,7 +119,13 @@ impl HttpClient {
         let frames = WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await;
         let ((outgoing, to_send), (arrived, incoming)) = (mpsc::channel(1), mpsc::channel(HELD));
         tokio::spawn(transfer_frames(frames, cap, to_send, arrived));
-        Ok(Connected::Open(Box::new(Socket { place, secrets, redactor: self.redactor.clone(), outgoing, incoming })))
+        Ok(HandshakeOutcome::Open(Box::new(Socket {
+            place,
+            secrets,
+            redactor: self.redactor.clone(),
+            outgoing,
+            incoming,
+        })))
     }
 }
 

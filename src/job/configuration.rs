@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::assertion::tell_apart;
 use super::context::ContextEntry;
-use super::own_models::OfCases;
+use super::own_models::CachedPerCases;
 use super::{
     Assertion, Case, ContextText, Gate, JobGraph, Judge, Limits, Persona, Seed, Setup, StatementPlace, Target, Task,
     TimingConfig, User, rules,
@@ -134,7 +134,7 @@ pub struct Job {
     pub digest: String,
     /// Whether a judge is asked which goals of the cases were reached, once that was looked for.
     #[serde(skip)]
-    pub(super) asks_reader: OfCases,
+    pub(super) asks_reader: CachedPerCases,
 }
 
 /// Without cases a file is one case, and has to say what that is about: by tasks and facts, or by the lines of a script.
@@ -168,7 +168,7 @@ impl Job {
         if self.cases.is_empty() {
             self.cases.push(Arc::new(Case::empty(self.name.clone())));
         }
-        self.judge.settle();
+        self.judge.set_defaults();
         let expected = self.expected.take();
         let mut known: Vec<MetricEntry> = Vec::new();
         self.metrics.retain(|metric| {

@@ -24,15 +24,15 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
         metrics.push(MetricConfig::new(MetricKind::Trajectory));
     }
     let mut expectations = |node: Option<&YamlNode>, of| expectations(report, node, (of, &metrics));
-    expectations(root.get("expected"), Of::Case);
+    expectations(root.get("expected"), ExpectationOwner::Case);
     let script = |part: &YamlNode| part.get("script").map(YamlNode::items).unwrap_or_default().to_vec();
     for line in root.get("evaluator").map(script).unwrap_or_default() {
-        expectations(line.get("expected"), Of::Line);
+        expectations(line.get("expected"), ExpectationOwner::Line);
     }
     for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
-        expectations(case.get("expected"), Of::Case);
+        expectations(case.get("expected"), ExpectationOwner::Case);
         for line in script(case) {
-            expectations(line.get("expected"), Of::Line);
+            expectations(line.get("expected"), ExpectationOwner::Line);
         }
     }
 }
@@ -74,14 +74,14 @@ fn is_blank(node: &YamlNode) -> bool {
 
 /// The owner of expectations.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum ExpectationOwner {
     Case,
     Line,
 }
 
-fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, (of, metrics): (Of, &[MetricConfig])) {
+fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, (of, metrics): (ExpectationOwner, &[MetricConfig])) {
     let Some(node) = node else { return };
-    if let Some(entry) = node.entry("state").filter(|_| of == Of::Line) {
+    if let Some(entry) = node.entry("state").filter(|_| of == ExpectationOwner::Line) {
         let help = "say `expected: {state: …}` of the case: it is what is left after the conversation";
         report.add(entry.key.span, "no state is expected of a line".to_owned()).try_this(help.to_owned());
     }

@@ -9,9 +9,9 @@ use crate::metric::{MetricConfig, MetricEntry};
 
 /// A cached property of a list of cases: a job may have a hundred thousand, and each conversation asks.
 #[derive(Debug, Default)]
-pub(super) struct OfCases(OnceLock<(usize, usize, bool)>);
+pub(super) struct CachedPerCases(OnceLock<(usize, usize, bool)>);
 
-impl OfCases {
+impl CachedPerCases {
     /// The cached result of `find`. It is computed again for a list at another place or of another length.
     fn find(&self, cases: &[Arc<Case>], find: impl Fn() -> bool) -> bool {
         let (place, many) = (cases.as_ptr().addr(), cases.len());
@@ -20,14 +20,14 @@ impl OfCases {
     }
 }
 
-impl Clone for OfCases {
-    fn clone(&self) -> OfCases {
-        OfCases::default()
+impl Clone for CachedPerCases {
+    fn clone(&self) -> CachedPerCases {
+        CachedPerCases::default()
     }
 }
 
-impl PartialEq for OfCases {
-    fn eq(&self, _: &OfCases) -> bool {
+impl PartialEq for CachedPerCases {
+    fn eq(&self, _: &CachedPerCases) -> bool {
         true
     }
 }

@@ -137,7 +137,7 @@ impl Judge {
     const PROMPT: &'static str = "eval/score";
 
     /// Decides whether its verdicts must rest on evidence, where the job does not say.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn set_defaults(&mut self) {
         self.evidence.get_or_insert(self.prompt == Judge::PROMPT);
     }
 }

@@ -9,7 +9,7 @@ const FIRST_IN_FLIGHT: u64 = 8;
 
 /// A decision about the first request of the queue.
 #[derive(Debug)]
-pub(super) enum Decision {
+pub(super) enum AdmissionDecision {
     /// Send it.
     Send(InFlight),
     /// Decide again at this time.
@@ -111,7 +111,7 @@ impl Controller {
     }
 
     /// Decides whether a request of this many tokens may be sent.
-    pub(super) fn request(&mut self, now: f64, tokens: f64) -> Decision {
+    pub(super) fn request(&mut self, now: f64, tokens: f64) -> AdmissionDecision {
         // Where nothing is known to work, one request goes first.
         let most = match (self.refusals, self.is_known_to_work) {
             (0, false) => FIRST_IN_FLIGHT,
@@ -119,17 +119,17 @@ impl Controller {
             _ => 1,
         };
         if self.in_flight >= most.min(self.concurrency.most as u64) {
-            return Decision::WaitForReply;
+            return AdmissionDecision::WaitForReply;
         }
         let estimated = tokens.max(1.0);
         let counted = estimated * self.tokens_per_estimated;
         let ready = self.paused_until.max(self.requests.ready_at(now)).max(self.tokens.ready_at(now));
         if ready > now {
-            return Decision::WaitUntil(ready);
+            return AdmissionDecision::WaitUntil(ready);
         }
         self.in_flight += 1;
         let sent = (self.requests.sent(now, 1.0), self.tokens.sent(now, counted));
-        Decision::Send(InFlight { sent_at: now, estimated, counted, sent, concurrency: self.in_flight })
+        AdmissionDecision::Send(InFlight { sent_at: now, estimated, counted, sent, concurrency: self.in_flight })
     }
 
     /// The request was served; `tokens` is its usage, where it is known.

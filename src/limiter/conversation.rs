@@ -71,8 +71,8 @@ impl OpenConversation {
     }
 
     /// The time for which a request waits until it is looked at anew whether it is worth it.
-    fn patience(&self) -> Duration {
-        if self.shared.engaged() > 0 { self.shared.patience_together() } else { self.shared.patience_left() }
+    fn refusal_timeout(&self) -> Duration {
+        if self.shared.engaged() > 0 { self.shared.patience_together() } else { self.shared.remaining_refusal_time() }
     }
 
     /// Waits until it is this conversation's turn, where it takes turns with others, and then until a request may be sent.
@@ -132,11 +132,11 @@ impl ConversationLimiter {
         let waiting = WaitTimer { conversation, together_ms: shared.together_ms() };
         let mut admitted = pin!(conversation.admitted());
         let permit = loop {
-            match tokio::time::timeout(conversation.patience(), &mut admitted).await {
+            match tokio::time::timeout(conversation.refusal_timeout(), &mut admitted).await {
                 Ok(permit) => break permit,
                 Err(_) if shared.open_conversations() < 2 => break admitted.await,
                 // Others are served, or something was meanwhile.
-                Err(_) if shared.engaged() > 0 || !shared.patience_left().is_zero() => {}
+                Err(_) if shared.engaged() > 0 || !shared.remaining_refusal_time().is_zero() => {}
                 Err(_) => break Err(RateLimitExhausted),
             }
         };
@@ -207,7 +207,7 @@ impl ConversationLimiter {
             match is_exhausted {
                 true => AfterRefusal::AgentFailed,
                 // The others have given up, and nothing was served since: being alone now proves no more.
-                false if shared.patience_left().is_zero() => AfterRefusal::GiveUp,
+                false if shared.remaining_refusal_time().is_zero() => AfterRefusal::GiveUp,
                 false => AfterRefusal::Retry,
             }
         } else {

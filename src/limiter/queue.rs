@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::controller::{Controller, Decision, InFlight};
+use super::controller::{AdmissionDecision, Controller, InFlight};
 use super::{BackoffPolicy, OnWait, RateLimitHeaders, WaitReason};
 use crate::clock::{Clock, Stopwatch};
 
@@ -77,9 +77,9 @@ impl RateLimiter {
                 controller.request(now, tokens)
             };
             match decision {
-                Decision::Send(in_flight) => return Ok(Permit { limiter: self, in_flight: Some(in_flight) }),
-                Decision::WaitForReply => changed.await,
-                Decision::WaitUntil(moment) => {
+                AdmissionDecision::Send(in_flight) => return Ok(Permit { limiter: self, in_flight: Some(in_flight) }),
+                AdmissionDecision::WaitForReply => changed.await,
+                AdmissionDecision::WaitUntil(moment) => {
                     self.report_wait(now, moment);
                     let wait = Duration::try_from_secs_f64(moment - now).unwrap_or_default();
                     tokio::select! {
@@ -116,7 +116,7 @@ impl RateLimiter {
         self.controller.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn settle<T>(&self, change: impl FnOnce(&mut Controller, f64) -> T) -> T {
+    fn update<T>(&self, change: impl FnOnce(&mut Controller, f64) -> T) -> T {
         let now = self.now();
         let changed = change(&mut self.controller(), now);
         self.changed.notify_waiters();
@@ -134,7 +134,7 @@ impl Permit<'_> {
     /// The request was served; `tokens` is its usage, where the reply reports it.
     pub fn accepted(mut self, tokens: Option<u64>, headers: &RateLimitHeaders) {
         if let Some(sent) = self.in_flight.take() {
-            self.limiter.settle(|controller, now| controller.accepted(now, sent, tokens.map(|it| it as f64), headers));
+            self.limiter.update(|controller, now| controller.accepted(now, sent, tokens.map(|it| it as f64), headers));
         }
     }
 
@@ -142,7 +142,7 @@ impl Permit<'_> {
     pub fn refused(mut self, retry_after: Option<Duration>, headers: &RateLimitHeaders) {
         if let Some(sent) = self.in_flight.take() {
             let retry_after = retry_after.map(|asked| asked.as_secs_f64());
-            self.limiter.settle(|controller, now| controller.refused(now, sent, retry_after, headers));
+            self.limiter.update(|controller, now| controller.refused(now, sent, retry_after, headers));
         }
     }
 
@@ -150,7 +150,7 @@ impl Permit<'_> {
     pub(super) fn refused_for_others(mut self, retry_after: Option<Duration>) {
         if let Some(sent) = self.in_flight.take() {
             let retry_after = retry_after.map(|asked| asked.as_secs_f64());
-            self.limiter.settle(|controller, now| controller.refused_for_others(now, sent, retry_after));
+            self.limiter.update(|controller, now| controller.refused_for_others(now, sent, retry_after));
         }
     }
 }
@@ -158,7 +158,7 @@ impl Permit<'_> {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if let Some(sent) = self.in_flight.take() {
-            self.limiter.settle(|controller, _| controller.lost(sent));
+            self.limiter.update(|controller, _| controller.lost(sent));
         }
     }
 }

@@ -14,10 +14,10 @@ use crate::clock::{Clock, Stopwatch};
 
 /// The time for which an agent may refuse all requests, with no message answered in between, until concurrent conversations
 /// stop waiting for it.
-const PATIENCE_TOGETHER: Duration = Duration::from_secs(45);
+const SHARED_REFUSAL_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// The same for a single conversation.
-const PATIENCE_ALONE: Duration = Duration::from_secs(30);
+const SINGLE_REFUSAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request that was accepted so many seconds ago shows that the agent still serves some.
 const LATELY: f64 = 2.0;
@@ -42,8 +42,8 @@ impl TargetLimiter {
             clock,
             rng_seed,
             policy: BackoffPolicy::AGENT,
-            patience_together: PATIENCE_TOGETHER,
-            patience_alone: PATIENCE_ALONE,
+            patience_together: SHARED_REFUSAL_TIMEOUT,
+            patience_alone: SINGLE_REFUSAL_TIMEOUT,
             on_wait,
         })
     }
@@ -242,7 +242,7 @@ impl TargetState {
     }
 
     /// The time for which a concurrent request may still wait.
-    pub(super) fn patience_left(&self) -> Duration {
+    pub(super) fn remaining_refusal_time(&self) -> Duration {
         unpoisoned(&self.unserved).together.map_or(self.settings.patience_together, RefusedSince::left)
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::structured::Structured;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
-use crate::evidence::{Role, Token, Usage};
+use crate::evidence::{ReplyToken, Role, Usage};
 use crate::http::chat_text;
 
 /// How many alternatives of a token are asked for: the most that OpenAI tells.
@@ -127,9 +127,9 @@ impl<'a> ChatRequest<'a> {
 }
 
 /// The reply's tokens with their alternatives.
-pub(super) fn tokens(body: &ReplyBody) -> Vec<Token> {
+pub(super) fn tokens(body: &ReplyBody) -> Vec<ReplyToken> {
     let alternative = |value: &Value| Some((value["token"].as_str()?.to_owned(), value["logprob"].as_f64()?));
-    let token = |value: &Value| Token {
+    let token = |value: &Value| ReplyToken {
         text: value["token"].as_str().unwrap_or_default().to_owned(),
         alternatives: value["top_logprobs"].as_array().into_iter().flatten().filter_map(alternative).collect(),
     };

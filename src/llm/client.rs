@@ -43,7 +43,7 @@ pub struct Client {
 }
 
 /// The reaction to a failed try.
-enum Then {
+enum Reaction {
     /// The same question without what was refused, at once.
     Differently,
     /// The same question with another key, at once.
@@ -90,20 +90,20 @@ impl Client {
         features: RequestFeatures,
         waiter: Waiter,
         (refused_key, meter): (Option<&Secret>, &UsageMeter),
-    ) -> Result<LlmReply, Then> {
+    ) -> Result<LlmReply, Reaction> {
         let settings = &self.settings;
         let options = self.options(request);
-        let token = self.provider.token(refused_key).await.map_err(Then::Failed)?;
+        let token = self.provider.token(refused_key).await.map_err(Reaction::Failed)?;
         let key = token.as_ref().or(settings.key.as_ref()).filter(|key| !key.expose().is_empty());
         let ProviderRequest { url, headers, body } = self.provider.provider_request(request, &options, features);
         let queued = meter.queued();
         let reserved = match &settings.allowance {
             Some(_) if features.max_tokens == MaxTokens::Omitted && !self.provider.always_bounds() => {
-                return Err(Then::Failed(Failure::unbounded(&settings.model)));
+                return Err(Reaction::Failed(Failure::unbounded(&settings.model)));
             }
             Some(allowance) => match allowance.set_aside(body.len(), options.max_tokens.unwrap_or(0)).await {
                 Ok(reserved) => Some(reserved),
-                Err(limit_exceeded) => return Err(Then::Failed(Failure::over_budget(&limit_exceeded))),
+                Err(limit_exceeded) => return Err(Reaction::Failed(Failure::over_budget(&limit_exceeded))),
             },
             None => None,
         };
@@ -112,7 +112,7 @@ impl Client {
             Ok(permit) => permit,
             Err(_) => {
                 release(reserved);
-                return Err(Then::Failed(Failure::rate_limit_exhausted(None, &settings.model)));
+                return Err(Reaction::Failed(Failure::rate_limit_exhausted(None, &settings.model)));
             }
         };
         drop(queued);
@@ -127,7 +127,7 @@ impl Client {
         };
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
-        meter.left();
+        meter.request_sent();
         let reply = self.http.exchange_with(call, beside).await;
         let reply = match reply {
             Ok(reply) => reply,
@@ -136,7 +136,7 @@ impl Client {
                 let is_free = !fault.kind.maybe_received();
                 release(reserved.filter(|_| is_free));
                 meter.took(if is_free { Usage::default() } else { Usage::from_counts(None, None) });
-                return Err(Then::Failed(Failure::from_fault(fault, &settings.origin)));
+                return Err(Reaction::Failed(Failure::from_fault(fault, &settings.origin)));
             }
         };
         if reply.is_success() {
@@ -147,7 +147,7 @@ impl Client {
             };
             meter.took(usage);
             self.pay(reserved, &usage);
-            return read.map_err(Then::Failed);
+            return read.map_err(Reaction::Failed);
         }
         // Refusals are not billed.
         release(reserved);
@@ -155,14 +155,14 @@ impl Client {
         let api_error = ApiError::from_body(&reply.body);
         if matches!(reply.status, 400 | 403 | 422) && self.learns(&api_error, request, features) {
             permit.accepted(Some(0), &self.rate_limit_headers(&reply));
-            return Err(Then::Differently);
+            return Err(Reaction::Differently);
         }
         if let (401, Some(token), None) = (reply.status, token, refused_key) {
-            return Err(Then::WithAnotherKey(token));
+            return Err(Reaction::WithAnotherKey(token));
         }
         let failure = Failure::from_status(&reply, &api_error, self.error_context());
-        self.settle(permit, &reply, &failure);
-        Err(Then::Failed(failure))
+        self.report_refusal(permit, &reply, &failure);
+        Err(Reaction::Failed(failure))
     }
 
     fn read(
@@ -176,7 +176,7 @@ impl Client {
         let body: ReplyBody = reply.object().map_err(|fault| Failure::from_fault(fault, origin))?;
         if let Some(api_error) = body.error() {
             let failure = Failure::in_band(reply, &api_error, self.error_context());
-            self.settle(permit, reply, &failure);
+            self.report_refusal(permit, reply, &failure);
             return Err(failure);
         }
         let usage = self.provider.usage(&body);
@@ -212,7 +212,7 @@ impl Client {
     }
 
     /// Reports a refused request to the limiter.
-    fn settle(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
+    fn report_refusal(&self, permit: Permit<'_>, reply: &HttpReply, failure: &Failure) {
         if let NextTry::Slower(asked) = failure.next {
             permit.refused(asked, &self.rate_limit_headers(reply));
         }
@@ -289,22 +289,22 @@ impl Llm for Client {
             let about = (refused_key.as_ref(), meter);
             let Failure { mut error, next } = match self.once(request, self.features(), waiter, about).await {
                 // A try without text is paid for too.
-                Ok(reply) => return Ok(LlmReply { usage: meter.taken(), ..reply }),
+                Ok(reply) => return Ok(LlmReply { usage: meter.usage(), ..reply }),
                 // Each change takes something away for good, so there are few.
-                Err(Then::Differently) => continue,
-                Err(Then::WithAnotherKey(refused)) => {
+                Err(Reaction::Differently) => continue,
+                Err(Reaction::WithAnotherKey(refused)) => {
                     refused_key = Some(refused);
                     continue;
                 }
-                Err(Then::Failed(failure)) => failure,
+                Err(Reaction::Failed(failure)) => failure,
             };
-            *error.usage = meter.taken();
+            *error.usage = meter.usage();
             meter.failed(&error.message);
             let asked = match next {
                 // The last refusal says why.
                 NextTry::RateLimitExhausted => {
                     let exhausted = Failure::rate_limit_exhausted(last, &self.settings.model).error;
-                    return Err(LlmError { usage: Box::new(meter.taken()), ..exhausted });
+                    return Err(LlmError { usage: Box::new(meter.usage()), ..exhausted });
                 }
                 NextTry::End => return Err(error),
                 NextTry::AtOnce => continue,

@@ -11,8 +11,8 @@ use crate::http::{HttpFault, HttpFaultKind, HttpReply};
 use crate::money::LimitExceeded;
 use crate::retry::retry_after;
 
-/// As many characters of a reply that was cut off are shown to the model when it is asked again.
-const SHOWN_OF_CUT_OFF: usize = 200;
+/// How many characters of a truncated reply are quoted to the model in the retry.
+const MAX_QUOTED_CHARS: usize = 200;
 
 /// A wait within this is that of a limit by the day or the month: nobody waits for its end. A longer one is a mistake.
 const WAITS_OF_LIMITS: RangeInclusive<Duration> = Duration::from_secs(3601)..=Duration::from_secs(31 * 24 * 3600);
@@ -162,7 +162,7 @@ impl Failure {
         };
         let kind = match why {
             NoText::Nothing => LlmErrorKind::Silence,
-            NoText::CutOff(text) => LlmErrorKind::CutOff(text.chars().take(SHOWN_OF_CUT_OFF).collect()),
+            NoText::CutOff(text) => LlmErrorKind::CutOff(text.chars().take(MAX_QUOTED_CHARS).collect()),
             _ => LlmErrorKind::Other,
         };
         let message = format!("{}: {what}", reply.place);

@@ -31,13 +31,13 @@ impl UsageMeter {
     }
 
     /// The usage of all tries; a try that has no response yet counts as a call without token counts.
-    pub fn taken(&self) -> Usage {
+    pub fn usage(&self) -> Usage {
         let reading = self.reading();
         if reading.on_its_way { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
     }
 
     /// A try was sent.
-    pub(super) fn left(&self) {
+    pub(super) fn request_sent(&self) {
         self.reading().on_its_way = true;
     }
 

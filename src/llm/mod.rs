@@ -45,7 +45,7 @@ pub use settings::{Effort, ModelOptions, ModelSettings, Origin, check};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Message, ReplySchema, Role, Token, Usage};
+use crate::evidence::{Message, ReplySchema, ReplyToken, Role, Usage};
 use crate::text::is_blank;
 
 /// A language model, or something that stands in for one.
@@ -169,7 +169,7 @@ pub struct LlmReply {
     pub notes: Vec<String>,
     /// Its tokens with their alternatives, where they were wanted and the model tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<ReplyToken>,
     /// Whether it is a reply from the cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cached: bool,

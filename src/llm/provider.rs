@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::{LlmRequest, ModelOptions, NoText, ReplyBody, RequestFeatures};
-use crate::evidence::{Token, Usage};
+use crate::evidence::{ReplyToken, Usage};
 use crate::http::Url;
 use crate::secret::Secret;
 
@@ -24,7 +24,7 @@ pub trait ProviderApi: Send + Sync {
     fn text(&self, body: &ReplyBody) -> Result<String, NoText>;
 
     /// The reply's tokens with their alternatives, where the response tells them.
-    fn tokens(&self, _body: &ReplyBody) -> Vec<Token> {
+    fn tokens(&self, _body: &ReplyBody) -> Vec<ReplyToken> {
         Vec::new()
     }
 

@@ -66,14 +66,14 @@ use template::TemplateMetric;
 use trajectory::{Expectation, ExpectationProblem, ExpectedCall};
 use unavailable::UnavailableMetric;
 
-use crate::evidence::{Judgement, Question, ScoreAlternative, Token};
+use crate::evidence::{Judgement, Question, ReplyToken, ScoreAlternative};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, weighted_mean};
 use crate::script::{ExpressionProblem, METRIC};
 
 /// The other scores that the judge could have given, with their probabilities by the reply's tokens; none where its model does not
 /// return log probabilities.
-pub fn alternatives_of(metric: &str, tokens: &[Token]) -> Vec<ScoreAlternative> {
+pub fn alternatives_of(metric: &str, tokens: &[ReplyToken]) -> Vec<ScoreAlternative> {
     match metric {
         "pairwise" => pairwise::letter_alternatives(tokens),
         _ => judged::score_alternatives(tokens),

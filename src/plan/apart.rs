@@ -7,13 +7,13 @@ use crate::job::{Isolation, Job, JobPart, JobPlace};
 
 /// The isolation of the trials, and whether several run at once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Apart {
+pub(super) struct IsolationPlan {
     pub(super) isolation: Isolation,
     pub(super) several_at_once: bool,
 }
 
 /// Everything about keeping trials apart that cannot work.
-pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: Apart) -> Vec<Refusal> {
+pub(super) fn refusals(job: &Job, graph: Option<&GraphConfig>, apart: IsolationPlan) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let transport = &job.target.transport;
     let is_demo = transport.hosting().is_in_process();

@@ -3,8 +3,8 @@
 use super::{Refusal, personas};
 use crate::job::Job;
 
-/// So many cases it takes until the flip of signs can show anything.
-const LEAST_FLIPPED: usize = 6;
+/// The fewest cases with which a sign-flip test can reach significance.
+const MIN_CASES_FOR_SIGN_FLIP: usize = 6;
 
 /// The requirements of a gate that the job can't meet.
 pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
@@ -55,9 +55,9 @@ pub(super) fn warnings(job: &Job, models: &[String]) -> Option<String> {
         (2, _) => Some(format!(
             "{what} can't come to a verdict with two cases, unless nothing differs: their spread is a single distance. Add cases"
         )),
-        (3..LEAST_FLIPPED, _) => Some(format!(
-            "{what} rests on {cases} cases: only a large difference can be shown by so few. From {LEAST_FLIPPED} cases on it can be \
-             shown without assuming how scores are distributed"
+        (3..MIN_CASES_FOR_SIGN_FLIP, _) => Some(format!(
+            "{what} rests on {cases} cases: only a large difference can be shown by so few. \
+             From {MIN_CASES_FOR_SIGN_FLIP} cases on it can be shown without assuming how scores are distributed"
         )),
         _ => None,
     }

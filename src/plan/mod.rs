@@ -39,7 +39,7 @@ pub use lanes::Lane;
 pub use models::{Access, REVIEW, access, model_variables, with_model_variables};
 pub use partition::{Partition, PartitionError, SuiteCase, parts};
 pub use refusal::Refusal;
-pub use resumed::{BegunTrial, HeldTrials};
+pub use resumed::{BegunTrial, ResumedTrials};
 pub use settings::{Environment, Overrides};
 pub use until::Until;
 
@@ -148,7 +148,7 @@ impl Plan {
         refusals.extend(prices::refusals(&job, &models, &prices));
         refusals.extend(refusal::refusals(&job, &models, graph.as_ref(), &environment));
         let share_state = lanes::share_state(&job, graph.as_ref(), isolation);
-        let apart = apart::Apart { isolation, several_at_once: !share_state && trials > 1 };
+        let apart = apart::IsolationPlan { isolation, several_at_once: !share_state && trials > 1 };
         refusals.extend(gate::refusals(&job));
         refusals.extend(overrides.until.and_then(|it| until::refusal(&models, it.most, personas::cases_in_file(&job))));
         refusals.extend(features::refusals(&job, graph.as_ref()));

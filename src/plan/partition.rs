@@ -78,10 +78,10 @@ pub fn parts(suite: &[SuiteCase], of: u32) -> Vec<u32> {
     let (mut held, mut parts) = (vec![0_u64; of as usize], vec![1; suite.len()]);
     for (hash, at) in order {
         let conversations = suite[at].conversations;
-        let mut likings: Vec<(u64, usize)> = (0..of as usize).map(|part| (liking(hash, part), part)).collect();
-        likings.sort_unstable();
-        let has_room = likings.iter().find(|(_, part)| held[*part] + conversations <= share);
-        let emptiest = || likings.iter().min_by_key(|(_, part)| held[*part]);
+        let mut affinities: Vec<(u64, usize)> = (0..of as usize).map(|part| (affinity(hash, part), part)).collect();
+        affinities.sort_unstable();
+        let has_room = affinities.iter().find(|(_, part)| held[*part] + conversations <= share);
+        let emptiest = || affinities.iter().min_by_key(|(_, part)| held[*part]);
         let part = has_room.or_else(emptiest).map_or(0, |(_, part)| *part);
         held[part] += conversations;
         parts[at] = part as u32 + 1;
@@ -93,8 +93,8 @@ fn hash(key: &str) -> u64 {
     Sha256::digest(key.as_bytes()).iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
-/// How early a case is offered to a part: drawn for each pair of them.
-fn liking(hash: u64, part: usize) -> u64 {
+/// The affinity of a case to a part (rendezvous hashing): drawn for each pair of them.
+fn affinity(hash: u64, part: usize) -> u64 {
     fastrand::Rng::with_seed(hash ^ (part as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..)
 }
 

@@ -6,7 +6,7 @@ use super::{Lane, Plan, Trial};
 
 /// The trials of a run that was held before, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HeldTrials {
+pub struct ResumedTrials {
     /// The numbers of those that are over and stay as they are.
     pub finished: HashSet<u32>,
     /// Trials that were begun and are held again, by their numbers.
@@ -43,8 +43,8 @@ impl HeldTrials {
 
 impl Plan {
     /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
-    pub fn lanes_after(&self, held: HeldTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
-        let left = self.trials().filter_map(move |trial| held.left(trial));
+    pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
+        let left = self.trials().filter_map(move |trial| held.remaining(trial));
         match self.share_state() {
             true => Box::new(std::iter::once(Lane::new(left))),
             false => Box::new(left.map(|trial| Lane::new(std::iter::once(trial)))),

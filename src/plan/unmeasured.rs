@@ -5,11 +5,11 @@ use crate::metric::trajectory::Expectation;
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::score::Weight;
 
-/// So many cases are named.
-const NAMED: usize = 3;
+/// The most cases that a warning lists.
+const MAX_LISTED: usize = 3;
 
 /// The expectation that a metric needs, as a noun, and its spelling in the job.
-fn wanted(metric: &MetricConfig) -> Option<(&'static str, &'static str)> {
+fn required_expectation(metric: &MetricConfig) -> Option<(&'static str, &'static str)> {
     Some(match metric {
         MetricConfig::Rouge(_) | MetricConfig::Text(_) | MetricConfig::Json(_) => ("a reply", "expected: {reply: …}"),
         MetricConfig::Keywords(_) => ("keywords", "expected: {keywords: […]}"),
@@ -49,7 +49,7 @@ fn counts<'j>(job: &'j Job) -> impl Fn(&&'j MetricEntry) -> bool {
 pub(super) fn warnings(job: &Job) -> Vec<String> {
     let matters = |entry: &&MetricEntry| entry.threshold.is_some() || counts(job)(entry);
     let unmeasured = job.metrics.iter().filter(matters).filter_map(|entry| {
-        let (what, how) = wanted(&entry.metric)?;
+        let (what, how) = required_expectation(&entry.metric)?;
         let is_measured = job.cases.iter().any(|case| measures(&entry.metric, case));
         let label = entry.label();
         (!is_measured).then(|| format!("the metric {label} measures nothing: no case expects {what} ({how})"))
@@ -57,10 +57,10 @@ pub(super) fn warnings(job: &Job) -> Vec<String> {
     let is_scored = |case: &Case| job.metrics.iter().filter(counts(job)).any(|entry| measures(&entry.metric, case));
     let unscored: Vec<&str> = job.cases.iter().filter(|case| !is_scored(case)).map(|case| case.id.as_str()).collect();
     let of_cases = (!unscored.is_empty()).then(|| {
-        let named = unscored.iter().take(NAMED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        let named = unscored.iter().take(MAX_LISTED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
         let more = match unscored.len() {
-            0..=NAMED => String::new(),
-            all => format!(" and {} more", all - NAMED),
+            0..=MAX_LISTED => String::new(),
+            all => format!(" and {} more", all - MAX_LISTED),
         };
         format!(
             "nothing that counts is measured in {named}{more}, which may have no score: say what is `expected` there"

@@ -42,7 +42,7 @@ impl Templates {
     pub fn user_message(&self, view: &UserMessageView<'_>) -> Result<String, PromptError> {
         let mut cut = Cut::default();
         let escaped = |texts: &[&str]| texts.iter().map(|text| escape(text)).collect::<Vec<String>>();
-        let fault = |fault: &Guard| context! { key => fault.key(), text => fault.meaning() };
+        let fault = |fault: &Guard| context! { key => fault.key(), text => fault.description() };
         let transcript: Vec<_> = view.transcript.turns.iter().flat_map(|turn| spoken(turn, &mut cut)).collect();
         let values = context! {
             tasks => escaped(view.tasks),

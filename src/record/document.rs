@@ -167,7 +167,7 @@ pub enum DocumentError<E> {
 pub struct Sequence<I>(RefCell<I>);
 
 impl<I> Sequence<I> {
-    /// Of an iterator that is used up when it is written.
+    /// Wraps an iterator; serialising consumes it.
     pub fn new(items: I) -> Sequence<I> {
         Sequence(RefCell::new(items))
     }

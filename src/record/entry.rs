@@ -25,7 +25,7 @@ macro_rules! entry {
 
         impl<'de> Deserialize<'de> for Entry {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entry, D::Error> {
-                /// The same for serde, without its tag.
+                /// The same variants without the tag, for serde.
                 #[derive(Deserialize)]
                 #[serde(remote = "Entry", rename_all = "camelCase", rename_all_fields = "camelCase")]
                 enum Untagged { $($variants)* }
@@ -310,7 +310,7 @@ impl Entry {
         of_trial!(self).copied()
     }
 
-    /// The same about the trial with another number; one of the whole run stays.
+    /// Renumbers the entry's trial. An entry about the whole run is returned unchanged.
     pub fn with_trial(mut self, number: u32) -> Entry {
         if let Some(trial) = of_trial!(&mut self) {
             *trial = number;
@@ -318,7 +318,7 @@ impl Entry {
         self
     }
 
-    /// The same without texts and observations; all that counts in a summary of the run stays.
+    /// Strips texts and observations; what a summary of the run needs is kept.
     pub fn without_texts(mut self) -> Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Passes, Tally, TrialGroup, passes};
 use crate::evidence::{Condition, case_and_persona};
 use crate::statistics::{
-    Cell, Estimate, Figure, Interval, Over, Sums, figure, quantile, quantile_at_least, variance_ratio,
+    Cell, Estimate, Figure, Interval, SamplingUnit, Sums, figure, quantile, quantile_at_least, variance_ratio,
 };
 
 /// The percentiles of reply times that are reported.
@@ -37,8 +37,8 @@ pub struct Estimates {
     /// How long its replies take, in milliseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latency: Vec<Percentile>,
-    /// Of the score's spread over cases the share that would be gone were each case held without end, 0 to 1; the rest is how
-    /// cases differ. `None` where nothing was repeated.
+    /// The share of the variance of case means that comes from repetitions (noise) rather than from the cases, 0 to 1;
+    /// `None` where nothing was repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_of_repeats: Option<f64>,
     /// The 95 % interval of that share; `None` without one, and in records of earlier versions.
@@ -62,9 +62,9 @@ pub struct MeanFigure {
     /// The degrees of freedom of Student's t.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees: Option<f64>,
-    /// Over what the standard error is computed.
+    /// The unit over which the standard error is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<Over>,
+    pub over: Option<SamplingUnit>,
     /// The 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
@@ -88,11 +88,11 @@ pub struct NamedFigure {
     pub figure: MeanFigure,
 }
 
-/// How long the fastest replies take, so many of a hundred.
+/// A percentile of the reply times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Percentile {
-    /// Of a hundred.
+    /// Percent: 95 for the 95th percentile.
     pub of_hundred: u32,
     /// Milliseconds, with the interval over cases where there are enough of them.
     pub ms: Estimate,
@@ -232,11 +232,11 @@ fn latency(cases: &[CaseGroups<'_>]) -> Vec<Percentile> {
     PERCENTILES.into_iter().filter_map(percentile).collect()
 }
 
-/// Of the variance of the cases' means the share that their repetitions make, with its interval.
+/// The share of the variance of case means that comes from repetitions, with its interval.
 ///
 /// Source: the ratio of both variances by the F distribution, Searle, Casella and McCulloch 1992, section 3.5.
 fn share_of_repeats(cells: &[Cell]) -> Option<(f64, Interval)> {
-    let error = figure(cells, 0)?.error.filter(|error| error.over == Over::Cases)?;
+    let error = figure(cells, 0)?.error.filter(|error| error.over == SamplingUnit::Cases)?;
     let mut cases: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for cell in cells {
         let own = cell.values.variance()? / f64::from(cell.values.count);

@@ -26,8 +26,8 @@ impl Fold {
         Some(Fold { overview, to_come, open: BTreeMap::new(), beyond: Vec::new(), restarts: BTreeMap::new() })
     }
 
-    /// The same, where it is known how often each of these trials is held again: one that is over is not over as long as it is
-    /// held again later. See [`Entry::TrialRestarted`].
+    /// Sets how often each trial is restarted later in the journal: an attempt that is restarted is not handed out as
+    /// finished. See [`Entry::TrialRestarted`].
     pub fn with_restarts(self, restarts: BTreeMap<u32, u32>) -> Fold {
         Fold { restarts, ..self }
     }

@@ -105,12 +105,12 @@ pub enum BaselineOpen {
 pub enum GateState {
     /// It is kept.
     Kept,
-    /// Nothing speaks against it, but so few cases do not show it.
+    /// It is not violated, but there are too few cases to prove it.
     NotBroken,
     /// It is broken.
     Broken,
-    /// Nothing shows the one or the other.
-    Open,
+    /// Neither is shown.
+    Undecided,
 }
 
 /// A rule of the gate, for one of the agent's models.
@@ -176,7 +176,7 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         line(provenance.min_score.map(|least| {
             let score = figure.figure.score();
             let state = match score {
-                None => GateState::Open,
+                None => GateState::Undecided,
                 Some(score) => state(!score.is_below(least)),
             };
             (GateRule::MinScore(least.get(), score.map(|score| score.get())), state)
@@ -237,7 +237,7 @@ fn flake(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {
     let passes = figure.estimates.as_ref().and_then(|estimates| estimates.passes.as_ref());
     let (flaky, repeated) = passes.map_or((0, 0), |passes| (passes.flaky, passes.repeated));
     let state = match repeated {
-        0 => GateState::Open,
+        0 => GateState::Undecided,
         _ => state(f64::from(flaky) / f64::from(repeated) <= most),
     };
     (GateRule::MaxFlake(most, flaky, repeated), state)
@@ -250,7 +250,7 @@ fn latency(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {
     let state = match found {
         Some(found) if found.ms.value <= most => GateState::Kept,
         Some(found) if found.at_least.is_some_and(|least| least > most) => GateState::Broken,
-        _ => GateState::Open,
+        _ => GateState::Undecided,
     };
     (GateRule::LatencyP95(most, found.map(|it| it.ms)), state)
 }
@@ -266,7 +266,7 @@ fn baseline<'a>(
         Some(figure) if figure.has_dropped => GateState::Broken,
         Some(figure) if figure.is_shown => GateState::Kept,
         Some(figure) if figure.is_kept => GateState::NotBroken,
-        _ => GateState::Open,
+        _ => GateState::Undecided,
     };
     (GateRule::Baseline(rules.allowed_drop(), name, check, figure), state)
 }

@@ -69,10 +69,9 @@ pub struct DimensionTally {
     pub tally: Tally,
     /// How much of that sum is of trials in which the agent failed: nothing of it counts for the threshold.
     failed: f64,
-    /// The same with the options that the job names for comparison, and what they are called; `None` where no trial comes out
-    /// otherwise.
-    pub beside: Option<String>,
-    /// The sum of those components.
+    /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
+    pub alternative: Option<String>,
+    /// The sum of the components with those options.
     pub there: Tally,
 }
 
@@ -89,7 +88,7 @@ impl DimensionTally {
 
     /// Where it comes out otherwise with other options: their name, the score here and there, and whether only one passes.
     pub fn differs(&self) -> Option<(&str, Option<Score>, Option<Score>, bool)> {
-        let name = self.beside.as_deref()?;
+        let name = self.alternative.as_deref()?;
         let (here, there) = (self.tally.mean(), self.there.mean());
         let passes = |tally: &Tally, mean: Option<Score>| {
             tally.missing == 0
@@ -194,7 +193,7 @@ impl TrialGroup {
     }
 
     /// The same group, as if none of its trials had been taken in yet.
-    pub(super) fn emptied(&self) -> TrialGroup {
+    pub(super) fn without_trials(&self) -> TrialGroup {
         TrialGroup::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }
 
@@ -268,7 +267,7 @@ impl TrialGroup {
                     has_items: false,
                     tally,
                     failed: 0.0,
-                    beside: None,
+                    alternative: None,
                     there: Tally::default(),
                 });
                 self.dimensions.len() - 1
@@ -287,7 +286,7 @@ impl TrialGroup {
             }
             known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
             if let Some(beside) = &dimension.beside {
-                known.beside.get_or_insert_with(|| beside.name.clone());
+                known.alternative.get_or_insert_with(|| beside.name.clone());
             }
         }
     }

@@ -23,7 +23,7 @@ pub struct JudgeCheck {
     pub missing: u32,
     /// The verdicts by what is true.
     pub confusion: Confusion,
-    /// Of the tasks that were not done, the share that the judge calls done; `None` where all were done.
+    /// The judge's false-positive rate: the share of tasks not done that it calls done; `None` where all were done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub false_done: Option<Estimate>,
     /// Cohen's κ of judge and facts; `None` where one of them always says the same.

@@ -23,7 +23,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// Of a journal's first entry; `None` if it is none.
+    /// Reads the run's start from a journal's first entry; `None` for any other entry.
     pub fn from_entry(entry: Entry) -> Option<Beginning> {
         let Entry::RunStarted { id, at, provenance, job, templates, trials, .. } = entry else { return None };
         Some(Beginning { id, at, provenance: *provenance, job: job.map(|job| *job), templates, trials })
@@ -88,7 +88,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    /// Of runs of one job, in any order; there is at least one.
+    /// Plans the merge of the parts of one job, given in any order. `runs` must not be empty.
     ///
     /// # Errors
     /// Why they can't be merged.

@@ -56,7 +56,7 @@ pub use merge::{Beginning, Merge, MergeError};
 pub use mutation::{MissedMutant, MutatedTrial, MutationKind, NotMeasured, NotMutated, mutation_counts};
 pub use overview::{Overview, Several};
 pub use part::{MergedPart, MergedParts, MissingPart, RunPart};
-pub use passes::{Passes, TriesFigure};
+pub use passes::{AttemptsFigure, Passes};
 pub use provenance::{PromptDigest, Provenance};
 pub use repeated::RepeatedFigure;
 pub use run_figures::{CellFigure, ModelCells, RunFigures};

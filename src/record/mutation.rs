@@ -10,9 +10,10 @@ pub struct MutatedTrial {
     pub case: String,
     /// Which conversation: [`TrialId::key`](crate::evidence::TrialId::key).
     pub trial: String,
-    /// Of how many mutants of its graph it is known whether an assertion notices.
+    /// The number of mutants of its graph with a result: whether an assertion notices them.
     pub mutants: usize,
-    /// Of how many it is not known, as an assertion could not be evaluated and no other one notices; and why, for the first.
+    /// The number of mutants without a result, as an assertion could not be evaluated and no other one notices; with
+    /// the reason for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<NotMeasured>,
     /// How many there are, where not all were tried.

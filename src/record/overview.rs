@@ -123,9 +123,9 @@ impl Overview {
         }
     }
 
-    /// Of the same run, as if none of its trials had been taken in yet.
-    pub fn emptied(&self) -> Overview {
-        Overview::empty(self.summary.clone(), self.groups.iter().map(TrialGroup::emptied).collect())
+    /// A copy without any trials.
+    pub fn without_trials(&self) -> Overview {
+        Overview::empty(self.summary.clone(), self.groups.iter().map(TrialGroup::without_trials).collect())
     }
 
     /// Takes over how the run ended from another overview of it.

@@ -28,14 +28,14 @@ pub struct Passes {
     pub flaky: u32,
     /// pass@k and pass^k, the means over the cases that were repeated as often; of a single one up to half as many tries as there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tries: Vec<TriesFigure>,
+    pub tries: Vec<AttemptsFigure>,
 }
 
-/// The pass rates of several tries.
+/// The pass rates of several attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TriesFigure {
-    /// How many tries.
+pub struct AttemptsFigure {
+    /// How many attempts.
     pub k: u32,
     /// The chance that at least one passes.
     pub pass_at_k: f64,
@@ -116,9 +116,9 @@ fn shares(groups: &[Counted]) -> Vec<Share> {
     cases.iter().filter_map(share).collect()
 }
 
-fn tries(repeated: &[Counted]) -> Vec<TriesFigure> {
+fn pass_rates(repeated: &[Counted]) -> Vec<AttemptsFigure> {
     let Some(least) = repeated.iter().map(|group| group.all).min() else { return Vec::new() };
-    // As many tries as there are repetitions are a single draw of one case.
+    // With as many attempts as repetitions there is a single draw per case.
     let most = if by_case(repeated, |_| Some(0.0)).len() == 1 { least / 2 } else { least };
     let mut tries: Vec<u32> = TRIES.into_iter().filter(|k| *k <= most).collect();
     if most > 1 && !tries.contains(&most) {
@@ -128,7 +128,7 @@ fn tries(repeated: &[Counted]) -> Vec<TriesFigure> {
         let each = by_case(repeated, |group| of(group.all.into(), group.passed.into()));
         each.values().filter_map(Sums::mean).collect::<Sums>().mean().unwrap_or(f64::NAN)
     };
-    let figure = |k: u32| TriesFigure {
+    let figure = |k: u32| AttemptsFigure {
         k,
         pass_at_k: mean(&|all, hits| pass_at_k(all, hits, k.into()).ok()),
         pass_hat_k: mean(&|all, hits| pass_hat_k_unbiased(all, hits, k.into()).ok()),

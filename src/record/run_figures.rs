@@ -70,7 +70,7 @@ pub struct ModelCells {
     pub model: String,
     /// The mean of its cases, 0 to 1; `None` where one of them has no figure.
     pub score: Option<f64>,
-    /// The same with its interval, over the cases that have all of their conditions.
+    /// The mean with its interval, over the cases that have all of their conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<MeanFigure>,
     /// How often its conversations pass, where something is asked of them.

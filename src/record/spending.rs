@@ -67,7 +67,7 @@ impl Stage {
 /// The tokens and money of one role and model in one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spending {
-    /// Who.
+    /// Who spent it.
     pub spender: Spender,
     /// When.
     pub stage: Stage,
@@ -213,7 +213,7 @@ pub fn total<'a>(rows: impl Iterator<Item = &'a Spending>) -> (Usage, Cost, bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Condition, FailedTry, TrialId};
+    use crate::evidence::{Condition, FailedAttempt, TrialId};
     use crate::money::{Dollars, LongContext};
 
     fn trial(turns: Vec<Turn>) -> TrialRecord {
@@ -235,7 +235,7 @@ mod tests {
         let reported = Some(Usage::from_counts(Some(10), Some(2)));
         let answered = Turn { usage: reported, ..Turn::answered(1, "a", "b") };
         let failed = |maybe_received| Turn {
-            failures: vec![FailedTry::untimed("e".to_owned(), maybe_received)],
+            failures: vec![FailedAttempt::untimed("e".to_owned(), maybe_received)],
             ..Turn::begun(2, "c".to_owned())
         };
         assert_eq!(of(&trial(vec![answered.clone(), failed(true)])), [reported, None]);

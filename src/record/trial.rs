@@ -17,7 +17,7 @@ pub struct Discarded {
     pub started_at: Option<DateTime<Utc>>,
     /// When it was given up.
     pub at: DateTime<Utc>,
-    /// In what way the persona failed.
+    /// The persona's fault.
     pub error: String,
     /// The evidence, as far as it went.
     #[serde(default, skip_serializing_if = "Option::is_none")]

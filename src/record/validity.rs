@@ -21,7 +21,7 @@ pub struct Validity {
     pub faults: BTreeMap<Guard, usize>,
 }
 
-/// The same of the conversations with one of the agent's models.
+/// The validity of the conversations with one of the agent's models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelValidity {
     /// The agent's model.

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// A figure is below the gate, a case is below the threshold of a metric, or an assertion that must show something of the conversation can't fail or held before
     /// it; no other figure is missing.
     GateFailed,
-    /// So few conversations neither show nor refute that the gate is met.
+    /// There were too few conversations to tell whether the gate is met.
     Inconclusive,
     /// Some figure is missing: agent unreachable, persona, judge or graph broken, or the run was killed.
     Incomplete,
@@ -57,7 +57,7 @@ impl Verdict {
         });
         let states: Vec<GateState> = gate_lines(run).iter().map(|line| line.state).collect();
         let is_broken = states.contains(&GateState::Broken);
-        let is_open = states.contains(&GateState::Open);
+        let is_open = states.contains(&GateState::Undecided);
         match summary.provenance.gate.on_inconclusive {
             _ if below || is_broken || vacuous || run.below_thresholds().next().is_some() => Verdict::GateFailed,
             OnInconclusive::Fail if is_open => Verdict::GateFailed,

@@ -117,7 +117,7 @@ impl Analysis {
                 CallFinding::Differs(differences) => {
                     for difference in differences {
                         let path = difference.path.strip_prefix("args.").unwrap_or(&difference.path);
-                        let (reason, example) = how(difference);
+                        let (reason, example) = describe(difference);
                         self.note(trial, (Subject::Tool, tool, Some(path), reason), Some(example));
                     }
                 }
@@ -272,8 +272,8 @@ fn shown(call: &ToolUse) -> String {
     if call.args.is_null() { call.tool.clone() } else { format!("{} {}", call.tool, call.args) }
 }
 
-/// In which way values differ, and how in this case.
-fn how(difference: &ValueDifference) -> (&'static str, String) {
+/// The kind of difference, and its description.
+fn describe(difference: &ValueDifference) -> (&'static str, String) {
     match (&difference.expected, &difference.actual) {
         (Some(expected), Some(actual)) => ("another value", format!("expected {expected}, got {actual}")),
         (Some(expected), None) => ("absent", format!("expected {expected}")),

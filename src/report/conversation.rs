@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Ink, TrialNames, count, plain};
 use crate::evidence::{
-    AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedTry, GuardFinding, Observed, PersonaFault,
+    AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedAttempt, GuardFinding, Observed, PersonaFault,
 };
 use crate::record::{Overview, TrialRecord};
 
@@ -137,12 +137,12 @@ pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
 }
 
 /// The note that a try does not count, and why; empty where it does.
-pub fn excuse(failure: &FailedTry) -> String {
+pub fn excuse(failure: &FailedAttempt) -> String {
     failure.excuse.as_ref().map(|why| format!("; it does not count: {}", plain(why))).unwrap_or_default()
 }
 
 /// The time that a try took away, where it is known.
-fn time(failure: &FailedTry) -> String {
+fn time(failure: &FailedAttempt) -> String {
     let waited = failure.waited_ms.map(|ms| format!(", then {ms:.0} ms of waiting")).unwrap_or_default();
     failure.took_ms.map(|ms| format!(" ({ms:.0} ms{waited})")).unwrap_or_default()
 }
@@ -235,7 +235,7 @@ mod tests {
             (Some(12.6), None, " (13 ms)"),
             (None, None, ""),
         ] {
-            let failed = FailedTry { took_ms, waited_ms, ..FailedTry::untimed("HTTP 500".to_owned(), true) };
+            let failed = FailedAttempt { took_ms, waited_ms, ..FailedAttempt::untimed("HTTP 500".to_owned(), true) };
             assert_eq!(time(&failed), expected);
         }
     }

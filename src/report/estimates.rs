@@ -6,7 +6,7 @@ use super::comparison::{interval_text, signed};
 use super::{count, duration, plain, two_decimals};
 use crate::evidence::case_and_persona;
 use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, Provenance, RunSummary};
-use crate::statistics::{Estimate, Interval, LEVEL, Over, t_half_width, unseen_share};
+use crate::statistics::{Estimate, Interval, LEVEL, SamplingUnit, t_half_width, unseen_share};
 
 /// With fewer cases an interval is too wide to show anything.
 const LEAST_CASES: u32 = 3;
@@ -47,7 +47,8 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
 
 /// Whether its interval says something.
 fn tells(figure: &MeanFigure) -> bool {
-    figure.over == Some(Over::Repeats) || (figure.over == Some(Over::Cases) && figure.cases >= LEAST_CASES)
+    figure.over == Some(SamplingUnit::Repeats)
+        || (figure.over == Some(SamplingUnit::Cases) && figure.cases >= LEAST_CASES)
 }
 
 /// Whether so many have the same score that their passes say something, though their scores show no spread.
@@ -65,13 +66,13 @@ fn heading(model: &str, score: MeanFigure) -> String {
             format!("95 % intervals over {trials} of one case with the same score: for this case only")
         }
         (None, _) => format!("95 % intervals over {cases} with the same score"),
-        (Some(Over::Repeats), _) => format!("95 % intervals over {trials} of one case: for this case only"),
+        (Some(SamplingUnit::Repeats), _) => format!("95 % intervals over {trials} of one case: for this case only"),
         _ => format!("95 % intervals over {cases}"),
     };
     format!("What the numbers carry{model} ({over})")
 }
 
-/// Of how many cases the score is, where others have none.
+/// How many cases have a score, where some have none.
 fn lacking_text(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
     let names: Vec<String> = figure.personas.iter().map(|it| it.persona.clone()).collect();
     let cases: BTreeSet<&str> = figure.cases.iter().map(|case| case_and_persona(&case.case, &names).0).collect();

@@ -13,14 +13,14 @@ use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::text::{characters, nearest};
 
 /// The trials of a run, each read when it is asked for.
-pub type Trials<'a, E> = Box<dyn Iterator<Item = Result<TrialRecord, E>> + 'a>;
+pub type TrialIter<'a, E> = Box<dyn Iterator<Item = Result<TrialRecord, E>> + 'a>;
 
 /// A run that is written to a file.
 pub struct WrittenRun<'a, E> {
     /// The run without its conversations.
     pub overview: &'a Overview,
     /// Reads its trials in the order of the plan, as often as a format needs them: no format holds them all.
-    pub trials: Box<dyn Fn() -> Trials<'a, E> + 'a>,
+    pub trials: Box<dyn Fn() -> TrialIter<'a, E> + 'a>,
     /// Fills in the prompts of a trial's questions, which takes time.
     pub with_prompts: Box<dyn Fn(TrialRecord) -> TrialRecord + 'a>,
     /// Puts a trial beside what its case expects.

@@ -27,7 +27,7 @@ pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
         GateState::Kept => ("✓", Ink::good),
         GateState::NotBroken => ("·", Ink::unpainted),
         GateState::Broken => ("✕", Ink::bad),
-        GateState::Open => ("?", Ink::unsure),
+        GateState::Undecided => ("?", Ink::unsure),
     }
 }
 
@@ -56,7 +56,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
         }
         GateRule::LatencyP95(most, found) => {
             let few = match line.state {
-                GateState::Open => ": so few replies don't show that more than 5 of 100 take longer",
+                GateState::Undecided => ": so few replies don't show that more than 5 of 100 take longer",
                 _ => "",
             };
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);

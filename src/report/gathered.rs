@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{count, plain};
-use crate::compare::{Comparison, Rules, Scores, Side, compare};
+use crate::compare::{Comparison, ComparisonRules, Scores, Side, compare};
 use crate::evidence::{Ending, Evidence, Observed};
 use crate::record::{Provenance, Tally, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
@@ -37,7 +37,7 @@ pub struct Gathered {
     /// The most conversations that were open meanwhile.
     pub(super) open: u32,
     /// The dimensions that have parts, in the order of the scorecards.
-    pub(super) measured: Vec<Measured>,
+    pub(super) measured: Vec<GatheredDimension>,
     /// How many verdicts there are that several judges, or several samples of one, disagree on.
     pub(super) unstable: usize,
     /// How many good marks rest on no word of the agent.
@@ -54,7 +54,7 @@ pub struct Gathered {
 
 /// A dimension that has parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Measured {
+pub(super) struct GatheredDimension {
     pub(super) name: String,
     /// Whether its parts are assertions, which hold or fail.
     pub(super) holds: bool,
@@ -62,11 +62,11 @@ pub(super) struct Measured {
     pub(super) is_block: bool,
 }
 
-impl Measured {
-    fn new(dimension: &Dimension) -> Measured {
+impl GatheredDimension {
+    fn new(dimension: &Dimension) -> GatheredDimension {
         let metric = dimension.metric();
         let is_block = !["tasks", "tone", "assertions"].contains(&metric);
-        Measured { name: dimension.name.clone(), holds: metric == "assertions", is_block }
+        GatheredDimension { name: dimension.name.clone(), holds: metric == "assertions", is_block }
     }
 
     /// The noun for one of its parts.
@@ -97,14 +97,14 @@ impl Measured {
 /// Sentences, each with the groups whose trials it is about.
 #[derive(Debug, Default)]
 pub(super) struct Sentences {
-    found: Vec<(String, BTreeMap<usize, Where>)>,
-    /// Of how many trials a sentence was left out.
-    pub(super) left_out: usize,
+    found: Vec<(String, BTreeMap<usize, TrialLocation>)>,
+    /// The number of trials whose sentence was dropped.
+    pub(super) dropped: usize,
 }
 
 /// The trials of a group that something is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Where {
+pub(super) struct TrialLocation {
     /// How many.
     pub(super) trials: usize,
     /// The first of them: its repetition and its last turn.
@@ -112,18 +112,18 @@ pub(super) struct Where {
     pub(super) turn: u32,
 }
 
-impl Where {
-    fn first(trial: &TrialRecord) -> Where {
+impl TrialLocation {
+    fn first(trial: &TrialRecord) -> TrialLocation {
         let turns = trial.evidence.as_ref().map(|evidence| evidence.transcript.turns.as_slice());
         let turn = turns.and_then(<[_]>::last).map_or(0, |turn| turn.number);
-        Where { trials: 1, repeat: trial.trial.repeat, turn }
+        TrialLocation { trials: 1, repeat: trial.trial.repeat, turn }
     }
 
     /// One more trial.
     fn add(&mut self, trial: &TrialRecord) {
         let trials = self.trials + 1;
         if trial.trial.repeat < self.repeat {
-            *self = Where::first(trial);
+            *self = TrialLocation::first(trial);
         }
         self.trials = trials;
     }
@@ -135,15 +135,15 @@ impl Sentences {
         match place {
             Some(place) => {
                 let groups = &mut self.found[place].1;
-                groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| Where::first(trial));
+                groups.entry(group).and_modify(|found| found.add(trial)).or_insert_with(|| TrialLocation::first(trial));
             }
-            None if self.found.len() == MOST => self.left_out += 1,
-            None => self.found.push((sentence, BTreeMap::from([(group, Where::first(trial))]))),
+            None if self.found.len() == MOST => self.dropped += 1,
+            None => self.found.push((sentence, BTreeMap::from([(group, TrialLocation::first(trial))]))),
         }
     }
 
     /// In the order of the groups.
-    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, Where>)> {
+    pub(super) fn in_order(&self) -> Vec<&(String, BTreeMap<usize, TrialLocation>)> {
         let mut found: Vec<_> = self.found.iter().collect();
         found.sort_by_key(|(_, groups)| groups.keys().next().copied());
         found
@@ -162,7 +162,7 @@ pub(super) struct Part {
     /// When it came out well.
     pub(super) line: PassLine,
     /// Its results by group. Most have one, and a map has room for several: what has no content yet must be small.
-    pub(super) groups: BTreeMap<usize, Box<Made>>,
+    pub(super) groups: BTreeMap<usize, Box<PartResult>>,
     /// It held before the first message of some trial, and counts in all of those.
     pub(super) held_before: Option<bool>,
     /// Why it was not checked whether it can fail.
@@ -171,12 +171,12 @@ pub(super) struct Part {
 
 /// The result of a task or an assertion in one group.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct PartResult {
     pub(super) tally: Tally,
     /// How many trials scored it 1.
     pub(super) whole: usize,
     /// The trials that it did not go well in, where there are such.
-    pub(super) failed: Option<Where>,
+    pub(super) failed: Option<TrialLocation>,
     /// The lowest score.
     pub(super) lowest: Option<Score>,
     /// Why, where it was not; each reason once.
@@ -215,7 +215,7 @@ impl Part {
         if item.has_failed(self.line) {
             match &mut made.failed {
                 Some(failed) => failed.add(trial),
-                None => made.failed = Some(Where::first(trial)),
+                None => made.failed = Some(TrialLocation::first(trial)),
             }
             // Its label says the turn that it is about.
             if let (Some(_), Some(failed)) = (item.turn, &mut made.failed) {
@@ -244,8 +244,8 @@ impl Part {
 }
 
 impl Gathered {
-    /// Of a run, whose models are compared where there are several.
-    pub fn comparing(Provenance { models, personas, .. }: &Provenance) -> Gathered {
+    /// An empty collector for a run; with several models their scores are kept for comparison.
+    pub fn new(Provenance { models, personas, .. }: &Provenance) -> Gathered {
         let side = |model: &String| (Side { run: String::new(), model: model.clone() }, Scores::new(personas));
         let sides = if models.len() > 1 { models.iter().map(side).collect() } else { Vec::new() };
         Gathered { sides, ..Gathered::default() }
@@ -256,7 +256,7 @@ impl Gathered {
         let mut sides = self.sides.iter().map(|(side, scores)| (side, scores));
         let Some(first) = sides.next() else { return Vec::new() };
         let pairs: Vec<_> = sides.map(|other| [first, other]).collect();
-        compare(&pairs, Rules::for_run(provenance.until.as_ref(), provenance.rng_seed))
+        compare(&pairs, ComparisonRules::for_run(provenance.until.as_ref(), provenance.rng_seed))
     }
 
     /// Takes in a trial; `group` is the place of its group.
@@ -295,7 +295,7 @@ impl Gathered {
             if dimension.items.is_empty() {
                 continue;
             }
-            let measured = Measured::new(dimension);
+            let measured = GatheredDimension::new(dimension);
             if !self.measured.contains(&measured) {
                 self.measured.push(measured);
             }

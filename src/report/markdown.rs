@@ -25,8 +25,8 @@ const LARGEST: usize = 900_000;
 const REASON: usize = 400;
 /// A name is cut to so many.
 const NAME: usize = 120;
-/// So many cases have a row in the table of scores.
-const CASES: usize = 200;
+/// The most rows of the score table.
+const MAX_ROWS: usize = 200;
 
 /// Writes a summary of these runs.
 pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
@@ -103,7 +103,7 @@ fn heading(run: &Overview) -> String {
     page += &scores(run);
     for lines in estimate_lines(summary) {
         page += &format!("**{}**\n\n", inline(&lines.heading, REASON));
-        lines.lines.iter().for_each(|line| page += &format!("- {}\n", inline(line, LINES * LINE)));
+        lines.lines.iter().for_each(|line| page += &format!("- {}\n", inline(line, LINES * MAX_LINE_WIDTH)));
         page.push('\n');
     }
     for lines in judge_lines(summary) {
@@ -112,7 +112,7 @@ fn heading(run: &Overview) -> String {
             .facts
             .iter()
             .chain(&lines.reserves)
-            .for_each(|line| page += &format!("- {}\n", inline(line, LINES * LINE)));
+            .for_each(|line| page += &format!("- {}\n", inline(line, LINES * MAX_LINE_WIDTH)));
         page.push('\n');
     }
     let mut facts = vec![format!("agent {}", inline(&provenance.agent, NAME))];
@@ -144,7 +144,7 @@ fn scores(run: &Overview) -> String {
     let names: Vec<String> = figures.iter().map(|figure| inline(&figure.model, NAME)).collect();
     let mut page = format!("| case | condition | {} |\n|---|---|{}\n", names.join(" | "), "---:|".repeat(names.len()));
     let Some(first) = figures.first() else { return String::new() };
-    for case in first.cases.iter().take(CASES) {
+    for case in first.cases.iter().take(MAX_ROWS) {
         for condition in &case.conditions {
             let of_model = |figure: &crate::record::ModelFigure| {
                 let case = figure.cases.iter().find(|it| it.case == case.case)?;
@@ -155,8 +155,8 @@ fn scores(run: &Overview) -> String {
             page += &format!("| {name} | {} | {} |\n", condition.condition.label(), cells.join(" | "));
         }
     }
-    if first.cases.len() > CASES {
-        page += &format!("| … {} more | | {} |\n", first.cases.len() - CASES, vec![""; names.len()].join(" | "));
+    if first.cases.len() > MAX_ROWS {
+        page += &format!("| … {} more | | {} |\n", first.cases.len() - MAX_ROWS, vec![""; names.len()].join(" | "));
     }
     let all = figures.iter().map(|figure| {
         let is_below = figure.figure.score().zip(gate).is_some_and(|(score, gate)| score.is_below(gate));
@@ -218,8 +218,8 @@ fn score(component: &Component, gate: Option<Score>) -> String {
 
 /// The most lines of a reason.
 const LINES: usize = 12;
-/// So many columns of a line of it are shown.
-const LINE: usize = 160;
+/// The most columns of a line.
+const MAX_LINE_WIDTH: usize = 160;
 
 /// A reason of several lines, one below the other, each as far in as it was.
 fn block(why: &str) -> String {
@@ -228,7 +228,11 @@ fn block(why: &str) -> String {
     let mut block = inline(first, REASON);
     for line in lines.by_ref().take(LINES) {
         let inside = line.trim_start_matches(' ');
-        block.push_str(&format!("<br>{}{}", "&nbsp;".repeat((line.len() - inside.len()).min(8)), inline(inside, LINE)));
+        block.push_str(&format!(
+            "<br>{}{}",
+            "&nbsp;".repeat((line.len() - inside.len()).min(8)),
+            inline(inside, MAX_LINE_WIDTH)
+        ));
     }
     match lines.count() {
         0 => block,

@@ -47,7 +47,7 @@ pub use comparison::{Compared, comparisons, comparisons_json};
 pub use conversation::{change, conversation, event, excuse, judging};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;
-pub use format::{AMBIGUOUS_ENDING, Format, Trials, WrittenRun, terminal_json};
+pub use format::{AMBIGUOUS_ENDING, Format, TrialIter, WrittenRun, terminal_json};
 pub use gathered::Gathered;
 pub use ink::{Ink, Paint};
 pub use jobs::{job_line, jobs};

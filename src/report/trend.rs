@@ -6,18 +6,18 @@ use super::comparison::{interval_text, signed};
 use super::numbers::count;
 use super::sparkline::{Bar, sparkline};
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plain, two_decimals};
-use crate::compare::HeldDifference;
+use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
 use crate::trend::{
     Change, Lost, Night, NightModel, NoNight, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut, WhyNoNight,
 };
 
-/// So many differences of rules are named.
-const NAMED: usize = 3;
+/// The most rule differences that are listed.
+const MAX_LISTED: usize = 3;
 
-/// So many cases that flip are shown; all, where everything is.
-const FLAKES: usize = 10;
+/// The most flaky cases that are shown; all of them, where the screen is unfolded.
+const MAX_FLAKES: usize = 10;
 
 /// From this width on a night has its year.
 const WIDE: usize = 80;
@@ -137,20 +137,20 @@ fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (
     Table { title: "night".to_owned(), columns, rows }
 }
 
-fn broken(differs: &[HeldDifference]) -> String {
+fn broken(differs: &[RuleDifference]) -> String {
     let named: Vec<String> = differs
         .iter()
-        .take(NAMED)
+        .take(MAX_LISTED)
         .map(|it| format!("{} ({} and {})", plain(&it.what), plain(&it.first), plain(&it.second)))
         .collect();
-    let more = differs.len().saturating_sub(NAMED);
+    let more = differs.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("held otherwise from here on: {}{more}", named.join(", "))
 }
 
-fn why_left_out(night: &Night, series: &[&Series]) -> Option<WhyLeftOut> {
+fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {
     if matches!(night.verdict, Verdict::Incomplete | Verdict::Interrupted) {
-        return Some(WhyLeftOut::Incomplete);
+        return Some(ExclusionReason::Incomplete);
     }
     let mut left_out = series.iter().flat_map(|series| &series.left_out);
     left_out.find(|it| it.run == night.run).map(|it| it.why)
@@ -159,13 +159,13 @@ fn why_left_out(night: &Night, series: &[&Series]) -> Option<WhyLeftOut> {
 fn verdict(night: &Night, series: &[&Series]) -> Cell {
     let label = night.verdict_label;
     match (why_left_out(night, series), night.verdict) {
-        (Some(WhyLeftOut::LacksCases { lacking }), _) => {
+        (Some(ExclusionReason::LacksCases { lacking }), _) => {
             (Ink::unsure, format!("not used, lacks {}", count(lacking, "case")))
         }
-        (Some(WhyLeftOut::Incomplete), Verdict::Incomplete | Verdict::Interrupted) => {
+        (Some(ExclusionReason::Incomplete), Verdict::Incomplete | Verdict::Interrupted) => {
             (Ink::unsure, format!("{label}, not used"))
         }
-        (Some(WhyLeftOut::Incomplete), _) => (Ink::unsure, "not used, a figure is missing".to_owned()),
+        (Some(ExclusionReason::Incomplete), _) => (Ink::unsure, "not used, a figure is missing".to_owned()),
         (None, Verdict::Passed) if label != night.verdict.label() => (Ink::bold, label.to_owned()),
         (None, Verdict::Passed) => (Ink::good, label.to_owned()),
         (None, Verdict::GateFailed) => (Ink::bad, label.to_owned()),
@@ -211,7 +211,7 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
     all
 }
 
-fn change(change: &Change) -> Sentence {
+fn change(change: &LevelChange) -> Sentence {
     let shift = &change.shift;
     let interval = shift.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();
     let paint = if shift.difference < 0.0 { Ink::bad } else { Ink::good };
@@ -249,7 +249,7 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
     } else {
         let rows: Vec<Row> = match screen.is_unfolded {
             true => trend.flakes.iter().map(flake).collect(),
-            false => trend.flakes.iter().take(FLAKES).map(flake).collect(),
+            false => trend.flakes.iter().take(MAX_FLAKES).map(flake).collect(),
         };
         let more = trend.flakes.len() - rows.len();
         let column = |name: &str| vec![name.to_owned()];
@@ -272,9 +272,9 @@ fn flake(flake: &SuspectedFlake) -> Row {
     };
     let sources: Vec<String> = suspected.iter().map(|it| format!("{} {}", it.source.label(), it.count)).collect();
     let (flips, words) = match flake.pattern {
-        Pattern::Flips => (flake.flips().to_string(), sources.join(", ")),
-        Pattern::FailsSince => ("fails since".to_owned(), sources.join(", ")),
-        Pattern::PassesSince => ("passes since".to_owned(), sources.join(", ")),
+        FlakePattern::Flips => (flake.flips().to_string(), sources.join(", ")),
+        FlakePattern::FailsSince => ("fails since".to_owned(), sources.join(", ")),
+        FlakePattern::PassesSince => ("passes since".to_owned(), sources.join(", ")),
     };
     let cell = |text: String| -> Cell { (Ink::unpainted, text) };
     Row {
@@ -291,7 +291,7 @@ fn flake(flake: &SuspectedFlake) -> Row {
 }
 
 /// Conversations that are no flips, in words; `None` where there are none.
-fn lost_text(lost: &Lost) -> Option<String> {
+fn lost_text(lost: &InvalidTrials) -> Option<String> {
     let kinds = [
         (lost.broken, "broken"),
         (lost.persona_invalid, "spoilt by the persona"),
@@ -311,7 +311,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::compare::HeldBy;
+    use crate::compare::RunRules;
     use crate::record::{Provenance, RunSummary};
     use crate::trend::{Nights, Scope, Sources};
 
@@ -340,7 +340,7 @@ mod tests {
             let job = json!({"scorer": {"temperature": temperature}, "cases": []});
             nights.take(
                 &night(number, verdict, model, level + (number % 3) as f64 / 1000.0),
-                HeldBy::new(&Provenance::default(), Some(&job)),
+                RunRules::new(&Provenance::default(), Some(&job)),
             );
         }
         nights
@@ -389,7 +389,7 @@ mod tests {
     fn a_case_that_flips_has_a_row() {
         let mut nights = Nights::new(Scope::default());
         for number in 0..4 {
-            nights.take(&night(number, "passed", "m", 0.5), HeldBy::default());
+            nights.take(&night(number, "passed", "m", 0.5), RunRules::default());
         }
         let page = page(&nights, 4, 80);
         assert!(page.contains("cases that flip  passes  flips       since  suspected\n"), "{page}");

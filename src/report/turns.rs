@@ -68,14 +68,14 @@ fn figures(turn: &Turn, changes: &[&Change]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{FailedTry, Usage};
+    use crate::evidence::{FailedAttempt, Usage};
 
     #[test]
     fn a_turn_has_the_figures_that_are_known() {
         let turn = Turn {
             latency_ms: Some(1203.4),
             usage: Some(Usage::from_counts(Some(812), Some(96))),
-            failures: vec![FailedTry::untimed("e".to_owned(), true)],
+            failures: vec![FailedAttempt::untimed("e".to_owned(), true)],
             ..Turn::answered(1, "a", "b")
         };
         assert_eq!(figures(&turn, &[]), "1,203 ms · 812 tokens in, 96 out · 1 failed try");

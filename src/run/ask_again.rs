@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::judge::ask_all;
 use super::metered_call::LastFailure;
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::{Durability, Engine};
 use crate::evidence::{AskedQuestion, Evidence, Judgement, Observed, Question, TrialId, Usage};
 use crate::grade;
@@ -101,14 +101,14 @@ async fn ask_about<E: From<std::io::Error>>(
     open.tape().begin_attempt(0);
     let asked = tokio::select! {
         biased;
-        stopped = open.tape().stopped() => Err(Stop::of_replay(stopped, open.tape())),
+        stopped = open.tape().stopped() => Err(TrialAbort::of_replay(stopped, open.tape())),
         asked = ask_all(engine, &id, (&input, questions.clone()), (&last_failure, &mut kept)) => asked,
     };
     open.end();
     match asked {
         Ok(()) => {}
-        Err(Stop::Sink(error)) => return Err(error.into()),
-        Err(Stop::Outcome(outcome)) => {
+        Err(TrialAbort::Sink(error)) => return Err(error.into()),
+        Err(TrialAbort::Outcome(outcome)) => {
             let error = outcome.error().unwrap_or_default();
             // They are kept in the order of the questions.
             for question in &questions[kept.len()..] {

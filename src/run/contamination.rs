@@ -21,14 +21,14 @@ const SESSION: usize = 20;
 
 /// A trial as it was held: for the first time (`attempt` 0), or again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Holding {
+pub(super) struct TrialAttempt {
     pub(super) trial: u32,
     pub(super) attempt: u32,
 }
 
-impl From<&Trial> for Holding {
-    fn from(trial: &Trial) -> Holding {
-        Holding { trial: trial.id.number, attempt: trial.attempt }
+impl From<&Trial> for TrialAttempt {
+    fn from(trial: &Trial) -> TrialAttempt {
+        TrialAttempt { trial: trial.id.number, attempt: trial.attempt }
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) struct LeakDetector {
 struct Mark {
     kind: MarkKind,
     /// `None` where two conversations have it: then it marks neither.
-    owner: Option<Holding>,
+    owner: Option<TrialAttempt>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ enum MarkKind {
 #[derive(Debug, PartialEq)]
 pub(super) struct Leak {
     /// The other conversation.
-    pub(super) owner: Holding,
+    pub(super) owner: TrialAttempt,
     kind: MarkKind,
     place: String,
 }
@@ -77,18 +77,18 @@ impl fmt::Display for Leak {
 
 impl LeakDetector {
     /// Adds the token of a trial's user.
-    pub(super) fn add_token(&mut self, owner: Holding, token: &str) {
+    pub(super) fn add_token(&mut self, owner: TrialAttempt, token: &str) {
         self.add(owner, MarkKind::User, token);
     }
 
     /// Adds the id that the agent gave to a trial's session, unless it is too short to be unique.
-    pub(super) fn add_session(&mut self, owner: Holding, session_id: &str) {
+    pub(super) fn add_session(&mut self, owner: TrialAttempt, session_id: &str) {
         if session_id.len() >= SESSION {
             self.add(owner, MarkKind::Session, session_id);
         }
     }
 
-    fn add(&mut self, owner: Holding, kind: MarkKind, text: &str) {
+    fn add(&mut self, owner: TrialAttempt, kind: MarkKind, text: &str) {
         let text = text.to_ascii_lowercase().into_bytes();
         let Some(start) = text.first_chunk::<TOKEN>() else { return };
         self.starts.insert(*start);
@@ -103,7 +103,7 @@ impl LeakDetector {
     }
 
     /// Finds another trial's mark in the output of this trial's agent.
-    pub(super) fn leak(&self, of: Holding, evidence: &Evidence) -> Option<Leak> {
+    pub(super) fn leak(&self, of: TrialAttempt, evidence: &Evidence) -> Option<Leak> {
         if self.marks.is_empty() {
             return None;
         }
@@ -114,7 +114,7 @@ impl LeakDetector {
     }
 
     /// The first mark of another trial in a text.
-    fn foreign(&self, of: Holding, text: &str) -> Option<(Holding, MarkKind)> {
+    fn foreign(&self, of: TrialAttempt, text: &str) -> Option<(TrialAttempt, MarkKind)> {
         let text = text.to_ascii_lowercase().into_bytes();
         text.windows(TOKEN).enumerate().find_map(|(at, start)| {
             if !self.starts.contains(start) {
@@ -187,8 +187,8 @@ mod tests {
     const OTHER: &str = "u-k3f9qz7m2x8c5v1b";
     const UUID: &str = "5f0c2b5e-0d3a-4a57-9a54-1f6f0c8e7d21";
 
-    fn held(trial: u32) -> Holding {
-        Holding { trial, attempt: 0 }
+    fn held(trial: u32) -> TrialAttempt {
+        TrialAttempt { trial, attempt: 0 }
     }
 
     fn marks() -> LeakDetector {
@@ -255,7 +255,7 @@ mod tests {
         let mut marks = marks();
         marks.add_session(held(1), UUID);
         assert_eq!(marks.leak(held(1), &replied(UUID)), None);
-        let again = Holding { attempt: 1, ..held(1) };
+        let again = TrialAttempt { attempt: 1, ..held(1) };
         assert_eq!(marks.leak(again, &replied("aaaabbbbccccdddd")).unwrap().owner, held(1));
         assert_eq!(LeakDetector::default().leak(held(1), &replied(OTHER)), None);
     }

@@ -8,7 +8,7 @@ use super::Engine;
 use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::trial_limit::within;
 use crate::cache::{Cache, CachedJudge};
 use crate::clock::BusyTime;
@@ -34,7 +34,11 @@ const KEPT_OF_REPLY: usize = 4 << 10;
 const AT_ONCE: usize = 8;
 
 /// Asks the judge everything that the metrics want to know. The judgements are appended to the sink.
-pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidence>) -> Result<Vec<Judgement>, Stop> {
+pub(super) async fn judge(
+    engine: &Engine,
+    trial: &Trial,
+    evidence: &Arc<Evidence>,
+) -> Result<Vec<Judgement>, TrialAbort> {
     let (job, case) = (&engine.plan.job, &trial.case);
     let questions = if engine.templates.is_quick(&job.judge.prompt) {
         grade::questions(job, &grade::metric_input(job, case, evidence, engine.clock), &engine.templates)
@@ -44,7 +48,7 @@ pub(super) async fn judge(engine: &Engine, trial: &Trial, evidence: &Arc<Evidenc
         let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence, clock), &templates);
         off_thread(engine, asked).await?
     };
-    let questions = questions.map_err(|error| Stop::broken(error.to_string()))?;
+    let questions = questions.map_err(|error| TrialAbort::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence, engine.clock);
     let mut judgements = Vec::with_capacity(questions.len());
     ask_all(engine, &trial.id, (&input, questions), (&LastFailure::default(), &mut judgements)).await?;
@@ -59,7 +63,7 @@ pub(super) async fn ask_all(
     id: &TrialId,
     (input, questions): (&MetricInput<'_>, Vec<Question>),
     (last_failure, kept): (&LastFailure, &mut Vec<Judgement>),
-) -> Result<(), Stop> {
+) -> Result<(), TrialAbort> {
     let (busy, trial) = (BusyTime::new(engine.clock), id.number);
     let asking = questions.into_iter().map(|question| ask_one(engine, id, (input, question), (&busy, last_failure)));
     let mut asked = std::pin::pin!(stream::iter(asking).buffered(AT_ONCE));
@@ -78,7 +82,7 @@ async fn ask_one(
     id: &TrialId,
     (input, mut question): (&MetricInput<'_>, Question),
     (busy, of_all): (&Arc<BusyTime>, &LastFailure),
-) -> Result<(AskedQuestion, Judgement), Stop> {
+) -> Result<(AskedQuestion, Judgement), TrialAbort> {
     let _under_way = busy.begin();
     let last_failure = LastFailure::timed_by(busy.clone());
     // An agent that repeats its key must not make us tell it to somebody else.
@@ -149,7 +153,7 @@ async fn answer(
     id: &TrialId,
     (input, question): (&MetricInput<'_>, Question),
     (judgement, last_failure): (&mut Judgement, &LastFailure),
-) -> Result<(), Stop> {
+) -> Result<(), TrialAbort> {
     let judge = engine.clients.answerer(&question);
     let service = service(question.to, judge);
     let mut cache = cache_for(engine, id, &question);
@@ -171,7 +175,7 @@ async fn answer(
             Ok(reply) => reply,
             // Not the judge's failure.
             Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
-                return Err(Stop::broken(format!("{service}: {error}")));
+                return Err(TrialAbort::broken(format!("{service}: {error}")));
             }
             Err(error) if !was_cut_off && error.cut_off_text().is_some() => {
                 was_cut_off = true;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::trial::{SetupError, Stop};
+use super::trial::{SetupError, TrialAbort};
 use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};
@@ -57,7 +57,7 @@ pub async fn live_check(engine: &Engine, interrupt: CancellationToken) -> Result
     Ok(seen.transpose()?)
 }
 
-async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, Stop> {
+async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, TrialAbort> {
     let seen = look_at_all(engine).await?;
     let (job, clock, lasts) = (engine.plan.job.clone(), engine.clock, engine.graph_lasts());
     evaluate::off_thread(engine, move || summary(&job, clock, lasts, &seen)).await
@@ -69,7 +69,7 @@ struct CaseEvidence {
     evidence: Vec<Evidence>,
 }
 
-async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, Stop> {
+async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, TrialAbort> {
     let mut seen: Vec<CaseEvidence> = Vec::new();
     for trial in engine.plan.trials() {
         let place = match seen.iter().position(|seen| seen.case.id == trial.case.id) {
@@ -87,7 +87,7 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, Stop> {
     Ok(seen)
 }
 
-async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, Stop> {
+async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, TrialAbort> {
     let env = TrialEnv::set_up(engine, trial, SetupMode::LeavesNoTrace, &Listener::default()).await?;
     let evidence = match env.open().await {
         Ok(mut session) => {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::{Durability, Engine};
 use crate::cassette;
 use crate::clock::BusyTime;
@@ -51,7 +51,7 @@ pub(super) async fn ask(
     trial: u32,
     (llm, request): (&dyn Llm, &LlmRequest),
     last_failure: &LastFailure,
-) -> Result<Result<LlmReply, LlmError>, Stop> {
+) -> Result<Result<LlmReply, LlmError>, TrialAbort> {
     let asker = match request.role {
         LlmRole::Persona => Asker::Persona,
         LlmRole::Reviewer => Asker::Reviewer,
@@ -89,7 +89,7 @@ impl MeteredCall<'_> {
     fn record(&mut self) -> std::io::Result<()> {
         self.is_recorded = true;
         *self.last_failure.why.lock().unwrap_or_else(PoisonError::into_inner) = self.meter.last_failure();
-        let usage = self.meter.taken();
+        let usage = self.meter.usage();
         // Scripted rules cost nothing, and neither does a request that was not sent.
         if usage.calls == 0 {
             return Ok(());

@@ -13,7 +13,7 @@ use super::conversation_seed::conversation_seed;
 use super::evaluate::off_thread;
 use super::metered_call::{LastFailure, ask};
 use super::persona_review::PersonaReview;
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use crate::clock::BusyTime;
 use crate::conversation::{PersonaReply, guard, read_persona_reply};
 use crate::evidence::{Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Usage};
@@ -78,7 +78,7 @@ pub(super) struct PersonaEnd {
 
 impl<'a> PersonaDriver<'a> {
     /// The persona of a trial; `None` where fixed lines take its place.
-    pub(super) async fn new(engine: &'a Engine, trial: &'a Trial) -> Result<Option<PersonaDriver<'a>>, Stop> {
+    pub(super) async fn new(engine: &'a Engine, trial: &'a Trial) -> Result<Option<PersonaDriver<'a>>, TrialAbort> {
         let Some(llm) = engine.clients.persona().filter(|_| trial.case.user.is_persona()) else {
             return Ok(None);
         };
@@ -89,7 +89,7 @@ impl<'a> PersonaDriver<'a> {
             let (job, case, templates, condition) = (job.clone(), case.clone(), engine.templates.clone(), id.condition);
             off_thread(engine, move || instructions(&job, &case, &templates, condition)).await?
         };
-        let instructions = instructions.map_err(|error| Stop::broken(error.to_string()))?;
+        let instructions = instructions.map_err(|error| TrialAbort::broken(error.to_string()))?;
         let dense_instructions = DenseText::new(&instructions.content);
         let template = engine.templates.sources().get(&job.persona.prompt);
         let dense_template = DenseText::new(template.map_or("", String::as_str));
@@ -140,7 +140,7 @@ impl<'a> PersonaDriver<'a> {
     }
 
     /// Asks the persona for its next message.
-    pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
+    pub(super) async fn ask(&mut self, transcript: &Transcript) -> Result<PersonaReply, TrialAbort> {
         // An agent that repeats its key must not make us send it to somebody else.
         let cleared = |message: Message| {
             let content = self.engine.clients.redactor().redact_known(&message.content).into_owned();
@@ -160,17 +160,17 @@ impl<'a> PersonaDriver<'a> {
     }
 
     /// A model that is there and says nothing, or never comes to an end, does not play its part.
-    fn stopped_by(&self, error: &LlmError) -> Stop {
+    fn stopped_by(&self, error: &LlmError) -> TrialAbort {
         let what = format!("the persona's model: {error}");
         let is_bounded_by_job = self.engine.plan.job.persona_model().is_some_and(|model| model.max_tokens.is_some());
         match error.kind {
-            LlmErrorKind::Silence => Stop::persona_invalid(what),
-            LlmErrorKind::CutOff(_) if !is_bounded_by_job => Stop::persona_invalid(what),
-            _ => Stop::broken(what),
+            LlmErrorKind::Silence => TrialAbort::persona_invalid(what),
+            LlmErrorKind::CutOff(_) if !is_bounded_by_job => TrialAbort::persona_invalid(what),
+            _ => TrialAbort::broken(what),
         }
     }
 
-    async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, Stop> {
+    async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, TrialAbort> {
         let mut unusable = String::new();
         let (mut was_cut_off, mut was_faulty) = (false, false);
         let is_begun = transcript.turns.iter().filter(|turn| !turn.is_greeting()).count() >= self.begun_after;
@@ -207,7 +207,7 @@ impl<'a> PersonaDriver<'a> {
                         self.keep_fault(transcript, reply, findings)?;
                         if std::mem::replace(&mut was_faulty, true) {
                             let turn = self.faults.last().map_or(0, |fault| fault.turn);
-                            return Err(Stop::persona_invalid(format!(
+                            return Err(TrialAbort::persona_invalid(format!(
                                 "its message {turn} was faulty twice: {described}"
                             )));
                         }
@@ -218,7 +218,7 @@ impl<'a> PersonaDriver<'a> {
             self.request.messages.push(Message::new(Role::Assistant, reply.text));
             self.request.messages.push(Message::new(Role::User, guard::retry_request(&unusable)));
         }
-        Err(Stop::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
+        Err(TrialAbort::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }
 
     fn keep_fault(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::conversation_seed::conversation_seed;
 use super::metered_call::{LastFailure, ask};
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use crate::evidence::{Guard, GuardFinding, Message, ReplySchema, Role};
 use crate::job::Review;
 use crate::llm::{Llm, LlmErrorKind, LlmRequest, LlmRole, repair};
@@ -71,13 +71,13 @@ impl<'a> PersonaReview<'a> {
         &mut self,
         view: &UserMessageView<'_>,
         last_failure: &LastFailure,
-    ) -> Result<Option<GuardFinding>, Stop> {
+    ) -> Result<Option<GuardFinding>, TrialAbort> {
         self.reviewed += 1;
         if self.in_a_row >= PATIENCE {
             self.without_verdict += 1;
             return Ok(None);
         }
-        let prompt = self.engine.templates.user_message(view).map_err(|error| Stop::broken(error.to_string()))?;
+        let prompt = self.engine.templates.user_message(view).map_err(|error| TrialAbort::broken(error.to_string()))?;
         // A key that the agent repeated goes to nobody.
         let prompt = self.engine.clients.redactor().redact_known(&prompt).into_owned();
         let samples = (1..=self.review.samples).map(|sample| self.verdict(prompt.clone(), sample, view, last_failure));
@@ -126,7 +126,7 @@ impl<'a> PersonaReview<'a> {
             1 => self.llm.name().to_owned(),
             _ => format!("{}, {} of {samples}", self.llm.name(), faults.len()),
         };
-        let why = guard.meaning().to_owned();
+        let why = guard.description().to_owned();
         Some(GuardFinding { guard, why, evidence: evidence.to_owned(), found_by: Some(found_by) })
     }
 
@@ -137,7 +137,7 @@ impl<'a> PersonaReview<'a> {
         sample: u32,
         view: &UserMessageView<'_>,
         last_failure: &LastFailure,
-    ) -> Result<Result<Verdict, NoVerdict>, Stop> {
+    ) -> Result<Result<Verdict, NoVerdict>, TrialAbort> {
         let seed = conversation_seed(self.engine.rng_seed, &self.trial.id, LlmRole::Reviewer, self.trial.attempt);
         let mut request = LlmRequest {
             role: LlmRole::Reviewer,
@@ -153,7 +153,7 @@ impl<'a> PersonaReview<'a> {
                 Ok(reply) => reply.text,
                 // Not the reviewer's failure, and no other request could be made either.
                 Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
-                    return Err(Stop::broken(format!("the reviewer's model: {error}")));
+                    return Err(TrialAbort::broken(format!("the reviewer's model: {error}")));
                 }
                 Err(error) => return Ok(Err(NoVerdict(error.to_string()))),
             };

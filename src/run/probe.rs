@@ -107,7 +107,7 @@ async fn hello(engine: &Engine, agent: &dyn Agent, message: &str) -> Result<Prob
     let reply = session.say(message, &mut attempts).await;
     // Where the first message opens the conversation, one that can't have arrived has opened none.
     let is_undelivered = attempts.failures.iter().all(|failed| !failed.maybe_received);
-    if let (false, true, Err(error)) = (session.is_met(), is_undelivered, &reply) {
+    if let (false, true, Err(error)) = (session.is_agent_confirmed(), is_undelivered, &reply) {
         return Err(error.clone());
     }
     let context = session.object_context().await;

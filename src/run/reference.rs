@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use super::persona_driver::{PersonaDriver, PersonaEnd};
 use super::sink::Durability;
 use super::talk::{fixed_lines, greeted, opening};
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::trial_env::{Reference, TrialEnv};
 use super::trial_limit::TrialLimit;
 use super::turn::{Partner, TurnEnd, set_reply};
@@ -24,7 +24,7 @@ pub(super) enum ReferenceLines {
 }
 
 /// A conversation with the reference agent, and what the persona took for it.
-pub(super) struct ReferenceTalk {
+pub(super) struct ReferenceConversation {
     pub(super) transcript: Transcript,
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
@@ -37,7 +37,7 @@ pub(super) async fn hold(
     env: &TrialEnv<'_>,
     reference: &Reference,
     lines: ReferenceLines,
-) -> Result<ReferenceTalk, Stop> {
+) -> Result<ReferenceConversation, TrialAbort> {
     let (engine, case) = (env.engine, &env.trial.case);
     let is_own = matches!(lines, ReferenceLines::OfCase);
     let rules = match lines {
@@ -55,11 +55,11 @@ pub(super) async fn hold(
     let outcome = talk(env, reference, persona.as_mut(), &mut conversation).await;
     let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
         persona.map(PersonaDriver::end).unwrap_or_default();
-    if let (Err(Stop::Outcome(_)), true) = (&outcome, is_own) {
+    if let (Err(TrialAbort::Outcome(_)), true) = (&outcome, is_own) {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;
     }
-    outcome.map(|()| ReferenceTalk {
+    outcome.map(|()| ReferenceConversation {
         transcript: conversation.into_transcript(),
         persona_usage,
         persona_notes,
@@ -72,11 +72,12 @@ async fn talk(
     reference: &Reference,
     mut persona: Option<&mut PersonaDriver<'_>>,
     conversation: &mut Conversation,
-) -> Result<(), Stop> {
+) -> Result<(), TrialAbort> {
     let engine = env.engine;
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), reference.limiter.clone());
     let failed = |error: AgentError| failure(engine, &error);
-    let ran_out = |limit: &TrialLimit, what| Stop::broken(format!("{}; try a longer one", limit.ran_out_while(what)));
+    let ran_out =
+        |limit: &TrialLimit, what| TrialAbort::broken(format!("{}; try a longer one", limit.ran_out_while(what)));
     let opened = limit.within(reference.agent.open()).await;
     let mut session = opened
         .ok_or_else(|| ran_out(&limit, "a session with the reference agent was being opened"))?
@@ -103,18 +104,20 @@ async fn talk(
         if !matches!(next, Next::Done(_))
             && let Some(limit_exceeded) = engine.exhausted(env.trial.id.number, &when)
         {
-            return Err(Stop::broken(format!("the conversation with the reference agent: {limit_exceeded}")));
+            return Err(TrialAbort::broken(format!("the conversation with the reference agent: {limit_exceeded}")));
         }
         match (next, persona.as_deref_mut()) {
             (Next::Done(_), _) => return Ok(()),
-            (Next::AskPersona, None) => return Err(Stop::broken("eval-job itself failed: there is nobody to ask")),
+            (Next::AskPersona, None) => {
+                return Err(TrialAbort::broken("eval-job itself failed: there is nobody to ask"));
+            }
             (Next::AskPersona, Some(persona)) => {
                 let busy = persona.timed();
                 let asking = persona.ask(conversation.transcript());
                 let asked = partner.limit.within_busy((&busy, engine.clock), asking).await;
                 let reply = asked.ok_or_else(|| {
                     let what = partner.limit.ran_out_while("the persona's model was being waited for");
-                    Stop::broken(persona.last_failure.after(what))
+                    TrialAbort::broken(persona.last_failure.after(what))
                 })?;
                 conversation.persona_replied(reply?);
             }
@@ -135,7 +138,7 @@ async fn talk(
 }
 
 /// The error, with a hint that names the keys of `reference`.
-fn failure(engine: &Engine, error: &AgentError) -> Stop {
+fn failure(engine: &Engine, error: &AgentError) -> TrialAbort {
     let mut what = format!("the reference agent: {error}");
     if let Some(reference) = &engine.plan.job.reference {
         let [target, own] = ["target", "reference"].map(|part| format!("{part}.{}.", reference.transport.key()));
@@ -146,11 +149,11 @@ fn failure(engine: &Engine, error: &AgentError) -> Stop {
         }
         what = what.replace(&target, &own);
     }
-    Stop::broken(what)
+    TrialAbort::broken(what)
 }
 
 /// Records a finished turn and counts what it took.
-async fn keep(env: &TrialEnv<'_>, turn: &mut Turn) -> Result<(), Stop> {
+async fn keep(env: &TrialEnv<'_>, turn: &mut Turn) -> Result<(), TrialAbort> {
     let (engine, id) = (env.engine, &env.trial.id);
     engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
     engine.sink.append(Entry::ReferenceTurn { trial: id.number, turn: turn.clone() })?;

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::RandomSource;
-use super::contamination::{Holding, Leak, LeakDetector, TOKEN};
+use super::contamination::{Leak, LeakDetector, TOKEN, TrialAttempt};
 use super::trial_graph::TrialGraph;
 use crate::agent::managed::{Listener, ManagedAgent, ManagedAgents, StartError, StartSettings};
 use crate::evidence::Evidence;
@@ -67,7 +67,7 @@ impl RunResources {
     }
 
     /// The token of a conversation, 16 characters from a to z and 0 to 9. From now on it is a leak in any other one.
-    pub(super) fn token(&self, holding: Holding) -> String {
+    pub(super) fn token(&self, holding: TrialAttempt) -> String {
         let mut hash = Sha256::new();
         self.token_key.iter().for_each(|number| hash.update(number.to_le_bytes()));
         hash.update(holding.trial.to_le_bytes());
@@ -95,12 +95,12 @@ impl RunResources {
     }
 
     /// From now on the id of a trial's session is a leak in any other trial.
-    pub(super) fn note_session(&self, holding: Holding, session_id: &str) {
+    pub(super) fn note_session(&self, holding: TrialAttempt, session_id: &str) {
         unpoisoned(&self.leak_detector).add_session(holding, session_id);
     }
 
     /// Finds something of another trial in this one's evidence.
-    pub(super) fn leak(&self, holding: Holding, evidence: &Evidence) -> Option<Leak> {
+    pub(super) fn leak(&self, holding: TrialAttempt, evidence: &Evidence) -> Option<Leak> {
         unpoisoned(&self.leak_detector).leak(holding, evidence)
     }
 
@@ -194,9 +194,9 @@ mod tests {
         let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
         let resources = RunResources::new(Box::new(random), None);
         let tokens: BTreeSet<String> =
-            (1..=50).flat_map(|trial| [0, 1].map(|attempt| resources.token(Holding { trial, attempt }))).collect();
+            (1..=50).flat_map(|trial| [0, 1].map(|attempt| resources.token(TrialAttempt { trial, attempt }))).collect();
         assert_eq!(tokens.len(), 100);
-        let seventh = Holding { trial: 7, attempt: 0 };
+        let seventh = TrialAttempt { trial: 7, attempt: 0 };
         for token in &tokens {
             assert_eq!(token.len(), TOKEN, "{token}");
             assert!(token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{token}");

@@ -1,7 +1,7 @@
 //! Seeds: the agent's memory before the conversation begins.
 
 use super::Engine;
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts};
 use crate::evidence::{Message, Role, Usage};
 use crate::job::{Case, Job, Seed};
@@ -29,7 +29,7 @@ fn remember(text: &str) -> String {
 }
 
 /// Primes the agent's memory, each seed in an earlier session of its own.
-pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Agent) -> Result<(), Stop> {
+pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Agent) -> Result<(), TrialAbort> {
     let (id, seeds) = (&trial.id, &trial.case.seeds);
     if seeds.is_empty() {
         return Ok(());
@@ -37,7 +37,7 @@ pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Ag
     agent
         .prepare_memory()
         .await
-        .map_err(|error| Stop::broken(format!("the agent's memory could not be made ready: {error}")))?;
+        .map_err(|error| TrialAbort::broken(format!("the agent's memory could not be made ready: {error}")))?;
     let mut usages: Vec<Option<Usage>> = Vec::new();
     let mut undelivered = None;
     for (index, seed) in seeds.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(super) async fn deliver_seeds(engine: &Engine, trial: &Trial, agent: &dyn Ag
         }
     }
     engine.sink.append(Entry::Primed { trial: id.number, usage: Usage::sum_reported(usages) })?;
-    undelivered.map_or(Ok(()), |error| Err(Stop::broken(error)))
+    undelivered.map_or(Ok(()), |error| Err(TrialAbort::broken(error)))
 }
 
 /// Sends a seed's lines in a session of their own; the agent's usage is collected line by line.

@@ -166,7 +166,7 @@ async fn steps_of(engine: &Engine, criteria: &str, written: &mut WrittenSteps) -
         tries += 1;
         let meter = UsageMeter::default();
         let answer = cassette::ask(&engine.cassette.run_tape(), judge, &request, &meter).await;
-        written.usage = written.usage.plus(meter.taken());
+        written.usage = written.usage.plus(meter.usage());
         let raw = answer?.text;
         match read(&raw) {
             Ok(steps) => return Ok(steps),

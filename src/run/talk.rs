@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::persona_driver::{PersonaDriver, PersonaEnd};
 use super::sink::Durability;
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::trial_env::TrialEnv;
 use super::trial_limit::TrialLimit;
 use super::turn::{Partner, TurnEnd, blames_the_job, set_reply, with_hint};
@@ -38,7 +38,7 @@ pub(super) async fn converse<'a>(
     session: &mut (dyn Session + 'static),
     watch: Watch<'a>,
     repeated: Option<Vec<String>>,
-) -> Result<Ended<'a>, Stop> {
+) -> Result<Ended<'a>, TrialAbort> {
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
         max_messages: env.trial.case.max_turns.unwrap_or(engine.plan.job.max_turns),
@@ -47,7 +47,9 @@ pub(super) async fn converse<'a>(
     });
     let mut persona = if repeated.is_some() { None } else { PersonaDriver::new(engine, env.trial).await? };
     let greeted = greeted(engine, session).await;
-    if let Some(reply) = greeted.map_err(|error| Stop::broken(format!("the agent's greeting did not come: {error}")))? {
+    if let Some(reply) =
+        greeted.map_err(|error| TrialAbort::broken(format!("the agent's greeting did not come: {error}")))?
+    {
         let mut turn = Turn::begun(0, String::new());
         set_reply(&mut turn, reply);
         keep(engine, id, &mut turn).await?;
@@ -56,20 +58,21 @@ pub(super) async fn converse<'a>(
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
     let (tape, name) = (env.tape.clone(), "the agent");
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
-    let mut talk = Talk { env, partner, watch, conversation, last_reply: engine.clock.start() };
+    let mut talk = LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start() };
     let mut outcome = talk.hold(persona.as_mut()).await;
     if matches!(outcome, Ok(Ending::SignedOff { .. } | Ending::MaxTurns))
         && persona.as_ref().is_some_and(|persona| persona.is_off_task(talk.conversation.transcript()))
     {
-        outcome = Err(Stop::persona_invalid("in the whole conversation it spoke of none of its tasks".to_owned()));
+        outcome =
+            Err(TrialAbort::persona_invalid("in the whole conversation it spoke of none of its tasks".to_owned()));
     }
     let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
         persona.map(PersonaDriver::end).unwrap_or_default();
-    if let Err(Stop::Outcome(_)) = outcome {
+    if let Err(TrialAbort::Outcome(_)) = outcome {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
     }
-    let Talk { watch, conversation, .. } = talk;
+    let LiveConversation { watch, conversation, .. } = talk;
     Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults })
 }
 
@@ -89,7 +92,7 @@ pub(super) async fn greeted(engine: &Engine, session: &mut dyn Session) -> Resul
 }
 
 /// A conversation that is under way, with all that its turns need.
-struct Talk<'a, 's> {
+struct LiveConversation<'a, 's> {
     env: &'a TrialEnv<'a>,
     partner: Partner<'s>,
     watch: Watch<'a>,
@@ -98,21 +101,21 @@ struct Talk<'a, 's> {
     last_reply: Stopwatch,
 }
 
-impl Talk<'_, '_> {
+impl LiveConversation<'_, '_> {
     /// Takes turns until the conversation ends.
-    async fn hold(&mut self, mut persona: Option<&mut PersonaDriver<'_>>) -> Result<Ending, Stop> {
+    async fn hold(&mut self, mut persona: Option<&mut PersonaDriver<'_>>) -> Result<Ending, TrialAbort> {
         loop {
             let next = self.conversation.next();
             if !matches!(next, Next::Done(_))
                 && let Some(limit_exceeded) = self.exhausted(&next)
             {
-                return Err(Stop::broken(limit_exceeded));
+                return Err(TrialAbort::broken(limit_exceeded));
             }
             match next {
                 Next::Done(ending) => return Ok(ending),
                 Next::AskPersona => {
                     let Some(persona) = persona.as_deref_mut() else {
-                        return Err(Stop::broken("eval-job itself failed: fixed lines have no model to ask"));
+                        return Err(TrialAbort::broken("eval-job itself failed: fixed lines have no model to ask"));
                     };
                     self.ask(persona).await?;
                 }
@@ -134,7 +137,7 @@ impl Talk<'_, '_> {
         self.partner.noted(turn, "had most of the time", self.partner.limit.is_spent_by_agent())
     }
 
-    async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), Stop> {
+    async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), TrialAbort> {
         let (busy, clock) = (persona.timed(), self.env.engine.clock);
         let asking = persona.ask(self.conversation.transcript());
         match self.partner.limit.within_busy((&busy, clock), asking).await {
@@ -143,13 +146,13 @@ impl Talk<'_, '_> {
             None if self.is_spent_by_agent() => self.conversation.time_ran_out(self.partner.limit.seconds),
             None => {
                 let what = self.partner.limit.ran_out_while("the persona's model was being waited for");
-                return Err(Stop::broken(persona.last_failure.after(what)));
+                return Err(TrialAbort::broken(persona.last_failure.after(what)));
             }
         }
         Ok(())
     }
 
-    async fn take_turn(&mut self, text: String) -> Result<(), Stop> {
+    async fn take_turn(&mut self, text: String) -> Result<(), TrialAbort> {
         let (engine, id, number) = (self.env.engine, &self.env.trial.id, self.conversation.turn_number());
         engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
         engine.sink.kept(Durability::Process).await?;
@@ -176,20 +179,20 @@ impl Talk<'_, '_> {
             TurnEnd::OutOfTime => {
                 let what =
                     "the agent's reply was awaited, and most of it had gone elsewhere; try a longer limits.trial";
-                return Err(Stop::broken(self.partner.limit.ran_out_while(what)));
+                return Err(TrialAbort::broken(self.partner.limit.ran_out_while(what)));
             }
             TurnEnd::RefusedTogether => {
                 let what = "the agent refused requests because of our other conversations; try target.maxConcurrency";
-                return Err(Stop::broken(self.partner.limit.ran_out_while(what)));
+                return Err(TrialAbort::broken(self.partner.limit.ran_out_while(what)));
             }
             TurnEnd::Failed(error) => error,
         };
         match error.kind {
-            AgentErrorKind::RefusedTogether => return Err(Stop::broken(error.message)),
+            AgentErrorKind::RefusedTogether => return Err(TrialAbort::broken(error.message)),
             // It is the job's doing, whatever the agent had answered before.
-            AgentErrorKind::Unsendable => return Err(Stop::broken(with_hint(engine, &error))),
+            AgentErrorKind::Unsendable => return Err(TrialAbort::broken(with_hint(engine, &error))),
             _ if self.blames_the_job(&error, &turn) => {
-                return Err(Stop::broken(with_hint(engine, &error)));
+                return Err(TrialAbort::broken(with_hint(engine, &error)));
             }
             AgentErrorKind::Busy => self.conversation.agent_failed(turn, with_hint(engine, &error)),
             _ => self.conversation.agent_failed(turn, error.message),
@@ -198,7 +201,7 @@ impl Talk<'_, '_> {
     }
 }
 
-impl Talk<'_, '_> {
+impl LiveConversation<'_, '_> {
     /// Whether the job may be wrong, and not the agent.
     fn blames_the_job(&self, error: &AgentError, turn: &Turn) -> bool {
         let is_job =

@@ -25,32 +25,32 @@ use crate::score::{Outcome, Scorecard};
 const STOPPED: &str = "stopped";
 
 /// Why a trial says nothing about the agent, or could not be kept.
-pub(super) enum Stop {
+pub(super) enum TrialAbort {
     /// It is the trial's outcome.
     Outcome(Outcome),
     /// The sink failed: the run must not go on.
     Sink(io::Error),
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Sink(error)
+impl From<io::Error> for TrialAbort {
+    fn from(error: io::Error) -> TrialAbort {
+        TrialAbort::Sink(error)
     }
 }
 
-impl Stop {
+impl TrialAbort {
     /// The world around the agent is at fault.
-    pub(super) fn broken(error: impl Into<String>) -> Stop {
-        Stop::Outcome(Outcome::Broken { error: error.into() })
+    pub(super) fn broken(error: impl Into<String>) -> TrialAbort {
+        TrialAbort::Outcome(Outcome::Broken { error: error.into() })
     }
 
     /// A trial that can't be replayed any further.
-    pub(super) fn of_replay(stopped: Stopped, tape: &Tape) -> Stop {
+    pub(super) fn of_replay(stopped: Stopped, tape: &Tape) -> TrialAbort {
         match stopped {
-            Stopped::Unrecorded(why) => Stop::broken(why),
+            Stopped::Unrecorded(why) => TrialAbort::broken(why),
             Stopped::Unanswered => match tape.noted(STOPPED, None::<Outcome>) {
-                Some(outcome) => Stop::Outcome(outcome),
-                None => Stop::broken(
+                Some(outcome) => TrialAbort::Outcome(outcome),
+                None => TrialAbort::broken(
                     "the recording ends while an answer is waited for; record again with --cassette-record",
                 ),
             },
@@ -58,8 +58,8 @@ impl Stop {
     }
 
     /// The persona is at fault.
-    pub(super) fn persona_invalid(error: impl Into<String>) -> Stop {
-        Stop::Outcome(Outcome::PersonaInvalid { error: error.into() })
+    pub(super) fn persona_invalid(error: impl Into<String>) -> TrialAbort {
+        TrialAbort::Outcome(Outcome::PersonaInvalid { error: error.into() })
     }
 }
 
@@ -74,11 +74,11 @@ impl SetupError {
     }
 }
 
-impl From<Stop> for SetupError {
-    fn from(stop: Stop) -> SetupError {
+impl From<TrialAbort> for SetupError {
+    fn from(stop: TrialAbort) -> SetupError {
         match stop {
-            Stop::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
-            Stop::Sink(error) => SetupError::new(error.to_string()),
+            TrialAbort::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
+            TrialAbort::Sink(error) => SetupError::new(error.to_string()),
         }
     }
 }
@@ -114,18 +114,18 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
     engine.sink.kept(Durability::Process).await?;
     let attempted = tokio::select! {
         biased;
-        stopped = tape.stopped() => Err(Stop::of_replay(stopped, tape)),
+        stopped = tape.stopped() => Err(TrialAbort::of_replay(stopped, tape)),
         attempted = attempt(engine, trial, &under_way.listener) => attempted,
     };
     let (outcome, scorecard) = match attempted {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
-        Err(Stop::Outcome(outcome)) => {
+        Err(TrialAbort::Outcome(outcome)) => {
             if !tape.is_replayed() {
                 tape.noted(STOPPED, Some(outcome.clone()));
             }
             (outcome, None)
         }
-        Err(Stop::Sink(error)) => return Err(error),
+        Err(TrialAbort::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
     if let Outcome::PersonaInvalid { error } = &outcome
@@ -170,7 +170,7 @@ impl Drop for Unfinished<'_> {
     }
 }
 
-async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), Stop> {
+async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), TrialAbort> {
     let id = &trial.id;
     let env = TrialEnv::set_up(engine, trial, SetupMode::Everything, listener).await?;
     let played = play(&env).await;
@@ -184,7 +184,7 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
         let leak = engine.resources.leak(trial.into(), &evidence);
         let leak = leak.map(|leak| format!("state leaked from {}: {leak}", name(engine, leak.owner.trial)));
         if let Some(leak) = tape.noted("leak", leak) {
-            return Err(Stop::broken(leak));
+            return Err(TrialAbort::broken(leak));
         }
     }
     let judgements = match engine.plan.is_audit {
@@ -211,7 +211,7 @@ fn name(engine: &Engine, number: u32) -> String {
 }
 
 /// The conversation, and what it left behind.
-async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
+async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
     let (engine, id) = (env.engine, &env.trial.id);
     let seconds = engine.plan.job.limits.trial_seconds;
     let opening = TrialLimit::new(seconds, engine.clock.start(), env.limiter.clone());
@@ -221,7 +221,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
             None if env.limiter.is_refused_alone() => "the agent refused to open a session (429), with no other conversation open",
             None => "a session was being opened",
         });
-        Err(Stop::broken(env.tape.noted("no session", what)))
+        Err(TrialAbort::broken(env.tape.noted("no session", what)))
     })?;
     let session_id = session.id().to_owned();
     let user = env.user.clone();
@@ -243,7 +243,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
         None => unusable(env, &evidence).await?,
         trouble => trouble,
     } {
-        return Err(Stop::broken(trouble));
+        return Err(TrialAbort::broken(trouble));
     }
     let watch = Watch::before(env, &evidence.session_id).await;
     let reference = env.reference.as_ref().zip(env.trial.case.reference);
@@ -269,7 +269,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
             match reference::hold(env, agent, lines).await {
                 Ok(held) => evidence.reference = Some(held.transcript),
                 // The conversation with the agent under test was held all the same.
-                Err(Stop::Outcome(outcome)) => without_reference = Some(outcome),
+                Err(TrialAbort::Outcome(outcome)) => without_reference = Some(outcome),
                 Err(sink) => return Err(sink),
             }
         }
@@ -308,8 +308,8 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, Stop> {
     })?;
     // It is unknown who failed, and the agent is not blamed for a database that is gone.
     match (down, without_reference) {
-        (Some(error), _) => Err(Stop::broken(error)),
-        (None, Some(outcome)) => Err(Stop::Outcome(outcome)),
+        (Some(error), _) => Err(TrialAbort::broken(error)),
+        (None, Some(outcome)) => Err(TrialAbort::Outcome(outcome)),
         (None, None) => Ok(evidence),
     }
 }
@@ -327,7 +327,7 @@ fn user_messages(transcript: &Transcript) -> Vec<String> {
 }
 
 /// The reason why an assertion can't be evaluated, as far as that is known before the first turn.
-async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<String>, Stop> {
+async fn unusable(env: &TrialEnv<'_>, evidence: &Evidence) -> Result<Option<String>, TrialAbort> {
     // Assertions on nothing but the conversation were tried when the run was planned.
     if evidence.before.as_ref().is_none_or(|before| before.queries.is_empty() && before.object_context.is_none()) {
         return Ok(None);

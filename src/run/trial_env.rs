@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::managed::ended;
 use super::seeds::{deliver_seeds, history};
-use super::trial::Stop;
+use super::trial::TrialAbort;
 use super::trial_graph::{TrialGraph, TrialGraphError};
 use super::turn::with_hint;
 use super::{Engine, audit};
@@ -97,7 +97,7 @@ impl<'a> TrialEnv<'a> {
         trial: &'a Trial,
         mode: SetupMode,
         listener: &Listener,
-    ) -> Result<TrialEnv<'a>, Stop> {
+    ) -> Result<TrialEnv<'a>, TrialAbort> {
         let tape = engine.cassette.tape(trial.id.number);
         let mut setup = EnvSetup { engine, trial, mode, tape, graph: None, owned: Owned::default(), reference: None };
         // Boxed: the compiler's own limit for futures within futures is near.
@@ -132,17 +132,17 @@ impl<'a> TrialEnv<'a> {
     }
 
     /// Opens the session in which the conversation is held.
-    pub(super) async fn open(&self) -> Result<Box<dyn Session>, Stop> {
+    pub(super) async fn open(&self) -> Result<Box<dyn Session>, TrialAbort> {
         let mut lifeline = self.lifeline();
         tokio::select! {
             biased;
             opened = self.agent.open_after(&self.history) => {
                 opened.map_err(|error| {
-                    Stop::broken(format!("no session could be opened: {}", with_hint(self.engine, &error)))
+                    TrialAbort::broken(format!("no session could be opened: {}", with_hint(self.engine, &error)))
                 })
             }
             how = ended(lifeline.as_mut()) => {
-                Err(Stop::broken(format!("the agent's process ended ({how}) when it was asked for a session")))
+                Err(TrialAbort::broken(format!("the agent's process ended ({how}) when it was asked for a session")))
             }
         }
     }
@@ -207,7 +207,7 @@ struct EnvSetup<'a> {
 }
 
 impl EnvSetup<'_> {
-    async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), Stop> {
+    async fn carry_out(&mut self, listener: &Listener) -> Result<(Box<dyn Agent>, ConversationLimiter), TrialAbort> {
         let (engine, trial, transport) = (self.engine, self.trial, &self.engine.plan.job.target.transport);
         self.set_up_graph().await?;
         self.run_setups().await?;
@@ -244,14 +244,14 @@ impl EnvSetup<'_> {
                 biased;
                 delivered = deliver_seeds(engine, trial, agent.as_ref()) => delivered?,
                 how = ended(lifeline.as_mut()) => {
-                    return Err(Stop::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
+                    return Err(TrialAbort::broken(format!("the agent's process ended ({how}) while it was given its seeds")));
                 }
             }
         }
         Ok((agent, limiter))
     }
 
-    async fn set_up_graph(&mut self) -> Result<(), Stop> {
+    async fn set_up_graph(&mut self) -> Result<(), TrialAbort> {
         let made = match self.tape.is_replayed() {
             true => Ok(None),
             false => self.engine.trial_graph(self.trial).await.map_err(EnvError::Graph),
@@ -272,11 +272,11 @@ impl EnvSetup<'_> {
     }
 
     /// The part that was started. In replay the recorded error takes precedence.
-    fn tried<T>(&self, what: &str, made: Result<T, EnvError>) -> Result<T, Stop> {
+    fn tried<T>(&self, what: &str, made: Result<T, EnvError>) -> Result<T, TrialAbort> {
         match (self.tape.noted(what, made.as_ref().err().map(ToString::to_string)), made) {
             (None, Ok(made)) => Ok(made),
-            (Some(error), _) => Err(Stop::broken(error)),
-            (None, Err(error)) => Err(Stop::broken(error.to_string())),
+            (Some(error), _) => Err(TrialAbort::broken(error)),
+            (None, Err(error)) => Err(TrialAbort::broken(error.to_string())),
         }
     }
 
@@ -285,24 +285,24 @@ impl EnvSetup<'_> {
         &self,
         party: Party,
         (context, agent): (AgentContext, Option<Box<dyn Agent>>),
-    ) -> Result<Box<dyn Agent>, Stop> {
+    ) -> Result<Box<dyn Agent>, TrialAbort> {
         let AgentContext { user, chatbot, model, state, .. } = context;
         match (&self.tape, agent) {
             (Tape::Off, Some(agent)) => Ok(agent),
-            (Tape::Off, None) => Err(Stop::broken("eval-job itself failed: there is no agent")),
+            (Tape::Off, None) => Err(TrialAbort::broken("eval-job itself failed: there is no agent")),
             (tape, agent) => {
                 Ok(TapedAgent::boxed(tape.clone(), party, SessionOf { user, chatbot, model, state }, agent))
             }
         }
     }
 
-    async fn run_setups(&self) -> Result<(), Stop> {
+    async fn run_setups(&self) -> Result<(), TrialAbort> {
         let is_run = self.mode == SetupMode::Everything || !self.engine.graph_lasts();
         let Some(graph) = self.graph.clone().filter(|_| is_run) else { return Ok(()) };
         let parameters = self.engine.parameters(self.trial, None);
         for (setup, number) in self.trial.case.setups.iter().zip(1..) {
             let written = graph.write(&setup.cypher, &parameters).await;
-            written.map_err(|error| Stop::broken(format!("setup {number}: {error}")))?;
+            written.map_err(|error| TrialAbort::broken(format!("setup {number}: {error}")))?;
         }
         Ok(())
     }

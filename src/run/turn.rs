@@ -9,7 +9,7 @@ use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
 use crate::cassette::Tape;
-use crate::evidence::{FailedTry, Turn};
+use crate::evidence::{FailedAttempt, Turn};
 
 /// The end of a turn.
 pub(super) enum TurnEnd {
@@ -63,7 +63,7 @@ impl Partner<'_> {
         let TurnTime { spent_ms, waited_ms, mut process_end } = self.noted(number, "took", time);
         turn.spent_ms = Some(spent_ms);
         if let Some(error) = &process_end {
-            attempts.failures.push(FailedTry::untimed(error.clone(), true));
+            attempts.failures.push(FailedAttempt::untimed(error.clone(), true));
         }
         let timeout = |message| AgentError { kind: AgentErrorKind::Timeout, message };
         let error = match (&reply, &process_end) {
@@ -79,7 +79,7 @@ impl Partner<'_> {
             let excuse = outage_check.excuse(error).await;
             if let Some(excuse) = self.noted(number, "is excused", excuse) {
                 if reply.is_none() && process_end.is_none() {
-                    attempts.failures.push(FailedTry::untimed(error.message.clone(), true));
+                    attempts.failures.push(FailedAttempt::untimed(error.message.clone(), true));
                     process_end = Some(error.message.clone());
                 }
                 if let Some(failed) = attempts.failures.last_mut() {
@@ -118,11 +118,11 @@ impl Partner<'_> {
 pub(super) fn blames_the_job(session: &dyn Session, error: &AgentError, turn: &Turn) -> bool {
     let is_undelivered = !turn.failures.is_empty() && turn.failures.iter().all(|failed| !failed.maybe_received);
     // A port that ends every connection without a byte may be any other program's.
-    let is_cut = |failed: &FailedTry| failed.error.contains("the connection broke before a reply came");
-    let is_nobody_there = !session.is_met()
+    let is_cut = |failed: &FailedAttempt| failed.error.contains("the connection broke before a reply came");
+    let is_nobody_there = !session.is_agent_confirmed()
         && (error.kind == AgentErrorKind::Unreachable && is_undelivered
             || !turn.failures.is_empty() && turn.failures.iter().all(is_cut));
-    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_shown_itself()
+    error.kind.may_be_of_the_job() || is_nobody_there || !session.has_agent_output()
 }
 
 /// The error, with the hint of `probe` where it does not name the key itself.
@@ -157,7 +157,7 @@ mod tests {
             "1"
         }
 
-        fn is_met(&self) -> bool {
+        fn is_agent_confirmed(&self) -> bool {
             self.0
         }
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_port_that_ends_every_connection_without_a_byte_may_be_any_programs() {
         let turn = |errors: &[&str]| {
-            let failures = errors.iter().map(|error| FailedTry::untimed((*error).to_owned(), true)).collect();
+            let failures = errors.iter().map(|error| FailedAttempt::untimed((*error).to_owned(), true)).collect();
             Turn { failures, ..Turn::begun(1, "Hello".to_owned()) }
         };
         let broke = cut().message;

@@ -15,7 +15,7 @@ pub enum Outcome {
     },
     /// The persona did not play its part.
     PersonaInvalid {
-        /// In what way.
+        /// The persona's fault.
         error: String,
     },
     /// The judge gave no usable verdict.

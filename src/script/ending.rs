@@ -3,10 +3,10 @@
 use rhai::{AST, ASTFlags, ASTNode, Expr, Stmt};
 
 use super::problem::ExpressionProblem;
-use super::purpose::{Gives, Purpose};
+use super::purpose::{Gives, ScriptPurpose};
 
 /// A script that ends with a text, a number or a list: whatever happens, that is neither true nor false.
-pub(crate) fn literal_problem(ast: &AST, purpose: &Purpose) -> Option<ExpressionProblem> {
+pub(crate) fn literal_problem(ast: &AST, purpose: &ScriptPurpose) -> Option<ExpressionProblem> {
     let (what, position) = match ast.statements().last()? {
         Stmt::Expr(last) => (kind_of_literal(last, purpose.gives)?, last.position()),
         Stmt::Var(_, _, position) => ("an assignment, which has no value", *position),

@@ -11,7 +11,7 @@ use rhai::packages::{
 use rhai::{AST, Dynamic, Engine, EvalAltResult, OptimizationLevel, ParseError, Scope};
 
 use super::failure::ScriptFailure;
-use super::purpose::Purpose;
+use super::purpose::ScriptPurpose;
 use super::record::Record;
 use super::{absent, compare, functions};
 use crate::clock::Deadline;
@@ -42,7 +42,7 @@ thread_local! {
     /// is the engine's, of which there is one for all scripts; its count of operations begins anew in each closure.
     static RUNNING: Cell<Option<(Deadline, u32)>> = const { Cell::new(None) };
     /// Its purpose.
-    static PURPOSE: Cell<Option<&'static Purpose>> = const { Cell::new(None) };
+    static PURPOSE: Cell<Option<&'static ScriptPurpose>> = const { Cell::new(None) };
 }
 
 /// Whether the script that runs on this thread must stop.
@@ -136,7 +136,7 @@ fn field(record: &mut Record, name: &str) -> Result<Dynamic, Box<EvalAltResult>>
 }
 
 /// Reads a script.
-pub(crate) fn compile(script: &str, purpose: &Purpose) -> Result<AST, ParseError> {
+pub(crate) fn compile(script: &str, purpose: &ScriptPurpose) -> Result<AST, ParseError> {
     let mut scope = Scope::new();
     for (name, _) in purpose.variables {
         scope.push_constant(*name, ());
@@ -148,7 +148,7 @@ pub(crate) fn compile(script: &str, purpose: &Purpose) -> Result<AST, ParseError
 pub(crate) fn run(
     ast: &AST,
     scope: &mut Scope<'static>,
-    purpose: &'static Purpose,
+    purpose: &'static ScriptPurpose,
     deadline: Deadline,
 ) -> Result<Dynamic, ScriptFailure> {
     PURPOSE.set(Some(purpose));
@@ -167,7 +167,7 @@ pub(crate) fn run(
 pub(crate) fn evaluate_part(
     part: &str,
     scope: &Scope<'static>,
-    purpose: &'static Purpose,
+    purpose: &'static ScriptPurpose,
     deadline: Deadline,
 ) -> Option<Dynamic> {
     run(&compile(part, purpose).ok()?, &mut scope.clone(), purpose, deadline).ok()

@@ -1,5 +1,5 @@
 //! Scripts in Rhai: the one engine, its limits, and what is wrong with a script before it runs. Assertions, comparisons of
-//! values and metrics of a job's own are scripts; what each of them sees and must give is its [`Purpose`].
+//! values and metrics of a job's own are scripts; what each of them sees and must give is its [`ScriptPurpose`].
 //!
 //! Invariants: a name that our API does not have is found when the job is loaded; a script reads and computes, it has no
 //! files, no modules, no clock and no end of its own: limits stop it, the deadline also within closures.
@@ -28,7 +28,7 @@ pub use failure::ScriptError;
 pub(crate) use failure::ScriptFailure;
 pub use problem::ExpressionProblem;
 pub(crate) use problem::checked;
-pub use purpose::{COMPARISON, EXPRESSION, Gives, METRIC, Purpose};
+pub use purpose::{COMPARISON, EXPRESSION, Gives, METRIC, ScriptPurpose};
 pub(crate) use record::{Record, data, list, map};
 pub(crate) use show::{line, no_boolean, short, shown};
 pub use text::ScriptText;
@@ -36,5 +36,5 @@ pub(crate) use tokens::{Lexeme, LexemeKind, closing, tokens};
 
 use std::time::Duration;
 
-/// So long a script may take, on all that a conversation left behind: a few milliseconds are usual.
+/// The time limit of one script run. A few milliseconds are usual.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);

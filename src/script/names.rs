@@ -11,11 +11,11 @@ use super::api::{ApiType, Shape};
 use super::closures::{Body, bodies, closure};
 use super::engine::{FUNCTION_NAMES, PROPERTY_NAMES};
 use super::problem::ExpressionProblem;
-use super::purpose::Purpose;
+use super::purpose::ScriptPurpose;
 use crate::text::nearest;
 
 /// The first name of a script that does not exist.
-pub(crate) fn problem(ast: &AST, purpose: &Purpose) -> Option<ExpressionProblem> {
+pub(crate) fn problem(ast: &AST, purpose: &ScriptPurpose) -> Option<ExpressionProblem> {
     let bodies = bodies(ast);
     let mut check =
         NameCheck { bodies: &bodies, visited: BTreeSet::new(), variables: Vec::new(), depth: 0, problem: None };

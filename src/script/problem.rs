@@ -5,7 +5,7 @@ use std::fmt;
 use rhai::{AST, LexError, ParseError, ParseErrorType, Position};
 
 use super::ending::literal_problem;
-use super::purpose::{Gives, Purpose};
+use super::purpose::{Gives, ScriptPurpose};
 use super::{engine, kotlin, names};
 use crate::text::nearest;
 
@@ -40,7 +40,7 @@ impl ExpressionProblem {
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub(crate) fn checked(script: &str, purpose: &'static Purpose) -> Result<AST, ExpressionProblem> {
+pub(crate) fn checked(script: &str, purpose: &'static ScriptPurpose) -> Result<AST, ExpressionProblem> {
     if script.trim().is_empty() {
         return Err(ExpressionProblem {
             line: 1,
@@ -83,7 +83,7 @@ fn other_meaning(script: &str) -> Option<ExpressionProblem> {
     Some(ExpressionProblem { line, column, message: translation.found.to_owned(), help: Some(help) })
 }
 
-fn syntax(error: &ParseError, script: &str, purpose: &Purpose) -> ExpressionProblem {
+fn syntax(error: &ParseError, script: &str, purpose: &ScriptPurpose) -> ExpressionProblem {
     let (before, word) = word_at(error.position(), script);
     if let Some((message, help)) = other_operator(error, before, script) {
         return ExpressionProblem::at(error.position(), message.to_owned(), Some(help.to_owned()));
@@ -152,7 +152,7 @@ fn operator_help(word: &str) -> Option<String> {
     Some(format!("it is written `{written}`"))
 }
 
-fn variable_help(name: &str, purpose: &Purpose) -> Option<String> {
+fn variable_help(name: &str, purpose: &ScriptPurpose) -> Option<String> {
     match name {
         "null" | "nil" | "None" | "undefined" => Some("absent data is `()` in Rhai".to_owned()),
         "it" => Some("in Rhai a closure names what it takes: `|it| …`".to_owned()),

@@ -4,7 +4,7 @@ use super::api::{ApiType, Shape};
 
 /// The purpose of a script.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Purpose {
+pub struct ScriptPurpose {
     /// The variables that it sees.
     pub(crate) variables: &'static [(&'static str, Shape)],
     /// The type of its result.
@@ -23,7 +23,7 @@ pub enum Gives {
 }
 
 /// An assertion: it sees what the agent shows of itself, what happened, and what it did to the graph.
-pub static EXPRESSION: Purpose = Purpose {
+pub static EXPRESSION: ScriptPurpose = ScriptPurpose {
     variables: &[
         ("objectContext", Shape::One(ApiType::ObjectContext)),
         ("evaluation", Shape::One(ApiType::Evaluation)),
@@ -34,14 +34,14 @@ pub static EXPRESSION: Purpose = Purpose {
 };
 
 /// Whether an actual value is as expected.
-pub static COMPARISON: Purpose = Purpose {
+pub static COMPARISON: ScriptPurpose = ScriptPurpose {
     variables: &[("actual", Shape::Free), ("expected", Shape::Free)],
     gives: Gives::Truth,
     example: "actual.trim() == expected.trim()",
 };
 
 /// A metric of a job's own.
-pub static METRIC: Purpose = Purpose {
+pub static METRIC: ScriptPurpose = ScriptPurpose {
     variables: &[
         ("turns", Shape::Many(ApiType::Turn)),
         ("toolCalls", Shape::Many(ApiType::ToolUse)),
@@ -53,7 +53,7 @@ pub static METRIC: Purpose = Purpose {
     example: "if toolCalls.size <= 3 { 1.0 } else { 3.0 / toolCalls.size }",
 };
 
-impl Purpose {
+impl ScriptPurpose {
     /// Its variables, as a sentence lists them.
     pub(crate) fn names(&self) -> String {
         let names: Vec<String> = self.variables.iter().map(|(name, _)| format!("`{name}`")).collect();

@@ -5,19 +5,19 @@ use rhai::Dynamic;
 use super::record::Record;
 use crate::text::cut;
 
-/// So many characters are shown of a script or a value.
-const SHOWN: usize = 200;
+/// The most characters of a script or value that are shown.
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// A script on one line.
 pub(crate) fn line(script: &str) -> String {
-    cut(script.split_whitespace().collect::<Vec<_>>().join(" "), SHOWN)
+    cut(script.split_whitespace().collect::<Vec<_>>().join(" "), MAX_SHOWN_CHARS)
 }
 
 /// A value as a script would spell it.
 pub(crate) fn shown(value: &Dynamic) -> String {
     let mut text = String::new();
     spell(value, &mut text);
-    cut(text, SHOWN)
+    cut(text, MAX_SHOWN_CHARS)
 }
 
 /// The message for a value that is neither true nor false.
@@ -45,7 +45,7 @@ pub(crate) fn with_type(value: &Dynamic) -> String {
 }
 
 fn spell(value: &Dynamic, text: &mut String) {
-    if text.len() > 4 * SHOWN {
+    if text.len() > 4 * MAX_SHOWN_CHARS {
         return;
     }
     if let Ok(items) = value.as_array_ref() {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::engine::run;
 use super::problem::{ExpressionProblem, checked};
-use super::purpose::Purpose;
+use super::purpose::ScriptPurpose;
 use super::record::data;
 use super::tokens::{LexemeKind, tokens};
 use super::{ScriptError, ScriptFailure, show};
@@ -38,7 +38,7 @@ impl ScriptText {
     }
 
     /// The first thing that is wrong with it; `None` if it can run. A script has one purpose all its life.
-    pub fn problem(&self, purpose: &'static Purpose) -> Option<&ExpressionProblem> {
+    pub fn problem(&self, purpose: &'static ScriptPurpose) -> Option<&ExpressionProblem> {
         self.compiled(purpose).err()
     }
 
@@ -51,14 +51,14 @@ impl ScriptText {
         })
     }
 
-    pub(crate) fn compiled(&self, purpose: &'static Purpose) -> Result<&AST, &ExpressionProblem> {
+    pub(crate) fn compiled(&self, purpose: &'static ScriptPurpose) -> Result<&AST, &ExpressionProblem> {
         self.0.compiled.get_or_init(|| checked(&self.0.text, purpose)).as_ref()
     }
 
     /// Runs it on these values, one for each variable of its purpose.
     pub(crate) fn run<const N: usize>(
         &self,
-        purpose: &'static Purpose,
+        purpose: &'static ScriptPurpose,
         values: [Dynamic; N],
         deadline: Deadline,
     ) -> Result<Dynamic, ScriptFailure> {

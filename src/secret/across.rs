@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Redactor;
-use super::redactor::blotted;
+use super::redactor::redact_spans;
 
 impl Redactor {
     /// Blots out the pieces of secrets that the texts at the same place of these documents hold together. A text without
@@ -28,7 +28,7 @@ impl Redactor {
                     let within =
                         touching.into_iter().map(|span| span.start.max(start) - start..span.end.min(end) - start);
                     let parts = within.chain(self.find(piece)).filter(|part| piece.get(part.clone()).is_some());
-                    *piece = blotted(piece, parts.collect()).into_owned();
+                    *piece = redact_spans(piece, parts.collect()).into_owned();
                 }
                 end = start;
             }

@@ -12,7 +12,7 @@ use memchr::memmem;
 use super::decoding::{Decoded, may_be_encoded, without_half_escape};
 use super::disguise::undisguised;
 use super::folding::{folded, origins};
-use super::spelling::{MOST_LAYERS, Spellings};
+use super::spelling::{MAX_ESCAPE_LAYERS, Spellings};
 
 /// How much of a secret is recognised where a text was cut off within it, `…`; and of its folded form.
 const LEAST_OF_A_CUT: usize = 6;
@@ -24,9 +24,10 @@ const MOST_CUTS: usize = 5000;
 /// The folded form of a secret that was cut off stands in so many bytes.
 const BEFORE_A_CUT: usize = 4096;
 
-/// So many patterns are searched at memory speed; for more, several searches are quicker than one, up to a point.
-const AT_ONCE: usize = 64;
-const MOST_IN_PARTS: usize = 8 * AT_ONCE;
+/// Patterns per Aho-Corasick automaton: up to this many are searched at memory speed. For more, several searches are
+/// quicker than one, up to a point.
+const PATTERNS_PER_SEARCH: usize = 64;
+const MOST_IN_PARTS: usize = 8 * PATTERNS_PER_SEARCH;
 
 /// Texts that are looked for together: those that stand for a secret alone, then parts of Base64 texts.
 struct Patterns {
@@ -47,7 +48,7 @@ impl Patterns {
         // What can't begin a pattern is skipped in any kind; this one is built four times as fast as those that `auto` takes.
         let automaton =
             |kind| AhoCorasick::builder().match_kind(kind).kind(Some(AhoCorasickKind::NoncontiguousNFA)).clone();
-        let at_once = if patterns.len() <= MOST_IN_PARTS { AT_ONCE } else { patterns.len() };
+        let at_once = if patterns.len() <= MOST_IN_PARTS { PATTERNS_PER_SEARCH } else { patterns.len() };
         let quick = automaton(MatchKind::LeftmostFirst);
         let any = patterns.chunks(at_once).map(|some| quick.build(some)).collect::<Result<_, _>>()?;
         let all = automaton(MatchKind::Standard);
@@ -156,7 +157,7 @@ impl Matcher {
         let mut spans = Vec::new();
         let mut layers: Vec<Decoded> = Vec::new();
         let mut is_json = true;
-        while layers.len() < MOST_LAYERS
+        while layers.len() < MAX_ESCAPE_LAYERS
             && let bytes = layers.last().map_or(bytes, |layer| &layer.bytes)
             && self.may_be_encoded(bytes)
         {

@@ -112,12 +112,12 @@ impl Redactor {
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut spans = self.spans(text);
         spans.extend(secret_parts(text));
-        blotted(text, spans)
+        redact_spans(text, spans)
     }
 
     /// The text without learnt secrets, and otherwise unchanged: for users' own texts.
     pub fn redact_known<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        blotted(text, self.spans(text))
+        redact_spans(text, self.spans(text))
     }
 
     /// Redacts every text, every key and every number of a JSON value.
@@ -293,7 +293,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
-pub(super) fn blotted(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
+pub(super) fn redact_spans(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     if spans.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -8,8 +8,8 @@ use super::decoding::Decoded;
 use super::folding::folded_secret;
 use super::naming::is_worth_hiding;
 
-/// As many layers of escapes are looked through, `%2525`.
-pub(super) const MOST_LAYERS: usize = 6;
+/// The most nested layers of escaping that are decoded, such as `%2525`.
+pub(super) const MAX_ESCAPE_LAYERS: usize = 6;
 
 /// Fewer bytes would be found anywhere.
 const LEAST_DECODED: usize = 4;
@@ -35,7 +35,7 @@ impl Spellings {
         let mut forms = vec![secret.as_bytes().to_vec()];
         // What looks like an escape in the secret itself is decoded together with those around it.
         while let (true, Some(decoded)) =
-            (forms.len() < MOST_LAYERS, forms.last().and_then(|form| Decoded::decode(form)))
+            (forms.len() < MAX_ESCAPE_LAYERS, forms.last().and_then(|form| Decoded::decode(form)))
         {
             if decoded.bytes.len() < LEAST_DECODED {
                 break;

@@ -11,22 +11,22 @@ const TOLERANCE: f64 = 1e-6;
 #[serde(rename_all = "camelCase")]
 struct Values {
     origin: String,
-    interval: Vec<OfCases>,
-    paired: Vec<OfPairs>,
-    welch: Vec<OfOneCase>,
-    rate: Vec<OfRate>,
-    holm: Vec<OfFamily>,
-    quantile: Vec<OfQuantile>,
-    at_least: Vec<OfLeast>,
-    t_quantile: Vec<OfT>,
-    kappa: Vec<OfKappa>,
-    alpha: Vec<OfAlpha>,
-    corrected: Vec<OfCorrected>,
-    components: Vec<OfComponents>,
+    interval: Vec<MeanVector>,
+    paired: Vec<PairedVector>,
+    welch: Vec<OneCaseVector>,
+    rate: Vec<RateVector>,
+    holm: Vec<HolmVector>,
+    quantile: Vec<QuantileVector>,
+    at_least: Vec<LowerBoundVector>,
+    t_quantile: Vec<TQuantileVector>,
+    kappa: Vec<KappaVector>,
+    alpha: Vec<AlphaVector>,
+    corrected: Vec<CorrectionVector>,
+    components: Vec<ComponentsVector>,
 }
 
 #[derive(Deserialize)]
-struct OfCases {
+struct MeanVector {
     cases: Vec<Vec<f64>>,
     mean: f64,
     error: f64,
@@ -37,7 +37,7 @@ struct OfCases {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfPairs {
+struct PairedVector {
     cases: Vec<Vec<f64>>,
     mean: f64,
     p: f64,
@@ -49,7 +49,7 @@ struct OfPairs {
 }
 
 #[derive(Deserialize)]
-struct OfOneCase {
+struct OneCaseVector {
     conditions: Vec<Vec<f64>>,
     mean: f64,
     error: f64,
@@ -58,7 +58,7 @@ struct OfOneCase {
 }
 
 #[derive(Deserialize)]
-struct OfRate {
+struct RateVector {
     cases: Vec<(u32, u32)>,
     value: f64,
     low: f64,
@@ -66,47 +66,47 @@ struct OfRate {
 }
 
 #[derive(Deserialize)]
-struct OfFamily {
+struct HolmVector {
     chances: Vec<f64>,
     adjusted: Vec<f64>,
 }
 
 #[derive(Deserialize)]
-struct OfQuantile {
+struct QuantileVector {
     values: Vec<f64>,
     share: f64,
     value: f64,
 }
 
 #[derive(Deserialize)]
-struct OfLeast {
+struct LowerBoundVector {
     values: Vec<f64>,
     share: f64,
     least: Option<f64>,
 }
 
 #[derive(Deserialize)]
-struct OfT {
+struct TQuantileVector {
     degrees: f64,
     level: f64,
     width: f64,
 }
 
 #[derive(Deserialize)]
-struct OfKappa {
+struct KappaVector {
     judge: Vec<f64>,
     truth: Vec<f64>,
     kappa: f64,
 }
 
 #[derive(Deserialize)]
-struct OfAlpha {
+struct AlphaVector {
     ratings: Vec<[u32; 2]>,
     alpha: f64,
 }
 
 #[derive(Deserialize)]
-struct OfCorrected {
+struct CorrectionVector {
     judge: Vec<f64>,
     truth: Vec<f64>,
     trust: f64,
@@ -114,7 +114,7 @@ struct OfCorrected {
 }
 
 #[derive(Deserialize)]
-struct OfComponents {
+struct ComponentsVector {
     scores: Vec<Vec<Vec<f64>>>,
     cases: f64,
     repeats: f64,
@@ -140,20 +140,20 @@ fn means_of_cases_have_scipys_interval() {
     let values = values();
     assert!(values.origin.contains("scipy"), "{}", values.origin);
     let everywhere = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
-    for OfCases { cases, mean, error, degrees, low, high } in values.interval {
+    for MeanVector { cases, mean, error, degrees, low, high } in values.interval {
         let own = figure(&cells(&cases), 1).unwrap();
         let (own_error, interval) = (own.error.unwrap(), own.interval(everywhere).unwrap());
         let pairs = [(own.mean, mean), (own_error.value, error), (own_error.degrees, degrees)];
         pairs.into_iter().chain([(interval.low, low), (interval.high, high)]).for_each(|(a, b)| near(a, b, "interval"));
     }
-    for OfOneCase { conditions, mean, error, degrees, low } in values.welch {
+    for OneCaseVector { conditions, mean, error, degrees, low } in values.welch {
         let cell = |values: &Vec<f64>| Cell { case: 0, values: values.iter().copied().collect() };
         let own = figure(&conditions.iter().map(cell).collect::<Vec<_>>(), 1).unwrap();
         let (own_error, interval) = (own.error.unwrap(), own.interval(everywhere).unwrap());
         let pairs = [(own.mean, mean), (own_error.value, error), (own_error.degrees, degrees), (interval.low, low)];
         pairs.into_iter().for_each(|(a, b)| near(a, b, "one case"));
     }
-    for OfT { degrees, level, width } in values.t_quantile {
+    for TQuantileVector { degrees, level, width } in values.t_quantile {
         near(t_half_width(degrees, level), width, &format!("t of {degrees} at {level}"));
     }
 }
@@ -161,7 +161,7 @@ fn means_of_cases_have_scipys_interval() {
 #[test]
 fn pairs_have_scipys_tests_and_statsmodels_equivalence() {
     let values = values();
-    for OfPairs { cases, mean, p, sign_flip, equivalence, above, low, high } in values.paired {
+    for PairedVector { cases, mean, p, sign_flip, equivalence, above, low, high } in values.paired {
         let pair = |(case, values): (usize, &Vec<f64>)| -> Vec<Paired> {
             values.iter().map(|difference| Paired { case, kind: 0, difference: *difference }).collect()
         };
@@ -174,7 +174,7 @@ fn pairs_have_scipys_tests_and_statsmodels_equivalence() {
         let figures = [(own.figure.mean, mean), (interval.low, low), (interval.high, high)];
         figures.into_iter().for_each(|(a, b)| near(a, b, "paired"));
     }
-    for OfFamily { chances, adjusted } in values.holm {
+    for HolmVector { chances, adjusted } in values.holm {
         holm(&chances).iter().zip(&adjusted).for_each(|(own, theirs)| near(*own, *theirs, "Holm"));
     }
 }
@@ -182,7 +182,7 @@ fn pairs_have_scipys_tests_and_statsmodels_equivalence() {
 #[test]
 fn rates_and_quantiles_are_numpys_and_scipys() {
     let values = values();
-    for OfRate { cases, value, low, high } in values.rate {
+    for RateVector { cases, value, low, high } in values.rate {
         let share = |(case, &(hits, all)): (usize, &(u32, u32))| Share { case, hits: f64::from(hits), all };
         let own = rate(&cases.iter().enumerate().map(share).collect::<Vec<_>>()).unwrap();
         let interval = own.interval.unwrap();
@@ -195,11 +195,11 @@ fn rates_and_quantiles_are_numpys_and_scipys() {
         near(interval.low, low, "rate's lower end");
         near(interval.high, high, "rate's upper end");
     }
-    for OfQuantile { values, share, value } in values.quantile {
+    for QuantileVector { values, share, value } in values.quantile {
         let of_cases: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
         near(quantile(&of_cases, share).unwrap().value, value, "quantile");
     }
-    for OfLeast { values, share, least } in values.at_least {
+    for LowerBoundVector { values, share, least } in values.at_least {
         let of_one_case: Vec<(usize, f64)> = values.iter().map(|value| (0, *value)).collect();
         assert_eq!(quantile_at_least(&of_one_case, share), least, "{} at {share}", values.len());
     }
@@ -208,11 +208,11 @@ fn rates_and_quantiles_are_numpys_and_scipys() {
 #[test]
 fn agreement_is_statsmodels_and_krippendorffs_and_corrections_are_ppi_pys() {
     let values = values();
-    for OfKappa { judge, truth, kappa: theirs } in values.kappa {
+    for KappaVector { judge, truth, kappa: theirs } in values.kappa {
         let pair = |(case, (&judge, &truth)): (usize, (&f64, &f64))| Pair { case, judge, truth };
         near(kappa(&judge.iter().zip(&truth).enumerate().map(pair).collect::<Vec<_>>()).unwrap().value, theirs, "κ");
     }
-    for OfAlpha { ratings, alpha: theirs } in values.alpha {
+    for AlphaVector { ratings, alpha: theirs } in values.alpha {
         let rated = |(case, &[yes, no]): (usize, &[u32; 2])| Ratings { case, yes, no };
         near(alpha(&ratings.iter().enumerate().map(rated).collect::<Vec<_>>()).unwrap().value, theirs, "α");
     }
@@ -230,7 +230,7 @@ fn agreement_is_statsmodels_and_krippendorffs_and_corrections_are_ppi_pys() {
         assert!(own.trust > 0.5, "{own:?}");
         near(own.mean.value, none.mean + own.trust * (full.mean - none.mean), "corrected");
     }
-    for OfComponents { scores, cases, repeats, judging } in values.components {
+    for ComponentsVector { scores, cases, repeats, judging } in values.components {
         let judged = |(case, of_case): (usize, &Vec<Vec<f64>>)| -> Vec<JudgedScore> {
             let judged = |(repeat, scores): (usize, &Vec<f64>)| JudgedScore {
                 case,

@@ -6,7 +6,7 @@ use super::figure::t_half_width;
 use super::interval::{Interval, LEVEL};
 use super::sums::Sums;
 
-/// Of series whose level never changes at most so many are ever said to have changed, however often one looks.
+/// The false-alarm rate over the whole life of a series whose level never changes, however often it is inspected.
 pub const FALSE_ALARMS: f64 = 0.05;
 
 /// Fewer values than these can't show a change, however clear it is.
@@ -18,12 +18,12 @@ const NEWEST: usize = 30;
 /// A series is not longer than this: a new one begins then.
 const LONGEST: usize = 365;
 
-/// How much more often a value from after a fall is below one from before it than above, each with its share of what is
-/// staked. A rise is the same, mirrored.
+/// How much more often a value from after a fall is below one from before it than above, each with its share of the
+/// test's weight. A rise is the same, mirrored.
 const ODDS: [(f64, f64); 3] = [(5.0, 0.25), (30.0, 0.25), (1000.0, 0.5)];
 
-/// Of what is staked so much is on a fall, the rest on a rise.
-const ON_FALL: f64 = 0.75;
+/// The share of the test's weight on a drop; the rest is on a rise.
+const DROP_WEIGHT: f64 = 0.75;
 
 /// A value of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ pub struct Changes {
 /// it may be looked at at any time, Ville 1939, for the detection of changes Shin, Ramdas and Rinaldo 2022 (arXiv 2203.03532).
 pub fn changes(series: &[Dated]) -> Changes {
     let (mut found, mut begins) = (Vec::new(), 0);
-    let mut look = Look { since: 0, evidence: 1.0 };
+    let mut look = ChangeEvidence { since: 0, evidence: 1.0 };
     let mut from = 0;
     // The places of the values, the lowest value first.
     let mut order: Vec<usize> = Vec::new();
@@ -88,41 +88,41 @@ pub fn changes(series: &[Dated]) -> Changes {
             other.total_cmp(&value.value).then(lot.cmp(&value.lot)).is_lt()
         });
         order.insert(rank, place - begins);
-        look = Look::at(&order);
+        look = ChangeEvidence::at(&order);
         if look.evidence * FALSE_ALARMS >= 1.0 {
             let since = begins + look.since;
             found.push(ChangePoint { from, since, shown_at: place, evidence: look.evidence });
             (begins, from) = (place + 1, since);
             order.clear();
-            look = Look { since: 0, evidence: 1.0 };
+            look = ChangeEvidence { since: 0, evidence: 1.0 };
         }
     }
     Changes { found, since: series.len() - begins, evidence: look.evidence }
 }
 
-/// The evidence for a change in the order of a series.
+/// The evidence for a change of level in the order of a series.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct ChangeEvidence {
     /// The place of the first value after the most probable change.
     since: usize,
     /// How much more probable the order is with a change.
     evidence: f64,
 }
 
-impl Look {
+impl ChangeEvidence {
     /// Of the places of the values, the lowest value first.
-    fn at(order: &[usize]) -> Look {
+    fn at(order: &[usize]) -> ChangeEvidence {
         let count = order.len();
         // A change that is yet to come says nothing so far.
-        let mut look = Look { since: 0, evidence: 1.0 / (count as f64).sqrt() };
+        let mut look = ChangeEvidence { since: 0, evidence: 1.0 / (count as f64).sqrt() };
         let mut most = 0.0;
         for since in count.saturating_sub(NEWEST).max(1)..count {
             let before = since as f64;
             let weight = 1.0 / before.sqrt() - 1.0 / (before + 1.0).sqrt();
             let mut own = 0.0;
             for (odds, share) in ODDS {
-                own += share * ON_FALL * ratio(order.iter().copied(), since, odds);
-                own += share * (1.0 - ON_FALL) * ratio(order.iter().rev().copied(), since, odds);
+                own += share * DROP_WEIGHT * ratio(order.iter().copied(), since, odds);
+                own += share * (1.0 - DROP_WEIGHT) * ratio(order.iter().rev().copied(), since, odds);
             }
             look.evidence += weight * own;
             if weight * own > most {
@@ -187,7 +187,7 @@ mod tests {
         values.iter().zip(0..).map(|(value, lot)| Dated { value: *value, lot }).collect()
     }
 
-    /// So many values of this level, none like another.
+    /// This many values of this level, none like another.
     fn level(count: usize, level: f64) -> Vec<f64> {
         (0..count).map(|at| level + ((at * 7) % 11) as f64 / 1000.0 + at as f64 * 1e-6).collect()
     }
@@ -209,7 +209,7 @@ mod tests {
         }
         let (mut sum, mut count) = (0.0, 0);
         orders(&mut (0..6).collect(), &mut Vec::new(), &mut |order| {
-            sum += Look::at(order).evidence;
+            sum += ChangeEvidence::at(order).evidence;
             count += 1;
         });
         assert_eq!(count, 720);

@@ -79,12 +79,12 @@ type Models = BTreeMap<usize, BTreeMap<usize, f64>>;
 /// The share of the variance of single conversations that is left in the mean of several: of those that are drawn for each
 /// conversation, and of those that are drawn for each repetition of a setting.
 #[derive(Default)]
-struct Left {
+struct ResidualVariance {
     each: Sums,
     shared: Sums,
 }
 
-impl Left {
+impl ResidualVariance {
     fn add<'a>(&mut self, settings: impl Iterator<Item = &'a Models> + Clone) {
         let count = settings.clone().map(BTreeMap::len).sum::<usize>() as f64;
         let one = |values: &BTreeMap<usize, f64>| 1.0 / values.len() as f64;
@@ -124,7 +124,7 @@ pub fn spread_shares(judged: &[JudgedScore]) -> Option<SpreadShares> {
     let apart_from_judging = (within - judging * of_one_mean.mean()?).max(0.0);
     let users = shared_by_models(&settings).map(|variance| variance.clamp(0.0, apart_from_judging));
     let (shared, each) = (users.unwrap_or(0.0), within - users.unwrap_or(0.0));
-    let mut left = Left::default();
+    let mut left = ResidualVariance::default();
     let mut means = Sums::default();
     for of_case in in_units(&settings, |(case, ..)| (case, 0)).values() {
         left.add(of_case.iter().copied());
@@ -201,7 +201,7 @@ fn by_personas(settings: &BTreeMap<Setting, Models>, [each, shared]: [f64; 2]) -
     if degrees < LEAST_DEGREES as usize {
         return None;
     }
-    let (mut left, mut table) = (Left::default(), Vec::new());
+    let (mut left, mut table) = (ResidualVariance::default(), Vec::new());
     for case in &cases {
         let of_case: Vec<&Vec<&Models>> = kinds.iter().map(|kind| &units[&(*case, *kind)]).collect();
         of_case.iter().for_each(|unit| left.add(unit.iter().copied()));

@@ -14,16 +14,16 @@ const ROUNDING: f64 = 1e-12;
 /// From this skewness of the cases' means on, bootstrap-t is shown beside Student's t.
 const SKEWED: f64 = 1.0;
 
-/// So many of the same it takes to have an interval.
-const LEAST_EQUALS: u32 = 3;
+/// The fewest equal scores for which an interval is computed.
+const MIN_EQUAL_SCORES: u32 = 3;
 
-/// So many cases it takes to tell whether they are skewed, and of more the mean is not.
+/// The numbers of cases for which skewness is corrected: fewer do not show it, more do not need it.
 const SKEWED_CASES: std::ops::RangeInclusive<usize> = 5..=1000;
 
-/// Over what a standard error is computed.
+/// The unit over which a standard error is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Over {
+pub enum SamplingUnit {
     /// Over the means of the cases: it holds for cases that were not drawn.
     Cases,
     /// Over the repetitions of one case: it holds for this case only.
@@ -54,8 +54,8 @@ pub struct StandardError {
     pub value: f64,
     /// The degrees of freedom of Student's t, 1 or more: cases − 1, or Welch's over the repetitions of one case.
     pub degrees: f64,
-    /// Over what it is computed.
-    pub over: Over,
+    /// The unit over which it is computed.
+    pub over: SamplingUnit,
 }
 
 impl StandardError {
@@ -93,7 +93,7 @@ impl Figure {
             (self.mean - share * (self.mean - possible.low), self.mean + share * (possible.high - self.mean));
         match self.interval(possible) {
             Some(by_t) => Some(by_t.with(low).with(high)),
-            None if self.is_of_equals && self.units() >= LEAST_EQUALS => Some(Interval { low, high }),
+            None if self.is_of_equals && self.units() >= MIN_EQUAL_SCORES => Some(Interval { low, high }),
             None => None,
         }
     }
@@ -131,7 +131,7 @@ pub(super) fn without_bootstrap(cells: &[Cell], means: &[f64]) -> Option<Figure>
         cases => of_cases.variance().map(|variance| StandardError {
             value: (variance / cases as f64).sqrt(),
             degrees: (cases - 1) as f64,
-            over: Over::Cases,
+            over: SamplingUnit::Cases,
         }),
     };
     let error = error.filter(|error| error.value > ROUNDING * mean.abs().max(1.0));
@@ -175,7 +175,7 @@ fn over_repeats(cells: &[Cell]) -> Option<StandardError> {
         welch += own * own / f64::from(values.count - 1);
     }
     let value = sum.sqrt() / cells.len() as f64;
-    (welch > 0.0).then(|| StandardError { value, degrees: sum * sum / welch, over: Over::Repeats })
+    (welch > 0.0).then(|| StandardError { value, degrees: sum * sum / welch, over: SamplingUnit::Repeats })
 }
 
 /// The skewness of values, 0 where it can't be computed.
@@ -215,7 +215,7 @@ mod tests {
         assert!((figure.mean - 0.616_666_666_667).abs() < 1e-9);
         assert!((figure.error.unwrap().value - 0.103_816_076_683).abs() < 1e-6, "{:?}", figure.error);
         assert!((low - 0.349_798_945_699).abs() < 1e-6 && (high - 0.883_534_387_634).abs() < 1e-6, "{low} {high}");
-        assert_eq!(figure.error.unwrap().over, Over::Cases);
+        assert_eq!(figure.error.unwrap().over, SamplingUnit::Cases);
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let Interval { low, high } = figure.interval(ALL).unwrap();
         assert!((error.degrees - 3.525_655_489_869).abs() < 1e-6, "{}", error.degrees);
         assert!((low - 0.449_471_109_366).abs() < 1e-6 && (high - 0.754_695_557_301).abs() < 1e-6, "{low} {high}");
-        assert_eq!(error.over, Over::Repeats);
+        assert_eq!(error.over, SamplingUnit::Repeats);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, 
 pub use change::{ChangePoint, Changes, Dated, FALSE_ALARMS, LEAST_VALUES, Shift, changes, shift};
 pub use components::{JudgedScore, SpreadShares, spread_shares};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
-pub use figure::{Figure, Over, StandardError, figure, t_half_width};
+pub use figure::{Figure, SamplingUnit, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
 pub use paired::{Difference, Paired, difference, difference_at_a_look, holm};

@@ -37,12 +37,12 @@ pub struct Paired {
 pub struct Difference {
     /// The mean over the cases, its standard error and its interval.
     pub figure: Figure,
-    /// The chance of a mean at least so far from 0 where both sides are alike: by Student's t; by the flip of signs where the
-    /// pairs show no spread.
+    /// The two-sided p-value of the mean difference: by Student's t; by the flip of signs where the pairs show no
+    /// spread.
     pub p: f64,
-    /// The same by the flip of signs, which needs no distribution.
+    /// The p-value of the sign-flip test, which assumes no distribution.
     pub sign_flip_p: f64,
-    /// The least that the flip of signs can come to with so many units.
+    /// The smallest p-value that the sign-flip test can have with this number of units.
     pub least_sign_flip_p: f64,
     /// How many units stand for themselves: the cases, or the pairs of a single one.
     pub units: u32,
@@ -108,19 +108,19 @@ impl Difference {
         self.figure.interval_at(level, Interval { low: -self.range, high: self.range })
     }
 
-    /// The chance of such pairs where the true difference is `bound` or less. Small: it is shown to be above. Cases that were not seen
-    /// may have less by all that is possible.
+    /// The one-sided p-value of the null hypothesis "difference ≤ bound". Small: the difference is shown to be above.
+    /// Cases that were not seen may have less by all that is possible.
     pub fn above_p(&self, bound: f64) -> f64 {
         self.one_sided(self.figure.mean - bound, self.range + self.figure.mean)
     }
 
-    /// The chance of such pairs where the true difference is `bound` or more. Small: it is shown to be below. Cases that were not seen
-    /// may have more by all that is possible.
+    /// The one-sided p-value of the null hypothesis "difference ≥ bound". Small: the difference is shown to be below.
+    /// Cases that were not seen may have more by all that is possible.
     pub fn below_p(&self, bound: f64) -> f64 {
         self.one_sided(bound - self.figure.mean, self.range - self.figure.mean)
     }
 
-    /// The chance of such pairs where the true difference is `margin` or more, to either side. Small: both are shown to be alike.
+    /// The p-value of the equivalence test (TOST) with this margin. Small: both sides are shown to be alike.
     ///
     /// Source: two one-sided tests, Schuirmann 1987.
     pub fn equivalence_p(&self, margin: f64) -> f64 {
@@ -153,7 +153,7 @@ impl Difference {
             None if part > 0.0 => 0.0,
             None => 0.5,
         };
-        unseen::chance(distance, (room, self.units), by_t)
+        unseen::p_value(distance, (room, self.units), by_t)
     }
 }
 

@@ -20,7 +20,7 @@ impl Sums {
         self.squares += before * (value - self.mean);
     }
 
-    /// Those of the values with their signs changed.
+    /// The sums of the negated values.
     pub fn negated(self) -> Sums {
         Sums { mean: -self.mean, ..self }
     }

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::{Night, Passed};
 use crate::evidence::Condition;
 
-/// So many nights on both sides make one change of a case's result a change of the agent rather than a flip.
-const LASTING: usize = 2;
+/// How many nights on each side of a single change of a case's result make it a change of the agent rather than a
+/// flake.
+const MIN_STABLE_NIGHTS: usize = 2;
 
 /// A case of a model in one condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -44,13 +45,13 @@ pub struct Flake {
     /// When that one started.
     pub since_at: DateTime<Utc>,
     /// How it flips.
-    pub pattern: Pattern,
+    pub pattern: FlakePattern,
 }
 
 /// How a case flips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Pattern {
+pub enum FlakePattern {
     /// Back and forth.
     Flips,
     /// It passed in all nights and fails in all since: more a change of the agent.
@@ -81,7 +82,7 @@ pub fn flakes(nights: &[Night], rules: usize) -> Vec<Flake> {
         }
     }
     let mut flakes: Vec<Flake> = results.into_iter().filter_map(|(key, nights)| flake(key, &nights)).collect();
-    flakes.sort_by_key(|flake| (flake.pattern != Pattern::Flips, std::cmp::Reverse(flake.flips())));
+    flakes.sort_by_key(|flake| (flake.pattern != FlakePattern::Flips, std::cmp::Reverse(flake.flips())));
     flakes
 }
 
@@ -98,11 +99,13 @@ fn flake(key: FlakeKey, nights: &[(&Night, Passed)]) -> Option<Flake> {
     let mixed = nights.iter().position(|(_, passes)| is_mixed(passes));
     let first = mixed.into_iter().chain(turns.first().copied()).min()?;
     let pattern = match turns.as_slice() {
-        [turn] if within == 0 && *turn >= LASTING && nights.len() - turn >= LASTING => match nights[*turn].1.passed {
-            0 => Pattern::FailsSince,
-            _ => Pattern::PassesSince,
-        },
-        _ => Pattern::Flips,
+        [turn] if within == 0 && *turn >= MIN_STABLE_NIGHTS && nights.len() - turn >= MIN_STABLE_NIGHTS => {
+            match nights[*turn].1.passed {
+                0 => FlakePattern::FailsSince,
+                _ => FlakePattern::PassesSince,
+            }
+        }
+        _ => FlakePattern::Flips,
     };
     let sum = |of: fn(&Passed) -> u32| nights.iter().map(|(_, passes)| of(passes)).sum();
     Some(Flake {

@@ -3,7 +3,7 @@
 //! In: the figures of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
 //! nights, series with their changes, a ledger of cases. Pure.
 //!
-//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::HeldBy`]), over the same cases;
+//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::RunRules`]), over the same cases;
 //! a night without all of its figures is shown and not used; a conversation that says nothing of the agent is no flip. What is
 //! kept of a run is a row a case, however many conversations it had.
 
@@ -18,15 +18,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::compare::HeldBy;
+use crate::compare::RunRules;
 use crate::evidence::TrialId;
 use crate::record::RunFigures;
 use crate::statistics::FALSE_ALARMS;
 
-pub use flakes::{Flake, FlakeKey, Pattern, flakes};
+pub use flakes::{Flake, FlakeKey, FlakePattern, flakes};
 pub use night::{Night, NightCase, NightModel, Passed};
-pub use series::{Change, LeftOutNight, Series, WhyLeftOut, series};
-pub use source::{Lost, Source, SourceCount, Sources};
+pub use series::{ExcludedRun, ExclusionReason, LevelChange, Series, series};
+pub use source::{InvalidTrials, Source, SourceCount, Sources};
 
 /// The part of the runs that is looked at.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +55,7 @@ impl Scope {
 pub struct Trend {
     /// The job's name.
     pub job: String,
-    /// Of series of an agent that stays as it is at most so many are ever said to have changed.
+    /// The false-alarm rate: the largest share of unchanged series that are ever reported as changed.
     pub false_alarms: f64,
     /// How many nights there are.
     pub nights_in_all: usize,
@@ -69,7 +69,7 @@ pub struct Trend {
     /// The cases that flip, in all nights that were held by the rules of the newest one.
     pub flakes: Vec<SuspectedFlake>,
     /// Conversations of `nights` that say nothing of the agent: they are no flips.
-    pub lost: Lost,
+    pub lost: InvalidTrials,
 }
 
 /// A run of the job that is no night: nobody was asked anew.
@@ -122,13 +122,13 @@ pub struct Nights {
     /// The run that was merged last of the run of each part.
     merged: HashMap<String, String>,
     /// The rules by which they were held; a night's number is a place here, counted from 1.
-    rules: Vec<HeldBy>,
+    rules: Vec<RunRules>,
     /// Their numbers by the digests of runs.
     digests: HashMap<String, usize>,
 }
 
 impl Nights {
-    /// None yet.
+    /// An empty series of runs.
     pub fn new(scope: Scope) -> Nights {
         Nights { scope, ..Nights::default() }
     }
@@ -174,12 +174,12 @@ impl Nights {
 
     /// Takes in a run by its summary.
     #[cfg(test)]
-    pub(crate) fn take(&mut self, summary: &crate::record::RunSummary, held: HeldBy) {
+    pub(crate) fn take(&mut self, summary: &crate::record::RunSummary, held: RunRules) {
         self.add(&RunFigures::from(summary), || Ok::<_, std::convert::Infallible>(held)).unwrap();
     }
 
     /// The number of the rules by which a run was held. Those of the newest nights are looked at first.
-    fn rules_of(&mut self, held: HeldBy) -> usize {
+    fn rules_of(&mut self, held: RunRules) -> usize {
         let newest = self.all.last().map(|night| night.rules);
         let others = (1..=self.rules.len()).rev().filter(|number| Some(*number) != newest);
         let known = newest.into_iter().chain(others);

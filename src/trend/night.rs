@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{FlakeKey, Scope};
-use crate::compare::HeldDifference;
+use crate::compare::RuleDifference;
 use crate::evidence::Condition;
 use crate::money::Dollars;
 use crate::record::{CellFigure, ModelCells, RunFigures, Verdict};
@@ -32,7 +32,7 @@ pub struct Night {
     pub rules: usize,
     /// By what it was held otherwise than the night before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub differs: Vec<HeldDifference>,
+    pub differs: Vec<RuleDifference>,
     /// Which of the job's cases were held, where not all of them were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
@@ -71,7 +71,7 @@ pub struct NightModel {
 pub struct Passed {
     /// How many pass.
     pub passed: u32,
-    /// Of how many.
+    /// The number of trials.
     pub of: u32,
 }
 
@@ -88,7 +88,7 @@ pub struct NightCase {
 
 impl Night {
     /// A run that was held by the rules of this number.
-    pub(super) fn new(run: &RunFigures, (rules, differs): (usize, Vec<HeldDifference>), scope: &Scope) -> Night {
+    pub(super) fn new(run: &RunFigures, (rules, differs): (usize, Vec<RuleDifference>), scope: &Scope) -> Night {
         let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
             run: run.run.id.clone(),

@@ -34,9 +34,9 @@ pub struct Series {
     pub scores: Vec<f64>,
     /// The nights in between that are not used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOutNight>,
+    pub left_out: Vec<ExcludedRun>,
     /// The changes of its level, oldest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<LevelChange>,
     /// How many nights there are since the last change was shown, or since its beginning.
     pub nights_since: usize,
     /// Whether so few nights can't show a change, however clear it is.
@@ -45,21 +45,21 @@ pub struct Series {
     pub evidence: f64,
 }
 
-/// A night that is not used.
+/// A run that a series excludes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LeftOutNight {
+pub struct ExcludedRun {
     /// The run's id.
     pub run: String,
     /// The reason.
     #[serde(flatten)]
-    pub why: WhyLeftOut,
+    pub why: ExclusionReason,
 }
 
-/// Why a night is not used.
+/// Why a run is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "why")]
-pub enum WhyLeftOut {
+pub enum ExclusionReason {
     /// A figure is missing: what broke says nothing of the agent.
     Incomplete,
     /// Only some of the series' cases were held.
@@ -72,7 +72,7 @@ pub enum WhyLeftOut {
 /// A change of the level of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct LevelChange {
     /// The first run after it, which is the most probable one.
     pub since: String,
     /// When that one started.
@@ -94,7 +94,7 @@ pub struct Change {
 struct Gathered<'a> {
     cases: BTreeSet<&'a str>,
     nights: Vec<(&'a Night, f64)>,
-    left_out: Vec<LeftOutNight>,
+    left_out: Vec<ExcludedRun>,
 }
 
 /// The series of a model: one for each set of rules and of conditions, and a new one where the cases are others.
@@ -120,13 +120,13 @@ fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Ve
         if let Some(last) = all.last_mut() {
             let lacking = last.cases.iter().filter(|case| model.case(case).is_none()).count();
             let why = match lacking {
-                _ if !is_whole || !has_all => Some(WhyLeftOut::Incomplete),
+                _ if !is_whole || !has_all => Some(ExclusionReason::Incomplete),
                 // Others may have left the job; these were left out of this night.
-                1.. if night.selection.is_some() => Some(WhyLeftOut::LacksCases { lacking }),
+                1.. if night.selection.is_some() => Some(ExclusionReason::LacksCases { lacking }),
                 _ => None,
             };
             if let Some(why) = why {
-                last.left_out.push(LeftOutNight { run: night.run.clone(), why });
+                last.left_out.push(ExcludedRun { run: night.run.clone(), why });
                 continue;
             }
             if lacking == 0 && model.cases.len() < last.cases.len() * MANY_TIMES {
@@ -153,14 +153,14 @@ impl<'a> Gathered<'a> {
     }
 
     fn series(self, model: &str, rules: usize) -> Series {
-        let dated = |(night, value): &(&Night, f64)| Dated { value: *value, lot: lot(&night.run) };
+        let dated = |(night, value): &(&Night, f64)| Dated { value: *value, lot: tie_break(&night.run) };
         let Changes { found, since, evidence } = changes(&self.nights.iter().map(dated).collect::<Vec<_>>());
         let scores: Vec<f64> = self.nights.iter().map(|(_, score)| *score).collect();
         let change = |(place, point): (usize, &crate::statistics::ChangePoint)| {
             let end = found.get(place + 1).map_or(scores.len(), |next| next.since);
             let (before, after) = (&scores[point.from..point.since], &scores[point.since..end]);
             let first = self.nights[point.since].0;
-            Some(Change {
+            Some(LevelChange {
                 since: first.run.clone(),
                 since_at: first.started_at,
                 shown_by: self.nights[point.shown_at].0.run.clone(),
@@ -186,10 +186,11 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The lot of a night, by which equal scores are ordered: the same whenever one looks, and as if drawn, since a run's id is.
+/// The tie-breaker of a run, by which equal scores are ordered: always the same for a run, and as if drawn at random,
+/// since its id is.
 ///
 /// Source: FNV-1a, with the last step of SplitMix64.
-fn lot(run: &str) -> u64 {
+fn tie_break(run: &str) -> u64 {
     let mut lot = run
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |lot, byte| (lot ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));

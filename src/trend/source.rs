@@ -56,7 +56,7 @@ pub struct SourceCount {
 /// Conversations that say nothing of the agent, and so are no flips.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Lost {
+pub struct InvalidTrials {
     /// Broken: no session, the graph, a model's endpoint.
     pub broken: u32,
     /// The persona did not play its part.
@@ -67,7 +67,7 @@ pub struct Lost {
     pub without_score: u32,
 }
 
-impl Lost {
+impl InvalidTrials {
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.broken + self.persona_invalid + self.judge_failed + self.without_score
@@ -77,7 +77,7 @@ impl Lost {
 /// A digest of a conversation: numbers that stand for its words, and what it was worth.
 #[derive(Debug, Clone)]
 struct Trace {
-    /// Of each turn what the user said, and what the agent replied and called.
+    /// Digests of each turn: the user's message, and the agent's reply and calls.
     turns: Vec<(u64, u64)>,
     has_passed: bool,
     has_given_up: bool,
@@ -108,14 +108,14 @@ enum PartKind {
 pub struct Sources {
     traces: BTreeMap<FlakeKey, Vec<Trace>>,
     /// Conversations that say nothing of the agent.
-    pub lost: Lost,
+    pub lost: InvalidTrials,
 }
 
 impl Sources {
     /// An empty collection for these cases.
     pub fn from_keys<'a>(keys: impl IntoIterator<Item = &'a FlakeKey>) -> Sources {
         let traces = keys.into_iter().map(|key| (key.clone(), Vec::new())).collect();
-        Sources { traces, lost: Lost::default() }
+        Sources { traces, lost: InvalidTrials::default() }
     }
 
     /// Whether no case flips.

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compare::HeldBy;
+use crate::compare::RunRules;
 use crate::evidence::{Condition, Evidence, TrialId, Turn};
 use crate::record::{Provenance, RunSummary, TrialRecord};
 use crate::score::{Component, Dimension, Outcome, Score, Scorecard, Weight};
@@ -34,8 +34,8 @@ fn summary(number: usize, verdict: &str, cases: &[Held]) -> RunSummary {
     .unwrap()
 }
 
-fn rules(temperature: f64) -> HeldBy {
-    HeldBy::new(&Provenance::default(), Some(&json!({"scorer": {"temperature": temperature}, "cases": []})))
+fn rules(temperature: f64) -> RunRules {
+    RunRules::new(&Provenance::default(), Some(&json!({"scorer": {"temperature": temperature}, "cases": []})))
 }
 
 /// Nights of two cases whose scores are these, and a little apart.
@@ -149,7 +149,7 @@ fn a_night_without_all_figures_is_shown_and_not_used() {
     let series = nights.series();
     assert_eq!(nights.all().len(), 4);
     assert_eq!(series[0].runs.len(), 3);
-    assert_eq!(series[0].left_out, [LeftOutNight { run: "night3".to_owned(), why: WhyLeftOut::Incomplete }]);
+    assert_eq!(series[0].left_out, [ExcludedRun { run: "night3".to_owned(), why: ExclusionReason::Incomplete }]);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn nights_are_compared_over_the_same_cases() {
     let runs: Vec<(usize, usize)> = series.iter().map(|series| (series.cases, series.runs.len())).collect();
     assert_eq!(runs, [(2, 4), (2, 1), (4, 1)]);
     assert!((series[0].scores[3] - 0.8).abs() < 1e-9);
-    assert_eq!(series[0].left_out[0].why, WhyLeftOut::LacksCases { lacking: 1 });
+    assert_eq!(series[0].left_out[0].why, ExclusionReason::LacksCases { lacking: 1 });
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_case_that_flips_differs_from_one_that_broke() {
             rules(0.0),
         );
     }
-    let patterns: Vec<(String, usize, String, Pattern)> = nights
+    let patterns: Vec<(String, usize, String, FlakePattern)> = nights
         .flakes()
         .into_iter()
         .map(|flake| (flake.key.case.clone(), flake.flips(), flake.since.clone(), flake.pattern))
@@ -222,9 +222,9 @@ fn a_case_that_flips_differs_from_one_that_broke() {
     assert_eq!(
         patterns,
         [
-            line("flips", 5, "night1", Pattern::Flips),
-            line("mixed", 1, "night4", Pattern::Flips),
-            line("broke", 1, "night3", Pattern::FailsSince),
+            line("flips", 5, "night1", FlakePattern::Flips),
+            line("mixed", 1, "night4", FlakePattern::Flips),
+            line("broke", 1, "night3", FlakePattern::FailsSince),
         ]
     );
     // By other rules nothing has flipped yet.
@@ -312,6 +312,6 @@ fn conversations_that_say_nothing_of_the_agent_are_counted_apart() {
     ] {
         sources.add(&TrialRecord { outcome: Some(outcome), ..trial(&[], "tasks", 0.0, false) }, None);
     }
-    assert_eq!(sources.lost, Lost { broken: 2, persona_invalid: 1, judge_failed: 1, without_score: 0 });
+    assert_eq!(sources.lost, InvalidTrials { broken: 2, persona_invalid: 1, judge_failed: 1, without_score: 0 });
     assert_eq!(sources.suspected(&key), []);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use eval_job::evidence::FailedTry;
+use eval_job::evidence::FailedAttempt;
 use eval_job::record::RunRecord;
 use eval_job::score::Outcome;
 
@@ -38,7 +38,7 @@ impl Ran {
         self.record.trials.iter().filter_map(|trial| trial.refusals).map(|refusals| refusals.requests).sum()
     }
 
-    fn failures(&self) -> Vec<FailedTry> {
+    fn failures(&self) -> Vec<FailedAttempt> {
         let turns = self.record.trials.iter().filter_map(|trial| trial.evidence.as_ref());
         turns.flat_map(|evidence| &evidence.transcript.turns).flat_map(|turn| turn.failures.clone()).collect()
     }

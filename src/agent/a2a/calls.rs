@@ -147,7 +147,7 @@ impl Wire for A2aWire {
     }
 
     /// The card shows that the agent is there, unless it points to another origin.
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         self.url.origin() == self.base.join([]).origin()
     }
 
@@ -162,7 +162,7 @@ impl Wire for A2aWire {
             headers.push((USER_HEADER.to_owned(), Secret::new(&self.user)));
         }
         let key_header = if self.card.wants_api_key_header { ("x-api-key", "") } else { BEARER };
-        let hints = if self.is_met() { HINTS } else { BY_CARD };
+        let hints = if self.is_agent_confirmed() { HINTS } else { BY_CARD };
         let request = AgentRequest { headers, key_header, ..AgentRequest::to(Method::POST, self.url.clone(), hints) };
         let version: Version = self.card.version;
         if let Some((task, _)) = &self.polled {

@@ -50,7 +50,7 @@ impl Session for CommandSession {
         &self.id
     }
 
-    fn has_shown_itself(&self) -> bool {
+    fn has_agent_output(&self) -> bool {
         self.has_spoken
     }
 

@@ -120,7 +120,7 @@ impl Wire for HttpWire {
         })
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         self.config.opens_at_message_host()
     }
 

@@ -9,7 +9,7 @@ use super::wire::{ChatFeatures, Completion, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints};
-use crate::agent::tools::{RequestedCall, Rounds, ToolMockConfig, with_mocked};
+use crate::agent::tools::{RequestedCall, ToolMockConfig, ToolRounds, with_mocked};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -29,7 +29,7 @@ pub(super) struct OpenAiWire {
     history: Vec<Value>,
     /// The length of the history up to the last answered message.
     settled: usize,
-    rounds: Rounds,
+    rounds: ToolRounds,
     completion: Completion,
 }
 
@@ -48,7 +48,7 @@ impl OpenAiWire {
             features: Arc::default(),
             history: Vec::new(),
             settled: 0,
-            rounds: Rounds::default(),
+            rounds: ToolRounds::default(),
             completion: Completion::default(),
         }
     }
@@ -67,14 +67,14 @@ impl Wire for OpenAiWire {
         true
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         false
     }
 
     fn begin(&mut self, input: &TurnInput) {
         self.history.truncate(self.settled);
         self.history.push(json!({"role": "user", "content": input.message}));
-        self.rounds = Rounds::default();
+        self.rounds = ToolRounds::default();
     }
 
     async fn send(&mut self, _: &TurnInput) -> Result<AgentRequest, AttemptFailure> {

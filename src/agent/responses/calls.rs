@@ -12,7 +12,7 @@ use crate::agent::history::earlier;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::tools::{Rounds, ToolMockConfig, with_mocked};
+use crate::agent::tools::{ToolMockConfig, ToolRounds, with_mocked};
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
@@ -37,7 +37,7 @@ pub(super) struct ResponsesWire {
     context: ResponseContext,
     round_context: ResponseContext,
     input: Vec<Value>,
-    rounds: Rounds,
+    rounds: ToolRounds,
     response: Response,
 }
 
@@ -57,7 +57,7 @@ impl ResponsesWire {
             context: ResponseContext::New,
             round_context: ResponseContext::New,
             input: Vec::new(),
-            rounds: Rounds::default(),
+            rounds: ToolRounds::default(),
             response: Response::default(),
         }
     }
@@ -87,14 +87,14 @@ impl Wire for ResponsesWire {
         Ok(id)
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         self.config.conversation
     }
 
     fn begin(&mut self, input: &TurnInput) {
         self.input = self.earlier.iter().cloned().chain([message(&input.message)]).collect();
         self.round_context = self.context.clone();
-        self.rounds = Rounds::default();
+        self.rounds = ToolRounds::default();
     }
 
     async fn send(&mut self, _: &TurnInput) -> Result<AgentRequest, AttemptFailure> {

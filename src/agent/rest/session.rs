@@ -57,8 +57,8 @@ impl<W: Wire> Session for HttpSession<W> {
         &self.input.session_id
     }
 
-    fn is_met(&self) -> bool {
-        self.wire.is_met()
+    fn is_agent_confirmed(&self) -> bool {
+        self.wire.is_agent_confirmed()
     }
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {

@@ -31,7 +31,7 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     }
 
     /// Whether opening the conversation has shown that the agent is there.
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         true
     }
 

@@ -11,4 +11,4 @@ mod rounds;
 
 pub use config::{ToolConfig, ToolMockConfig, tool_problems};
 pub(super) use config::{bare_model, with_mocked};
-pub(super) use rounds::{EndpointError, RequestedCall, Round, Rounds, named_status};
+pub(super) use rounds::{EndpointError, RequestedCall, Round, ToolRounds, named_status};

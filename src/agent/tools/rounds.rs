@@ -99,13 +99,13 @@ impl Round {
 
 /// The rounds of a turn so far.
 #[derive(Clone, Default)]
-pub(in crate::agent) struct Rounds {
+pub(in crate::agent) struct ToolRounds {
     reply: Reply,
     /// The tokens that each round reported.
     usages: Vec<Option<Usage>>,
 }
 
-impl Rounds {
+impl ToolRounds {
     /// Adds a round to the turn. Returns its calls with their results; without any, the reply is complete. Times and tokens
     /// are those of all rounds together.
     pub(in crate::agent) fn add(

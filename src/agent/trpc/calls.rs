@@ -45,7 +45,7 @@ impl Wire for TrpcWire {
         Ok(caller.unique_session_id())
     }
 
-    fn is_met(&self) -> bool {
+    fn is_agent_confirmed(&self) -> bool {
         false
     }
 

@@ -14,7 +14,7 @@ use crate::agent::attempts::{AttemptFailure, Retries, own_session_id};
 use crate::agent::freeform::{TemplateValues, address, fill_all_off_thread, headers_of};
 use crate::agent::rest::{Hints, TurnInput};
 use crate::agent::{Agent, AgentContext, AgentError, Attempts, Session, SettingError};
-use crate::http::{BODY_CAP, Connected, Frame, Handshake, HttpFault, HttpFaultKind, Socket};
+use crate::http::{BODY_CAP, Frame, Handshake, HandshakeOutcome, HttpFault, HttpFaultKind, Socket};
 
 const HINTS: Hints = Hints {
     unreachable: "; target.websocket.url says where the agent is looked for",
@@ -123,15 +123,15 @@ impl Connector {
             cap: BODY_CAP,
         };
         let failure = match context.http.connect(handshake).await {
-            Ok(Connected::Open(socket)) => return Ok(socket),
-            Ok(Connected::Refused(reply)) if reply.status == 403 => {
+            Ok(HandshakeOutcome::Open(socket)) => return Ok(socket),
+            Ok(HandshakeOutcome::Refused(reply)) if reply.status == 403 => {
                 let hint = "; check the path in target.websocket.url, for many servers refuse an unknown one like that, and the \
                             keys in target.websocket.headers";
                 let mut failure = AttemptFailure::from_reply(&reply, context.clock);
                 failure.error.message.push_str(hint);
                 return Err(failure);
             }
-            Ok(Connected::Refused(reply)) => AttemptFailure::from_reply(&reply, context.clock),
+            Ok(HandshakeOutcome::Refused(reply)) => AttemptFailure::from_reply(&reply, context.clock),
             Err(fault) => AttemptFailure::from(fault),
         };
         Err(HINTS.on(failure))

@@ -6,8 +6,8 @@ use crate::assertion::equal::equal;
 use crate::evidence::{Table, Value};
 use crate::text::cut;
 
-/// So many characters of a result are shown.
-const SHOWN: usize = 240;
+/// The most characters of a result that are shown.
+const MAX_SHOWN_CHARS: usize = 240;
 
 /// The difference between result and expectation, in a sentence.
 pub(super) fn difference(table: &Table, expected: &Json) -> String {
@@ -19,13 +19,13 @@ pub(super) fn difference(table: &Table, expected: &Json) -> String {
             format!(
                 "{} {}",
                 if rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", rows.len()) },
-                cut(spaced(expected), SHOWN)
+                cut(spaced(expected), MAX_SHOWN_CHARS)
             )
         }
-        Json::Array(_) => cut(spaced(expected), SHOWN),
-        Json::Object(_) => format!("1 row {}", cut(spaced(expected), SHOWN)),
-        _ if one_cell => cut(spaced(expected), SHOWN),
-        _ => format!("1 row [[{}]]", cut(spaced(expected), SHOWN)),
+        Json::Array(_) => cut(spaced(expected), MAX_SHOWN_CHARS),
+        Json::Object(_) => format!("1 row {}", cut(spaced(expected), MAX_SHOWN_CHARS)),
+        _ if one_cell => cut(spaced(expected), MAX_SHOWN_CHARS),
+        _ => format!("1 row [[{}]]", cut(spaced(expected), MAX_SHOWN_CHARS)),
     };
     let got = match table.rows.as_slice() {
         [] => "no rows".to_owned(),
@@ -75,7 +75,7 @@ pub(super) fn other_type(table: &Table, expected: &Json) -> Option<String> {
 pub(super) fn result(table: &Table, expected: &Json) -> String {
     match table.rows.as_slice() {
         [] => "no rows".to_owned(),
-        [row] if row.len() == 1 && !by_name(expected) => cut(value(&row[0]), SHOWN),
+        [row] if row.len() == 1 && !by_name(expected) => cut(value(&row[0]), MAX_SHOWN_CHARS),
         _ => rows(table, expected),
     }
 }
@@ -102,12 +102,12 @@ fn rows(table: &Table, expected: &Json) -> String {
         });
         let cells = cells.collect::<Vec<_>>().join(", ");
         text.push_str(&if by_name { format!("{{{cells}}}") } else { format!("[{cells}]") });
-        if text.len() > 4 * SHOWN {
+        if text.len() > 4 * MAX_SHOWN_CHARS {
             break;
         }
     }
     text.push(']');
-    cut(text, SHOWN)
+    cut(text, MAX_SHOWN_CHARS)
 }
 
 /// JSON with a space after each comma and colon, as values are shown too.

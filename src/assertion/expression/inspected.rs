@@ -6,10 +6,10 @@ use super::sides::value_of;
 use crate::clock::Deadline;
 use crate::script::{self, Lexeme, LexemeKind, closing, tokens};
 
-/// So many values of a path are shown, and so many paths.
-const SHOWN: usize = 3;
-/// So many items are looked at.
-const ITEMS: usize = 1_000;
+/// The most values per path, and the most paths, that are shown.
+const MAX_SHOWN: usize = 3;
+/// The most items of a list that are inspected.
+const MAX_ITEMS: usize = 1_000;
 
 /// The data that a part of an expression looked at, in a sentence: the list of its first closure, or the texts that it
 /// searched. `negated` means that the part had to be false.
@@ -41,7 +41,7 @@ pub(super) fn inspected(part: &str, negated: bool, scope: &Scope<'static>, deadl
         _ => None,
     };
     let is_of = |answer: &Dynamic| wanted.is_none_or(|wanted| answer.as_bool().unwrap_or(false) == wanted);
-    let chosen: Vec<bool> = answers.iter().take(ITEMS).map(is_of).collect();
+    let chosen: Vec<bool> = answers.iter().take(MAX_ITEMS).map(is_of).collect();
     let count = chosen.iter().filter(|chosen| **chosen).count();
     match wanted {
         Some(true) => sentence.push_str(&format!(", {count} of them fit")),
@@ -70,8 +70,8 @@ fn describe_path(path: &str, values: &[Dynamic]) -> String {
             shown.push(value);
         }
     }
-    let more = shown.len().saturating_sub(SHOWN);
-    shown.truncate(SHOWN);
+    let more = shown.len().saturating_sub(MAX_SHOWN);
+    shown.truncate(MAX_SHOWN);
     let mut sentence = format!("`{path}` was {}", shown.join(", "));
     if more > 0 {
         sentence.push_str(&format!(" and {more} more"));
@@ -155,7 +155,7 @@ impl<'s> Closure<'s> {
                 paths.push(path);
             }
         }
-        paths.truncate(SHOWN);
+        paths.truncate(MAX_SHOWN);
         paths
     }
 }

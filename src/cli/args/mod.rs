@@ -51,7 +51,7 @@ pub(super) use label::{CalibrateArgs, LabelArgs};
 pub(super) use merge::MergeArgs;
 pub(super) use plan::{FileArgs, PlanArgs, RunArgs};
 pub(super) use resume::{ResumeArgs, ResumeMode};
-pub(super) use retyped::{Instead, quoted, retyped, runs_dir_flag};
+pub(super) use retyped::{CommandChanges, quoted, rebuilt_command, runs_dir_flag};
 pub(super) use selection::SelectionArgs;
 pub(super) use trend::TrendArgs;
 pub(super) use until::UntilArgs;

@@ -11,7 +11,7 @@ use crate::cli::env_file::EnvFile;
 
 /// The changes to a command that is typed again.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::cli) struct Instead<'a> {
+pub(in crate::cli) struct CommandChanges<'a> {
     /// The runs, where others are meant than those that were named.
     pub(in crate::cli) runs: Option<&'a [&'a str]>,
     /// The arguments that are left out, by the names of their fields.
@@ -24,7 +24,7 @@ pub(in crate::cli) struct Instead<'a> {
 const WITH_PASSWORD: &str = "store";
 
 /// The command that was typed, for a shell: with a flag for each variable of the environment that counted.
-pub(in crate::cli) fn retyped(typed: &[OsString], instead: Instead<'_>) -> String {
+pub(in crate::cli) fn rebuilt_command(typed: &[OsString], instead: CommandChanges<'_>) -> String {
     let mut words = vec!["eval-job".to_owned()];
     let mut command = Args::command_of(&EnvFile::new());
     let Ok(matches) = command.try_get_matches_from_mut(typed) else { return words.remove(0) };
@@ -92,14 +92,14 @@ pub(in crate::cli) fn runs_dir_flag(folder: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn again(typed: &str, instead: Instead<'_>) -> String {
+    fn again(typed: &str, instead: CommandChanges<'_>) -> String {
         let typed: Vec<OsString> = typed.split('|').map(OsString::from).collect();
-        retyped(&typed, instead)
+        rebuilt_command(&typed, instead)
     }
 
     #[test]
     fn a_command_is_typed_again_as_a_shell_takes_it() {
-        let none = Instead::default();
+        let none = CommandChanges::default();
         assert_eq!(
             again("x|check|my known|--job=a b.yml|--runs-dir|r|-j|3|--json", none),
             "eval-job check --job 'a b.yml' --max-concurrency 3 --runs-dir r --json 'my known'"
@@ -110,11 +110,13 @@ mod tests {
         );
         assert_eq!(again("x|check|--|-known", none), "eval-job check -- -known");
         assert_eq!(again("x|list|--store|postgres://bob:pw@db/evals|--json", none), "eval-job list --json");
-        let runs = Instead { runs: Some(&["b2"]), ..Instead::default() };
+        let runs = CommandChanges { runs: Some(&["b2"]), ..CommandChanges::default() };
         assert_eq!(again("x|calibrate|a1|b2|--repeat|3", runs), "eval-job calibrate --repeat 3 b2");
-        let resumed = Instead { without: &["resume"], with: &["--resume", "k3f9qz"], ..Instead::default() };
+        let resumed =
+            CommandChanges { without: &["resume"], with: &["--resume", "k3f9qz"], ..CommandChanges::default() };
         assert_eq!(again("x|run|--resume|-v|job.yml", resumed), "eval-job run --verbose --resume k3f9qz job.yml");
-        let of_data = Instead { runs: Some(&["b2"]), without: &["dataset", "actual"], ..Instead::default() };
+        let of_data =
+            CommandChanges { runs: Some(&["b2"]), without: &["dataset", "actual"], ..CommandChanges::default() };
         assert_eq!(
             again("x|grade|--dataset|d.yml|--actual|a.json|--scorer-model|openai/j", of_data),
             "eval-job grade --scorer-model openai/j b2"

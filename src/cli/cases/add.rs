@@ -8,7 +8,7 @@ use super::super::args::{CasesAddArgs, ReadingArgs};
 use super::super::context::Context;
 use super::super::datasets::{self, NOBODY};
 use super::super::error::CliError;
-use super::super::held::Held;
+use super::super::held::RecordedConversations;
 use super::super::printer::Printer;
 use super::super::prompts::PromptFiles;
 use super::file::{Cases, Edited, Found, FoundCase, ids_of, is_data, no_case};
@@ -158,7 +158,8 @@ fn read_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliE
 
 /// The cases that recorded conversations make.
 fn read_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<Vec<(String, Added)>, CliError> {
-    let recorded = Held::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?.with_users()?;
+    let recorded = RecordedConversations::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?
+        .with_users()?;
     let case = |recorded: dataset::Recorded| {
         let case = recorded.into_case();
         (case.id.clone(), Added::OfData(Box::new(case), None))

@@ -14,8 +14,8 @@ use crate::score::{GateRules, Score};
 use crate::store::Store;
 use crate::store::folder::{JournalFile, RunsFolder, StoreError};
 
-/// So many differences between runs are named.
-const NAMED: usize = 3;
+/// The most differences between runs that are listed.
+const MAX_LISTED: usize = 3;
 
 /// The check of a run against the baseline of its gate; `None` where it names none, and for a run that did not come to its end.
 pub(in crate::cli) fn baseline_check(
@@ -104,8 +104,8 @@ pub(in crate::cli) fn note_check(cassette: &Cassette, provenance: &Provenance, c
 
 fn held_apart(differences: &[HeldDifference]) -> String {
     let named: Vec<String> =
-        differences.iter().take(NAMED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
-    let more = differences.len().saturating_sub(NAMED);
+        differences.iter().take(MAX_LISTED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
+    let more = differences.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("it was not held alike: {}{more}", named.join(", "))
 }

@@ -9,13 +9,13 @@ use super::super::grade;
 use super::super::printer::Printer;
 use super::read::ComparedRun;
 use super::{CompareError, beside};
-use crate::compare::{Bridge, HeldDifference};
+use crate::compare::{Bridge, RuleDifference};
 use crate::report::{count, plain};
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
 
 /// The result of bridging.
-pub(super) enum Bridged {
+pub(super) enum BridgeOutcome {
     /// Both runs were judged alike.
     Alike,
     /// The older run was judged again.
@@ -29,12 +29,12 @@ pub(super) fn bridge(
     named: &[Option<&str>],
     runs: &mut [ComparedRun],
     (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
-) -> Result<Bridged, CliError> {
+) -> Result<BridgeOutcome, CliError> {
     let [first, second] = runs else {
         let named = if runs.len() < 2 { "one is named" } else { "more are named" };
         return Err(CompareError::NoBridge(named.to_owned()).into());
     };
-    let mut differences: Vec<HeldDifference> = Vec::new();
+    let mut differences: Vec<RuleDifference> = Vec::new();
     for [(_, one), (_, other)] in beside(first, second)? {
         for difference in first.held.differences(&second.held, one, other) {
             if !differences.contains(&difference) {
@@ -43,7 +43,7 @@ pub(super) fn bridge(
         }
     }
     if differences.is_empty() {
-        return Ok(Bridged::Alike);
+        return Ok(BridgeOutcome::Alike);
     }
     if !differences.iter().all(|difference| difference.is_of_judging) {
         // What differs in judging would be mended: the rest is what stands in the way.
@@ -59,11 +59,11 @@ pub(super) fn bridge(
     };
     let (mut older_file, mut newer_file) = (open(older)?, open(1 - older)?);
     let held = runs[1 - older].held.clone();
-    let mut again = runs[older].emptied(held);
+    let mut again = runs[older].without_trials(held);
     let has_words = args.verbose || args.json;
     let files = (&mut older_file, &mut newer_file);
     let Some(bridge) = grade::bridge((args, context, printer), files, |trial| again.add(trial, has_words))? else {
-        return Ok(Bridged::Interrupted);
+        return Ok(BridgeOutcome::Interrupted);
     };
     runs[older] = again;
     let judge = plain(bridge.judge.as_deref().unwrap_or_default());
@@ -74,5 +74,5 @@ pub(super) fn bridge(
     };
     let kept = bridge.kept.as_ref().map(|kept| format!("; kept in {}", plain(kept))).unwrap_or_default();
     printer.note(&format!("run {} is judged again by the job of run {}: {asked}{kept}", bridge.run, bridge.by));
-    Ok(Bridged::Again(bridge))
+    Ok(BridgeOutcome::Again(bridge))
 }

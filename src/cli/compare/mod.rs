@@ -11,12 +11,14 @@ use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
 use super::team;
-use crate::compare::{Comparison, HeldDifference, Relation, Rules, ScoredSide, Scores, Side, compare as compared};
+use crate::compare::{
+    Comparison, ComparisonRules, Relation, RuleDifference, ScoredSide, Scores, Side, compare as compared,
+};
 use crate::record::Verdict;
 use crate::report;
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
-use bridge::Bridged;
+use bridge::BridgeOutcome;
 pub(super) use read::ComparedRun;
 
 pub(super) use baseline::{baseline_check, missing_baseline, note_check, recorded_check};
@@ -38,14 +40,14 @@ pub(super) enum CompareError {
     NoSharedCase { first: String, second: String, jobs: Box<[String; 2]> },
     /// Runs were not held by the same rules.
     #[error("runs {first} and {second} were not held alike, so that their scores say nothing of each other{}", lines(.differences))]
-    HeldApart { first: String, second: String, differences: Vec<HeldDifference> },
+    HeldApart { first: String, second: String, differences: Vec<RuleDifference> },
     /// Not two runs are to be bridged.
     #[error("--bridge judges the older of two runs again, and {0}")]
     NoBridge(String),
 }
 
-fn lines(differences: &[HeldDifference]) -> String {
-    let line = |it: &HeldDifference| format!("\n  {}: {} and {}", it.what, it.first, it.second);
+fn lines(differences: &[RuleDifference]) -> String {
+    let line = |it: &RuleDifference| format!("\n  {}: {} and {}", it.what, it.first, it.second);
     differences.iter().map(line).collect()
 }
 
@@ -82,12 +84,12 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
     }
     let bridge = match args.bridge {
         true => bridge::bridge(named, &mut runs, (args, context, printer))?,
-        false => Bridged::Alike,
+        false => BridgeOutcome::Alike,
     };
     let bridge = match bridge {
-        Bridged::Interrupted => return Ok(Verdict::Interrupted.exit_status()),
-        Bridged::Alike => None,
-        Bridged::Again(bridge) => Some(bridge),
+        BridgeOutcome::Interrupted => return Ok(Verdict::Interrupted.exit_status()),
+        BridgeOutcome::Alike => None,
+        BridgeOutcome::Again(bridge) => Some(bridge),
     };
     let rules = rules(args, &runs);
     let comparisons = compared(&pairs(&runs)?, rules);
@@ -111,11 +113,11 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
 }
 
 /// The rules: those of the run where its own models are compared and repetitions were added until they differ.
-fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> Rules {
+fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> ComparisonRules {
     let until = runs.first().filter(|_| runs.len() == 1).and_then(|run| run.until.as_ref());
-    let usual = Rules::default();
-    let rules = Rules::for_run(until, usual.rng_seed);
-    if args.min_effect == usual.min_effect { rules } else { Rules { min_effect: args.min_effect, ..rules } }
+    let usual = ComparisonRules::default();
+    let rules = ComparisonRules::for_run(until, usual.rng_seed);
+    if args.min_effect == usual.min_effect { rules } else { ComparisonRules { min_effect: args.min_effect, ..rules } }
 }
 
 /// The exit status: a side that is worse outweighs one of which nothing is shown.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::compare::{HeldBy, ScoredSide, Scores, Side};
+use crate::compare::{RunRules, ScoredSide, Scores, Side};
 use crate::record::{TrialRecord, Verdict};
 use crate::score::UntilDecided;
 use crate::store::StoreError;
@@ -17,7 +17,7 @@ pub(in crate::cli) struct ComparedRun {
     pub(super) started_at: DateTime<Utc>,
     /// Whether it has come to its end.
     pub(super) has_ended: bool,
-    pub(super) held: HeldBy,
+    pub(super) held: RunRules,
     /// Its models in the order of the run, each with its scores.
     pub(in crate::cli) models: Vec<(Side, Scores)>,
     /// How repetitions were added until the models differ; `None` where their number was fixed.
@@ -41,7 +41,7 @@ impl ComparedRun {
             (Side { run: summary.id.clone(), model: model.clone() }, Scores::new(&summary.provenance.personas))
         };
         let mut run = ComparedRun {
-            held: HeldBy::new(&summary.provenance, file.job.as_deref()),
+            held: RunRules::new(&summary.provenance, file.job.as_deref()),
             models: summary.provenance.models.iter().map(side).collect(),
             id: summary.id,
             job: summary.provenance.job,
@@ -68,7 +68,7 @@ impl ComparedRun {
     }
 
     /// The same run without its conversations, as it is held by other rules.
-    pub(super) fn emptied(&self, held: HeldBy) -> ComparedRun {
+    pub(super) fn without_trials(&self, held: RunRules) -> ComparedRun {
         ComparedRun {
             id: self.id.clone(),
             job: self.job.clone(),
@@ -76,7 +76,7 @@ impl ComparedRun {
             started_at: self.started_at,
             has_ended: self.has_ended,
             held,
-            models: self.models.iter().map(|(side, scores)| (side.clone(), scores.emptied())).collect(),
+            models: self.models.iter().map(|(side, scores)| (side.clone(), scores.without_trials())).collect(),
             until: self.until.clone(),
         }
     }

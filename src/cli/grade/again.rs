@@ -37,7 +37,7 @@ enum QuestionsError {
 }
 
 /// Grades trials again, and collects the differences.
-pub(super) struct Again<'a> {
+pub(super) struct Regrader<'a> {
     weights: &'a [(String, Weight)],
     context: &'a Context,
     /// The job to grade by.
@@ -55,7 +55,7 @@ pub(super) struct Again<'a> {
     flips: BTreeMap<(String, String), BTreeMap<(String, String), usize>>,
 }
 
-impl<'a> Again<'a> {
+impl<'a> Regrader<'a> {
     /// Grades by a corrected job, or by the run's own; `None` where there is neither.
     pub(super) fn new(
         weights: &'a [(String, Weight)],
@@ -63,12 +63,12 @@ impl<'a> Again<'a> {
         kept: Option<(Job, Option<Templates>)>,
         corrected: Option<&Loaded>,
         before: &Overview,
-    ) -> Option<Again<'a>> {
+    ) -> Option<Regrader<'a>> {
         let ((job, templates), first) = match corrected {
             Some(loaded) => ((loaded.job.clone(), Some(loaded.templates.clone())), kept),
             None => (kept?, None),
         };
-        Some(Again {
+        Some(Regrader {
             weights,
             context,
             job,
@@ -82,7 +82,7 @@ impl<'a> Again<'a> {
     }
 
     /// Has other judges asked.
-    pub(super) fn judged_by(mut self, judges: &Panel) -> Again<'a> {
+    pub(super) fn judged_by(mut self, judges: &Panel) -> Regrader<'a> {
         self.job.judge.model.replace(judges);
         self
     }

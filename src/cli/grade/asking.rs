@@ -17,10 +17,10 @@ use super::super::error::{CliError, RefusedJob};
 use super::super::planning::{prices, surroundings};
 use super::super::printer::Printer;
 use super::super::run::waiting_line;
-use super::super::signals::{Kept, Signals};
+use super::super::signals::{FinishedPart, Signals};
 use super::super::steps;
-use super::again::Again;
-use super::earlier::{Earlier, GoesOn, Left, Rest};
+use super::again::Regrader;
+use super::earlier::{EarlierAnswers, PendingQuestions, PendingWork, ReusePolicy};
 use super::text;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
@@ -42,7 +42,7 @@ pub(super) const SCORER_MODEL: &str = "--scorer-model";
 #[derive(Debug, Clone)]
 pub(super) struct AskArgs {
     /// Which answers of the same judge are taken over.
-    pub(super) goes_on: GoesOn,
+    pub(super) goes_on: ReusePolicy,
     /// The flag by which the judge is asked.
     pub(super) asked_by: &'static str,
     pub(super) job: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(super) struct AskArgs {
 impl From<&GradeArgs> for AskArgs {
     fn from(args: &GradeArgs) -> AskArgs {
         AskArgs {
-            goes_on: GoesOn::WhereMissing,
+            goes_on: ReusePolicy::WhereMissing,
             asked_by: SCORER_MODEL,
             job: args.job.clone(),
             max_concurrency: args.judging.max_concurrency,
@@ -64,8 +64,8 @@ impl From<&GradeArgs> for AskArgs {
     }
 }
 
-/// All that asking a judge needs.
-pub(super) struct Asking<'a> {
+/// What is needed to ask the judge of `--scorer-model`.
+pub(super) struct JudgeSession<'a> {
     pub(super) args: AskArgs,
     pub(super) context: &'a Context,
     pub(super) printer: &'a Arc<Printer>,
@@ -91,7 +91,7 @@ pub(super) struct JudgeAnswers {
     pub(super) prices: BTreeMap<String, Price>,
 }
 
-impl Asking<'_> {
+impl JudgeSession<'_> {
     pub(super) fn is_interrupted(&self) -> bool {
         self.signals.interrupt.is_cancelled()
     }
@@ -101,8 +101,8 @@ impl Asking<'_> {
     pub(super) fn ask(
         &self,
         run: &JournalFile,
-        again: &mut Again<'_>,
-        (before, elsewhere): (&Overview, Option<Earlier>),
+        again: &mut Regrader<'_>,
+        (before, elsewhere): (&Overview, Option<EarlierAnswers>),
         rest: &str,
     ) -> Result<JudgeAnswers, CliError> {
         let mut plan = self.plan(run, again)?;
@@ -116,14 +116,14 @@ impl Asking<'_> {
         let prices = self.prices_in(&plan);
         let earlier = match elsewhere {
             Some(earlier) => earlier,
-            None => Earlier::read(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
+            None => EarlierAnswers::read(run, &judge, self.args.goes_on, &before.summary.provenance.judge_model)?,
         };
-        let left = Left::new(run, again, &earlier)?;
+        let left = PendingWork::new(run, again, &earlier)?;
         self.printer.note(&text::announcement(&judge, left, before, prices.get(&judge).copied()));
         let NewGrading { number, path, journal } = run.new_grading()?;
         let journal = Arc::new(journal.with_redactor(self.context.redactor().clone()));
         let shown = path.display().to_string();
-        self.signals.kept_at(Kept {
+        self.signals.kept_at(FinishedPart {
             text: format!("ended at once: what {judge} answered is kept in {shown}"),
             write: Arc::new(|| None),
             written: Default::default(),
@@ -193,7 +193,7 @@ impl Asking<'_> {
     }
 
     /// Has the judge write the steps that the job to grade by needs.
-    fn write_steps(&self, plan: &Plan, again: &mut Again<'_>) -> Result<Option<WrittenSteps>, CliError> {
+    fn write_steps(&self, plan: &Plan, again: &mut Regrader<'_>) -> Result<Option<WrittenSteps>, CliError> {
         let _inside = self.runtime.enter();
         let templates = again.templates.clone().unwrap_or_else(Templates::embedded);
         let engine = self.engine(plan.clone(), String::new(), templates, Arc::new(|_| Ok(())))?;
@@ -234,7 +234,7 @@ impl Asking<'_> {
         Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))
     }
 
-    fn plan(&self, run: &JournalFile, again: &Again<'_>) -> Result<Plan, CliError> {
+    fn plan(&self, run: &JournalFile, again: &Regrader<'_>) -> Result<Plan, CliError> {
         let file =
             self.args.job.as_ref().map_or_else(|| run.path().display().to_string(), |job| job.display().to_string());
         let plan = self.plan_for(again.job.clone(), file.clone())?;
@@ -266,8 +266,8 @@ impl Asking<'_> {
         &self,
         engine: &Engine,
         journal: &Journal,
-        (run, again): (&JournalFile, &Again<'_>),
-        (earlier, written): (&Earlier, Option<WrittenSteps>),
+        (run, again): (&JournalFile, &Regrader<'_>),
+        (earlier, written): (&EarlierAnswers, Option<WrittenSteps>),
     ) -> Result<Option<AskingStopped>, AskError> {
         let clock = self.context.clock;
         journal.append(&Entry::GradingStarted {
@@ -308,7 +308,7 @@ fn refused(file: String, refusals: Vec<Refusal>) -> CliError {
 }
 
 /// The conversation with what is left to ask about it; what was answered is kept once more, and not paid for twice.
-fn taken_over(journal: &Journal, rest: Rest) -> Result<StoredConversation, AskError> {
+fn taken_over(journal: &Journal, rest: PendingQuestions) -> Result<StoredConversation, AskError> {
     let trial = rest.conversation.trial.number;
     for (question, judgement) in rest.answered {
         journal.append(&Entry::Judged { trial, question: Some(Box::new(question)), judgement })?;

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::super::args::{CompareArgs, Instead, retyped};
+use super::super::args::{CommandChanges, CompareArgs, rebuilt_command};
 use super::super::cache;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::jobs::Loaded;
 use super::super::printer::Printer;
 use super::super::run::runtime;
-use super::again::Again;
-use super::asking::{AskArgs, Asking, JudgeAnswers};
-use super::earlier::{Earlier, GoesOn, Left};
+use super::again::Regrader;
+use super::asking::{AskArgs, JudgeAnswers, JudgeSession};
+use super::earlier::{EarlierAnswers, PendingWork, ReusePolicy};
 use super::{kept_templates, listen, unreadable};
 use crate::cassette::Cassette;
 use crate::compare::Bridge;
@@ -44,7 +44,7 @@ pub(in crate::cli) fn bridge(
     });
     let judges = loaded.job.judge.model.clone();
     let mut again =
-        Again::new(&[], context, kept, Some(&loaded), &planned).ok_or_else(|| unreadable(older, "it has no job"))?;
+        Regrader::new(&[], context, kept, Some(&loaded), &planned).ok_or_else(|| unreadable(older, "it has no job"))?;
     let before = older.read(|_, _| {})?;
     let judge = judges.to_string();
     // A run names the judges of a panel with spaces between them.
@@ -58,7 +58,7 @@ pub(in crate::cli) fn bridge(
         stopped: None,
         kept: None,
     };
-    let mut overview = planned.emptied();
+    let mut overview = planned.without_trials();
     let mut number = None;
     match answered(older, &again, (&judge, is_same_judge))? {
         Answered::ByRun => {}
@@ -107,12 +107,12 @@ pub(in crate::cli) fn bridge(
 fn ask(
     (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
     (run, judge): (&JournalFile, Panel),
-    again: &mut Again<'_>,
-    (before, known): (&Overview, Earlier),
+    again: &mut Regrader<'_>,
+    (before, known): (&Overview, EarlierAnswers),
 ) -> Result<JudgeAnswers, CliError> {
-    let asking = Asking {
+    let asking = JudgeSession {
         args: AskArgs {
-            goes_on: GoesOn::WhereMissing,
+            goes_on: ReusePolicy::WhereMissing,
             asked_by: "--bridge",
             job: None,
             max_concurrency: args.judging.max_concurrency,
@@ -127,7 +127,7 @@ fn ask(
         cassette: (Cassette::Off, Context::random()),
         cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
     };
-    let rest = retyped(&context.typed, Instead::default());
+    let rest = rebuilt_command(&context.typed, CommandChanges::default());
     let answers = asking.ask(run, again, (before, Some(known)), &rest)?;
     asking.runtime.shutdown_background();
     Ok(answers)
@@ -147,25 +147,25 @@ enum Answered {
     /// All of them in the run itself.
     ByRun,
     /// All of them in one grading.
-    By(Earlier),
+    By(EarlierAnswers),
     /// Some of them, or none.
-    InPart(Earlier, Left),
+    InPart(EarlierAnswers, PendingWork),
 }
 
-fn answered(run: &JournalFile, again: &Again<'_>, (judge, of_run): (&str, bool)) -> Result<Answered, CliError> {
-    let is_whole = |earlier: &Earlier| Left::new(run, again, earlier).map(|left| left.to_ask == 0);
+fn answered(run: &JournalFile, again: &Regrader<'_>, (judge, of_run): (&str, bool)) -> Result<Answered, CliError> {
+    let is_whole = |earlier: &EarlierAnswers| PendingWork::new(run, again, earlier).map(|left| left.to_ask == 0);
     // Where nothing is asked at all no answer is needed.
-    let by_run = if of_run { Earlier::one(None) } else { Earlier::default() };
+    let by_run = if of_run { EarlierAnswers::one(None) } else { EarlierAnswers::default() };
     if is_whole(&by_run)? {
         return Ok(Answered::ByRun);
     }
     for grading in run.gradings().filter(|grading| grading.judge == judge && grading.is_whole) {
-        let earlier = Earlier::one(Some(grading));
+        let earlier = EarlierAnswers::one(Some(grading));
         if is_whole(&earlier)? {
             return Ok(Answered::By(earlier));
         }
     }
-    let earlier = Earlier::all(run, judge, of_run);
-    let left = Left::new(run, again, &earlier)?;
+    let earlier = EarlierAnswers::all(run, judge, of_run);
+    let left = PendingWork::new(run, again, &earlier)?;
     Ok(Answered::InPart(earlier, left))
 }

@@ -1,6 +1,6 @@
 //! The answers of a judge from before it was stopped, or failed: it is not asked those questions again.
 
-use super::again::{Again, can_be_judged};
+use super::again::{Regrader, can_be_judged};
 use crate::evidence::{AskedQuestion, Judgement, Observed, Question};
 use crate::record::TrialRecord;
 use crate::run::StoredConversation;
@@ -12,7 +12,7 @@ const CHECKS: usize = 20;
 
 /// Which answers of the same judge are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GoesOn {
+pub(super) enum ReusePolicy {
     /// Answers from before it was stopped. Failures of a judge that is itself checked are kept.
     WhereStopped,
     /// Answers from before it was stopped, also in the run itself; failures are asked again.
@@ -21,7 +21,7 @@ pub(super) enum GoesOn {
 
 /// The answers of a judge about the conversations of a run that are there already.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
+pub(super) struct EarlierAnswers {
     /// Gradings of which none is whole, the newest first.
     gradings: Vec<Grading>,
     /// Whether those of the run itself count too.
@@ -31,14 +31,14 @@ pub(super) struct Earlier {
 }
 
 /// A conversation with what is left to ask about it, and what is answered.
-pub(super) struct Rest {
+pub(super) struct PendingQuestions {
     pub(super) conversation: StoredConversation,
     pub(super) answered: Vec<(AskedQuestion, Judgement)>,
 }
 
 /// How much there is to ask.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Left {
+pub(super) struct PendingWork {
     /// How many conversations there are questions about.
     pub(super) all: usize,
     /// About how many of them something is left to ask.
@@ -47,12 +47,16 @@ pub(super) struct Left {
     pub(super) answers: usize,
 }
 
-impl Left {
+impl PendingWork {
     /// The questions left about a run.
-    pub(super) fn new(run: &JournalFile, again: &Again<'_>, earlier: &Earlier) -> Result<Left, StoreError> {
-        let mut left = Left::default();
+    pub(super) fn new(
+        run: &JournalFile,
+        again: &Regrader<'_>,
+        earlier: &EarlierAnswers,
+    ) -> Result<PendingWork, StoreError> {
+        let mut left = PendingWork::default();
         for trial in run.trials() {
-            let Some(Rest { conversation, answered }) = earlier.rest(again, trial?)? else { continue };
+            let Some(PendingQuestions { conversation, answered }) = earlier.rest(again, trial?)? else { continue };
             left.all += usize::from(!(conversation.questions.is_empty() && answered.is_empty()));
             left.to_ask += usize::from(!conversation.questions.is_empty());
             left.answers += answered.len();
@@ -61,19 +65,19 @@ impl Left {
     }
 }
 
-impl Earlier {
+impl EarlierAnswers {
     /// The answers of this judge since it last answered everything; `run_judge` is that of the run itself.
     pub(super) fn read(
         run: &JournalFile,
         judge: &str,
-        goes_on: GoesOn,
+        goes_on: ReusePolicy,
         run_judge: &str,
-    ) -> Result<Earlier, StoreError> {
+    ) -> Result<EarlierAnswers, StoreError> {
         let is_missing = |grading: &Grading| match goes_on {
-            GoesOn::WhereStopped => !grading.is_whole,
-            GoesOn::WhereMissing => !grading.is_whole || grading.has_failures,
+            ReusePolicy::WhereStopped => !grading.is_whole,
+            ReusePolicy::WhereMissing => !grading.is_whole || grading.has_failures,
         };
-        let mut earlier = Earlier::default();
+        let mut earlier = EarlierAnswers::default();
         for grading in run.gradings().filter(|grading| grading.judge == judge) {
             if !is_missing(&grading) {
                 return Ok(earlier);
@@ -81,7 +85,7 @@ impl Earlier {
             earlier.gradings.push(grading);
         }
         // A run names the judges of a panel with spaces between them.
-        if goes_on == GoesOn::WhereMissing && run_judge.replace(", ", ",") == judge {
+        if goes_on == ReusePolicy::WhereMissing && run_judge.replace(", ", ",") == judge {
             for trial in run.trials() {
                 let trial = trial?;
                 earlier.of_run |= can_be_judged(&trial) && (trial.outcome.is_none() || has_failed(&trial));
@@ -91,14 +95,14 @@ impl Earlier {
     }
 
     /// All answers of this judge about a run, whatever they were asked for; `of_run`: those of the run itself too.
-    pub(super) fn all(run: &JournalFile, judge: &str, of_run: bool) -> Earlier {
+    pub(super) fn all(run: &JournalFile, judge: &str, of_run: bool) -> EarlierAnswers {
         let gradings = run.gradings().filter(|grading| grading.judge == judge).collect();
-        Earlier { gradings, of_run, elsewhere: Vec::new() }
+        EarlierAnswers { gradings, of_run, elsewhere: Vec::new() }
     }
 
     /// The answers of one grading alone, or of the run itself without one.
-    pub(super) fn one(grading: Option<Grading>) -> Earlier {
-        Earlier { of_run: grading.is_none(), gradings: grading.into_iter().collect(), elsewhere: Vec::new() }
+    pub(super) fn one(grading: Option<Grading>) -> EarlierAnswers {
+        EarlierAnswers { of_run: grading.is_none(), gradings: grading.into_iter().collect(), elsewhere: Vec::new() }
     }
 
     /// The grading that this is of.
@@ -107,8 +111,12 @@ impl Earlier {
     }
 
     /// The answers of this judge in the newest checks of the same job and conversations, where they were stopped.
-    pub(super) fn from_checks(checks: &RunsFolder, run: &JournalFile, judge: &str) -> Result<Earlier, StoreError> {
-        let mut earlier = Earlier::default();
+    pub(super) fn from_checks(
+        checks: &RunsFolder,
+        run: &JournalFile,
+        judge: &str,
+    ) -> Result<EarlierAnswers, StoreError> {
+        let mut earlier = EarlierAnswers::default();
         for name in checks.names()?.iter().rev().take(CHECKS) {
             let Ok(mut other) = checks.open(Some(name)) else { continue };
             let is_same = other.path() != run.path() && other.planned().is_ok() && other.job == run.job;
@@ -127,7 +135,11 @@ impl Earlier {
     }
 
     /// The questions left about a trial; `None` where nothing can be asked about it.
-    pub(super) fn rest(&self, again: &Again<'_>, trial: TrialRecord) -> Result<Option<Rest>, StoreError> {
+    pub(super) fn rest(
+        &self,
+        again: &Regrader<'_>,
+        trial: TrialRecord,
+    ) -> Result<Option<PendingQuestions>, StoreError> {
         let mut known = Vec::new();
         for grading in &self.gradings {
             known.extend(grading.regraded(trial.trial.number)?.judgements);
@@ -144,7 +156,7 @@ impl Earlier {
             }
         }
         conversation.questions = left;
-        Ok(Some(Rest { conversation, answered }))
+        Ok(Some(PendingQuestions { conversation, answered }))
     }
 }
 

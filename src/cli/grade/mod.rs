@@ -13,7 +13,7 @@ mod text;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::args::{GradeArgs, Instead, retyped};
+use super::args::{CommandChanges, GradeArgs, rebuilt_command};
 use super::cache;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
@@ -39,8 +39,8 @@ pub(super) use bridge::bridge;
 pub(super) use check::{canaries, check, check_canaries};
 pub(super) use rejudge::rejudge;
 
-use again::Again;
-use asking::{Asking, JudgeAnswers};
+use again::Regrader;
+use asking::{JudgeAnswers, JudgeSession};
 
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
@@ -81,7 +81,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         let verdict = regraded.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         to_write.extend(regraded.filter(|_| !files.is_empty()));
-        if verdict == Verdict::Interrupted && asking.as_ref().is_some_and(Asking::is_interrupted) {
+        if verdict == Verdict::Interrupted && asking.as_ref().is_some_and(JudgeSession::is_interrupted) {
             break;
         }
     }
@@ -101,9 +101,9 @@ fn asking<'a>(
     args: &GradeArgs,
     context: &'a Context,
     printer: &'a Arc<Printer>,
-) -> Result<Option<Asking<'a>>, CliError> {
+) -> Result<Option<JudgeSession<'a>>, CliError> {
     Ok(match &args.scorer_model {
-        Some(judge) => Some(Asking {
+        Some(judge) => Some(JudgeSession {
             args: args.into(),
             context,
             printer,
@@ -126,7 +126,7 @@ fn grade_run<'a>(
     (args, context, printer): (&'a GradeArgs, &'a Context, &Arc<Printer>),
     (mut run, left): (JournalFile, &[String]),
     corrected: Option<&Loaded>,
-    asking: Option<&Asking<'_>>,
+    asking: Option<&JudgeSession<'_>>,
 ) -> Result<Option<GradedRun<'a>>, CliError> {
     let planned = run.planned()?;
     let kept = match &run.job {
@@ -145,12 +145,12 @@ fn grade_run<'a>(
         let templates = kept_templates(&run, &planned, &job);
         (job, templates)
     });
-    let mut again = Again::new(&args.weights, context, kept, corrected, &planned)
+    let mut again = Regrader::new(&args.weights, context, kept, corrected, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?;
     if let Some(asking) = asking {
         again = again.judged_by(&asking.judge);
     }
-    let mut overview = planned.emptied();
+    let mut overview = planned.without_trials();
     let metrics = || again.job.metrics.iter().map(MetricEntry::label);
     if let Some((name, _)) = args.weights.iter().find(|(name, _)| !metrics().any(|metric| metric == name)) {
         return Err(CliError::UnknownWeight(name.clone(), metrics().map(str::to_owned).collect()));
@@ -180,7 +180,7 @@ fn grade_run<'a>(
         }
         again.asked(grading, stopped);
     }
-    let mut gathered = Gathered::comparing(&overview.summary.provenance);
+    let mut gathered = Gathered::new(&overview.summary.provenance);
     let before = run.read_with_texts(|trial| {
         let trial = again.grade(trial)?;
         let group = overview.add(&trial);
@@ -221,7 +221,7 @@ fn rest(args: &GradeArgs, context: &Context, id: &str, left: &[String]) -> Strin
     let of_data = ["dataset", "actual", "min_score", "tag", "filter", "limit", "config_file_path", "session_file"];
     let of_data: Vec<&str> = of_data.into_iter().chain(["metric_set", "dialect_strict"]).collect();
     let without: &[&str] = if args.recorded.dataset.is_some() { &of_data } else { &[] };
-    retyped(&context.typed, Instead { runs: Some(&runs), without, ..Instead::default() })
+    rebuilt_command(&context.typed, CommandChanges { runs: Some(&runs), without, ..CommandChanges::default() })
 }
 
 /// The templates of the judge's questions; `None` where an earlier version stored none and the current ones differ.
@@ -254,7 +254,7 @@ impl<'a> GradedRun<'a> {
 /// A run, of which the trials are graded again while they are read.
 struct RegradedRun<'a> {
     run: JournalFile,
-    again: RefCell<Again<'a>>,
+    again: RefCell<Regrader<'a>>,
 }
 
 impl StoredRun for RegradedRun<'_> {

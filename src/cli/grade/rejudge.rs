@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::super::args::{CalibrateArgs, Instead, retyped};
+use super::super::args::{CalibrateArgs, CommandChanges, rebuilt_command};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
-use super::again::{self, Again};
-use super::asking::{AskArgs, Asking, SCORER_MODEL};
-use super::earlier::GoesOn;
+use super::again::{self, Regrader};
+use super::asking::{AskArgs, JudgeSession, SCORER_MODEL};
+use super::earlier::ReusePolicy;
 use super::{kept_templates, listen, unreadable};
 use crate::cache::Cache;
 use crate::calibration::Rejudged;
@@ -43,12 +43,12 @@ pub(in crate::cli) fn rejudge(
         return Err(CliError::NothingJudged);
     }
     let templates = kept_templates(&run, &planned, &job);
-    let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
+    let mut again = Regrader::new(&[], context, Some((job, templates)), None, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?
         .judged_by(&judge);
-    let asking = Asking {
+    let asking = JudgeSession {
         args: AskArgs {
-            goes_on: GoesOn::WhereStopped,
+            goes_on: ReusePolicy::WhereStopped,
             asked_by: SCORER_MODEL,
             job: None,
             max_concurrency: args.judging.max_concurrency,
@@ -66,7 +66,7 @@ pub(in crate::cli) fn rejudge(
     };
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();
-    let rest = retyped(&context.typed, Instead { runs: Some(&runs), ..Instead::default() });
+    let rest = rebuilt_command(&context.typed, CommandChanges { runs: Some(&runs), ..CommandChanges::default() });
     let answers = asking.ask(&run, &mut again, (&before, None), &rest)?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {

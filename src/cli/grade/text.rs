@@ -1,14 +1,14 @@
 //! Messages about asking a judge.
 
-use super::earlier::Left;
+use super::earlier::PendingWork;
 use crate::evidence::Usage;
 use crate::money::{Cost, Dollars, Price};
 use crate::record::{Overview, Spender, total};
 use crate::report::{count, thousands};
 
 /// The note before asking: the number of conversations, and the first judge's usage for them.
-pub(super) fn announcement(judge: &str, left: Left, before: &Overview, price: Option<Price>) -> String {
-    let Left { to_ask, all, answers } = left;
+pub(super) fn announcement(judge: &str, left: PendingWork, before: &Overview, price: Option<Price>) -> String {
+    let PendingWork { to_ask, all, answers } = left;
     if answers > 0 {
         let known = count(answers, "question");
         return format!("asking {judge} about {to_ask} of {}; answered before: {known}", count(all, "conversation"));

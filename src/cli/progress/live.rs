@@ -63,7 +63,7 @@ impl Live {
                 tick.tick().await;
                 let (bar, line) = {
                     let mut progress = live.progress();
-                    (progress.bar(size()), progress.sign_of_life())
+                    (progress.bar(size()), progress.heartbeat())
                 };
                 let is_over = unpoisoned(&over);
                 if *is_over {

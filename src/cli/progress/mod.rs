@@ -21,8 +21,8 @@ use live::limit_text;
 pub(super) use live::{Live, WaitLines};
 use status::Status;
 
-/// So much is shown of why a judge was asked again.
-const WHY: usize = 160;
+/// The most characters of the reason for a retry that are shown.
+const MAX_REASON_CHARS: usize = 160;
 
 /// Errors are shown up to this length.
 const UNCUT: usize = 1000;
@@ -119,8 +119,8 @@ impl Progress {
         }
     }
 
-    /// A line that says that it still goes on, for a log that was silent for long.
-    fn sign_of_life(&mut self) -> Option<String> {
+    /// A heartbeat line, for a log that was silent for long.
+    fn heartbeat(&mut self) -> Option<String> {
         let now_ms = self.since.elapsed_ms();
         if self.has_bar || self.level == Level::Nothing || now_ms - self.last_line_ms < self.silence_ms {
             return None;
@@ -213,7 +213,10 @@ impl Progress {
                 (Observed::Seen(_), Some((_, why))) => {
                     let of = question.as_ref().map(|question| format!(" for {}", question.metric)).unwrap_or_default();
                     let times = judgement.rejected.len() + 1;
-                    Some(self.line(*trial, &format!("the judge was asked {times} times{of}: {}", one_line(why, WHY))))
+                    Some(self.line(
+                        *trial,
+                        &format!("the judge was asked {times} times{of}: {}", one_line(why, MAX_REASON_CHARS)),
+                    ))
                 }
                 (Observed::Failed(error), _) => Some(self.line(*trial, &self.ink.unsure(&plain(error)))),
             },

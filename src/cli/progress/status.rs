@@ -7,8 +7,8 @@ use crate::money::{Dollars, Price};
 use crate::record::Entry;
 use crate::report::{Ink, duration, one_line, thousands};
 
-/// Whoever waits for so long is named, in milliseconds.
-const LONG_MS: f64 = 3000.0;
+/// A wait of at least this many milliseconds is shown in the status line.
+const SHOWN_WAIT_MS: f64 = 3000.0;
 
 /// The widest and the narrowest drawing of how much is done.
 const WIDEST: usize = 30;
@@ -40,9 +40,9 @@ impl Awaited {
     }
 }
 
-/// A conversation that goes on.
+/// A conversation that is under way.
 #[derive(Debug)]
-struct UnderWay {
+struct ActiveConversation {
     awaited: Awaited,
     /// Since when, in milliseconds of the run.
     since_ms: f64,
@@ -57,7 +57,7 @@ pub(super) struct Status {
     /// How many of them were done before the run was resumed.
     done_before: usize,
     failed: usize,
-    under_way: BTreeMap<u32, UnderWay>,
+    under_way: BTreeMap<u32, ActiveConversation>,
     /// The rate limit that is waited for, and until when, in milliseconds of the run.
     limit: Option<(&'static str, f64)>,
     tokens: u64,
@@ -96,7 +96,7 @@ impl Status {
             _ => return,
         };
         if let Some(trial) = entry.trial() {
-            self.under_way.insert(trial, UnderWay { awaited, since_ms: now_ms });
+            self.under_way.insert(trial, ActiveConversation { awaited, since_ms: now_ms });
         }
     }
 
@@ -168,7 +168,7 @@ impl Status {
         let counts: Vec<String> =
             counts.iter().map(|(awaited, count)| format!("{} {count}", awaited.label())).collect();
         let longest = self.under_way.iter().min_by(|(_, a), (_, b)| a.since_ms.total_cmp(&b.since_ms));
-        let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= LONG_MS);
+        let longest = longest.filter(|(_, it)| now_ms - it.since_ms >= SHOWN_WAIT_MS);
         let longest = longest.map_or_else(String::new, |(trial, it)| {
             format!(" · {}: {}, {}", time(now_ms - it.since_ms), it.awaited.label(), label(*trial))
         });

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::status::Status;
 use super::*;
 use crate::clock::Clock;
-use crate::evidence::{Condition, FailedTry, TrialId, Usage};
+use crate::evidence::{Condition, FailedAttempt, TrialId, Usage};
 use crate::money::{LongContext, Price};
 use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance};
 
@@ -167,24 +167,24 @@ fn a_log_that_is_silent_for_long_gets_signs_of_life_further_and_further_apart() 
     let mut progress = progress(Level::Phases);
     progress.lines(&begun(1));
     progress.lines(&started(1));
-    assert_eq!(progress.sign_of_life(), None);
+    assert_eq!(progress.heartbeat(), None);
     progress.last_line_ms -= SILENCE_MS;
-    let words = progress.sign_of_life().unwrap();
+    let words = progress.heartbeat().unwrap();
     assert!(words.starts_with("0 of 1 done · 0 s · waiting for set-up 1"), "{words}");
     progress.last_line_ms -= SILENCE_MS;
-    assert_eq!(progress.sign_of_life(), None, "twice as long");
+    assert_eq!(progress.heartbeat(), None, "twice as long");
     progress.last_line_ms -= SILENCE_MS;
-    assert!(progress.sign_of_life().is_some());
+    assert!(progress.heartbeat().is_some());
     progress.level = Level::Nothing;
     progress.last_line_ms -= 10.0 * LONGEST_SILENCE_MS;
-    assert_eq!(progress.sign_of_life(), None);
+    assert_eq!(progress.heartbeat(), None);
 }
 
 #[test]
 fn a_log_has_a_line_a_phase() {
     let mut progress = progress(Level::Phases);
     let failed =
-        Turn { failures: vec![FailedTry::untimed("HTTP 500".to_owned(), true)], ..Turn::begun(1, "a".to_owned()) };
+        Turn { failures: vec![FailedAttempt::untimed("HTTP 500".to_owned(), true)], ..Turn::begun(1, "a".to_owned()) };
     let words: Vec<String> = [
         begun(1),
         started(1),

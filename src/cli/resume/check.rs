@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::args::{Instead, ResumeMode, RunArgs, retyped};
+use super::super::args::{CommandChanges, ResumeMode, RunArgs, rebuilt_command};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::planning::Planned;
@@ -97,7 +97,7 @@ fn flags_command(id: &str, flags: &[(&str, &str, String)], context: &Context) ->
         .collect();
     let with: Vec<&str> =
         [resume, id].into_iter().chain(flags.iter().flat_map(|(_, flag, value)| [*flag, value])).collect();
-    retyped(&context.typed, Instead { without: &without, with: &with, ..Instead::default() })
+    rebuilt_command(&context.typed, CommandChanges { without: &without, with: &with, ..CommandChanges::default() })
 }
 
 fn difference_text(difference: &SettingDifference) -> String {

@@ -14,7 +14,7 @@ use crate::store::folder::{ReopenedRun, RunsFolder, StoreError};
 use crate::store::{Store, StoredRun};
 
 /// The run that a command asks to go on with.
-pub(in crate::cli) struct Asked {
+pub(in crate::cli) struct ResumeRequest {
     pub(super) mode: ResumeMode,
     /// The named run with its beginning; none where the newest run of the job file is resumed.
     named: Option<(ReopenedRun, Beginning)>,
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Asked {
 ///
 /// # Errors
 /// There is no such run, or another process holds it.
-pub(in crate::cli) fn asked(args: &RunArgs) -> Result<Option<Asked>, CliError> {
+pub(in crate::cli) fn resume_request(args: &RunArgs) -> Result<Option<ResumeRequest>, CliError> {
     let Some(mode) = args.resume.mode() else { return Ok(None) };
     let files = args.resume.files(&args.files);
     let named = match (args.resume.id(), &files) {
@@ -38,7 +38,7 @@ pub(in crate::cli) fn asked(args: &RunArgs) -> Result<Option<Asked>, CliError> {
         let of_run = named.as_ref().map(|(_, beginning)| beginning.provenance.job_file.as_str());
         vec![PathBuf::from(of_run.unwrap_or(DEFAULT_JOB))]
     });
-    Ok(Some(Asked { mode, named, files }))
+    Ok(Some(ResumeRequest { mode, named, files }))
 }
 
 /// The folder's name of the newest run, of whatever job, that can be gone on with.
@@ -86,7 +86,7 @@ fn reopened(folder: &Path) -> Result<ReopenedRun, CliError> {
     })
 }
 
-impl Asked {
+impl ResumeRequest {
     /// The run, and the place of its job among the planned ones.
     pub(super) fn find(self, jobs: &[Planned], args: &RunArgs) -> Result<(ReopenedRun, usize), CliError> {
         match self.named {

@@ -17,14 +17,14 @@ use super::error::CliError;
 use super::planning::PlannedJobs;
 use crate::evidence::Usage;
 use crate::money::Dollars;
-use crate::plan::{BegunTrial, HeldTrials, Refusal};
+use crate::plan::{BegunTrial, Refusal, ResumedTrials};
 use crate::record::{Entry, Overview, TrialRecord, total};
 use crate::report::count;
 use crate::store::StoredRun;
 use crate::store::folder::{JournalFile, ReopenedRun};
 
 pub(super) use command::resume_command;
-pub(super) use find::{Asked, asked};
+pub(super) use find::{ResumeRequest, resume_request};
 
 /// A run that may be gone on with.
 pub(super) struct Resumed {
@@ -35,7 +35,7 @@ pub(super) struct Resumed {
     /// The run as it was left.
     pub(super) overview: Overview,
     /// The trials that were held.
-    pub(super) held: HeldTrials,
+    pub(super) held: ResumedTrials,
     /// How many trials are held now.
     pub(super) left: usize,
     /// How many of those that are over say nothing about the agent, and stay.
@@ -43,7 +43,7 @@ pub(super) struct Resumed {
     pub(super) mode: ResumeMode,
 }
 
-impl Asked {
+impl ResumeRequest {
     /// Chooses the run and leaves only its job; what is left of the run is known then.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Asked {
         }
         planned.jobs = vec![planned.jobs.swap_remove(at)];
         let mut run = reopened.run().with_redactor(context.redactor().clone());
-        let mut trials = Trials { mode, held: HeldTrials::default(), broken: 0 };
+        let mut trials = Trials { mode, held: ResumedTrials::default(), broken: 0 };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
@@ -126,7 +126,7 @@ impl Resumed {
 /// The trials of a run, as far as they were held.
 struct Trials {
     mode: ResumeMode,
-    held: HeldTrials,
+    held: ResumedTrials,
     broken: usize,
 }
 
@@ -156,6 +156,6 @@ fn refused(what: String, help: impl Into<String>) -> CliError {
 }
 
 /// The job files of the command, before they are read.
-pub(super) fn files(asked: Option<&Asked>, args: &RunArgs) -> Vec<PathBuf> {
+pub(super) fn files(asked: Option<&ResumeRequest>, args: &RunArgs) -> Vec<PathBuf> {
     asked.map_or_else(|| args.files.clone(), |asked| asked.files.clone())
 }

@@ -98,7 +98,7 @@ fn sources(
     (context, printer): (&Context, &Printer),
 ) -> Result<Sources, StoreError> {
     let flakes = nights.flakes();
-    let keys: BTreeSet<&FlakeKey> = flakes.iter().take(READ).map(|flake| &flake.key).collect();
+    let keys: BTreeSet<&FlakeKey> = flakes.iter().take(MAX_CASES_READ).map(|flake| &flake.key).collect();
     let mut sources = Sources::from_keys(keys.iter().copied());
     let newest = nights.all().last().map(|night| night.rules);
     for run in shown {

@@ -9,7 +9,7 @@ use super::super::args::TrendArgs;
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::TrendError;
-use crate::compare::HeldBy;
+use crate::compare::RunRules;
 use crate::record::{ListedRun, RunFigures};
 use crate::report::plain;
 use crate::store::folder::{KeptRun, RunsFolder};
@@ -47,14 +47,14 @@ impl TrendSubject {
 
 /// The models and cases of the runs.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct RunInventory {
     /// The job's name in the newest of them.
     pub(super) job: Option<String>,
     models: Vec<String>,
     cases: Vec<String>,
 }
 
-impl Known {
+impl RunInventory {
     pub(super) fn add(&mut self, run: &RunFigures) {
         self.job = Some(run.run.provenance.job.clone());
         for figure in &run.models {
@@ -95,21 +95,21 @@ pub(super) struct Jobs {
 
 impl Jobs {
     /// The rules of a run.
-    pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<HeldBy, StoreError> {
+    pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<RunRules, StoreError> {
         let job = run.job();
         if job != self.last {
             self.cleared = job.as_deref().and_then(|job| serde_json::from_slice(job).ok());
             self.last = job;
             self.cleared.iter_mut().for_each(|job| context.redactor().redact_json(job));
         }
-        Ok(HeldBy::new(&run.provenance()?, self.cleared.as_ref()))
+        Ok(RunRules::new(&run.provenance()?, self.cleared.as_ref()))
     }
 }
 
 /// Fails where there is nothing to show.
 pub(super) fn check(
     nights: &Nights,
-    (args, subject, known): (&TrendArgs, &TrendSubject, &Known),
+    (args, subject, known): (&TrendArgs, &TrendSubject, &RunInventory),
 ) -> Result<(), CliError> {
     let job = plain(&subject.job);
     let Some(name) = &known.job else {

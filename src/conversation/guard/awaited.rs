@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::TextView;
 
-/// What makes it uncertain whether the agent needs an answer.
+/// Phrases after which it is unclear whether the agent expects an answer.
 const UNCERTAIN: [List; 5] = [List::AnythingElse, List::OpenQuestion, List::Goodbye, List::Done, List::Refusal];
 
 pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
@@ -76,12 +76,12 @@ fn asks_for_fact(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
     scene.input.has_facts
         && scene.facts.iter().any(|fact| {
             let kinds = (fact.kinds() | by_shape(fact)) & !KINDS.reason;
-            !is_told(scene, fact) && (question.kinds() & kinds != 0 || names(scene, question, fact))
+            !was_already_stated(scene, fact) && (question.kinds() & kinds != 0 || names(scene, question, fact))
         })
 }
 
 /// Whether the user has said most of a fact.
-fn is_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+fn was_already_stated(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     let words: Vec<_> = subject(fact).collect();
     let said = words.iter().filter(|word| scene.users().any(|user| user.says(word))).count();
     said * 2 >= words.len()

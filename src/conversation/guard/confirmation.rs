@@ -2,7 +2,7 @@
 
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
-use super::tasks_raised::{matched, telling};
+use super::tasks_raised::{distinctive_words, matched};
 use super::text_view::{Content, TextView};
 
 /// Words of a question about something more than what the user asked for.
@@ -68,9 +68,10 @@ fn is_about_act(scene: &Scene<'_>) -> bool {
     if scene.tasks.iter().all(is_act) {
         return !scene.tasks.is_empty();
     }
-    let telling: Vec<Vec<Content<'_>>> = (0..scene.tasks.len()).map(|at| telling(scene, at)).collect();
+    let distinctive: Vec<Vec<Content<'_>>> = (0..scene.tasks.len()).map(|at| distinctive_words(scene, at)).collect();
     let spoken_of = |text: &TextView<'_>| -> Option<bool> {
-        let mut raised = scene.tasks.iter().zip(&telling).filter(|(_, words)| matched(text, words).0 > 0).peekable();
+        let mut raised =
+            scene.tasks.iter().zip(&distinctive).filter(|(_, words)| matched(text, words).0 > 0).peekable();
         raised.peek()?;
         Some(raised.all(|(task, _)| is_act(task)))
     };
@@ -85,7 +86,7 @@ fn brings_nothing_new(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
         let end = start + word.text.len();
         // The verb stands at the end of the phrase, what asks at its beginning.
         let is_of_phrase =
-            || question.of(List::Confirms).any(|hit| hit.start == start || start < hit.end && hit.end <= end);
+            || question.hits_in(List::Confirms).any(|hit| hit.start == start || start < hit.end && hit.end <= end);
         let is_date = || PHRASES.months.contains_key(word.text) || PHRASES.weekdays.contains_key(word.text);
         let is_said = || scene.tasks.iter().chain(&scene.facts).chain(scene.users()).any(|text| text.says(word));
         word.has_digit()

@@ -3,7 +3,7 @@
 use super::awaited::awaits_answer;
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
-use super::tasks_raised::{is_comparable, matched, own_words, telling};
+use super::tasks_raised::{distinctive_words, is_comparable, matched, unique_words};
 use super::text_view::{Content, TextView};
 use super::unexplained::unexplained;
 use super::words::is_same_stem;
@@ -27,14 +27,14 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let agent = scene.last_agent().filter(|_| awaits_answer(scene))?;
     let within = |hit: &Hit, list| {
-        turn.of(list).any(|it| {
+        turn.hits_in(list).any(|it| {
             it.start <= hit.start
                 && hit.end <= it.end
                 && (list == List::Goodbye || it.end - it.start > hit.end - hit.start)
         })
     };
     let answers = outside >= 12
-        || turn.of(List::Answer).any(|hit| !within(hit, List::Goodbye) && !within(hit, List::Polite))
+        || turn.hits_in(List::Answer).any(|hit| !within(hit, List::Goodbye) && !within(hit, List::Polite))
             && !only_thanks(scene);
     if answers {
         return None;
@@ -66,7 +66,7 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
         return Some(foreign::requests(scene)).filter(|asked| *asked < scene.tasks.len());
     }
     let is_open = |at: &usize| {
-        let words = telling(scene, *at);
+        let words = distinctive_words(scene, *at);
         let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, (text, before));
         let is_told = || {
             scene
@@ -84,14 +84,14 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
 /// Whether a text that has words of a task without words of its own has them for another task, which it is the first to raise:
 /// "a reminder to call the dentist" does not ask which reminders there are. One that has such a word twice may be about both.
 fn is_about_another(scene: &Scene<'_>, at: usize, (text, before): (&TextView<'_>, &[&TextView<'_>])) -> bool {
-    if !own_words(scene, at).is_empty() {
+    if !unique_words(scene, at).is_empty() {
         return false;
     }
     let is_first_to_raise = |other: &usize| {
-        let own = own_words(scene, *other);
+        let own = unique_words(scene, *other);
         matched(text, &own).0 > 0 && !before.iter().any(|earlier| matched(earlier, &own).0 > 0)
     };
-    let words = telling(scene, at);
+    let words = distinctive_words(scene, at);
     let is_twice = words.iter().any(|word| text.words().filter(|it| is_same_stem(it, word.text)).count() > 1);
     let others: Vec<usize> = (0..scene.tasks.len()).filter(|other| *other != at).filter(is_first_to_raise).collect();
     others.len() == 1 && !is_twice
@@ -105,8 +105,8 @@ fn statements_and_questions(turn: &TextView<'_>) -> (String, String) {
 /// Whether what looks like an answer is part of thanks: "ok, thanks".
 fn only_thanks(scene: &Scene<'_>) -> bool {
     let turn = scene.text();
-    turn.of(List::Answer).all(|hit| {
-        turn.of(List::Polite).any(|polite| polite.start <= hit.start && hit.end <= polite.end)
+    turn.hits_in(List::Answer).all(|hit| {
+        turn.hits_in(List::Polite).any(|polite| polite.start <= hit.start && hit.end <= polite.end)
             && ![
                 "yes",
                 "no",

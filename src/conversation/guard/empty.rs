@@ -12,7 +12,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     fault("it says nothing; write what the user says", visible(turn))
 }
 
-/// What stands for a message that is none.
+/// Placeholders that models write instead of an empty message.
 const PLACEHOLDERS: [&str; 10] =
     ["n/a", "null", "undefined", "empty", "empty message", "no message", "no response", "silence", "blank", "nil"];
 

@@ -59,7 +59,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let mut stated = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
-        if !tells(scene, turn, fact) {
+        if !reveals(scene, turn, fact) {
             continue;
         }
         stated += 1;
@@ -76,9 +76,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     None
 }
 
-/// Whether the turn says something of a fact that was not known before.
-pub(super) fn tells(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    clauses(fact.raw).any(|clause| is_told(scene, turn, &TextView::new(clause)))
+/// Whether the turn reveals something of a fact that was not known before.
+pub(super) fn reveals(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    clauses(fact.raw).any(|clause| reveals_clause(scene, turn, &TextView::new(clause)))
 }
 
 /// The parts of a fact that say something each.
@@ -95,7 +95,7 @@ fn clauses(fact: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether the turn says what a clause of a fact says and was not known before.
-fn is_told(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
+fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
     if tells_digits(scene, turn, clause) {
         return true;
     }
@@ -210,7 +210,7 @@ pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>
 /// it asks for, with no more facts than it asks.
 fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
     let sentence = scene.text().plain().split_inclusive(is_sentence_end).map(TextView::new);
-    let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && tells(scene, sentence, fact));
+    let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && reveals(scene, sentence, fact));
     is_short_answer(scene, scene.text(), stated) || answers.any(|sentence| is_short_answer(scene, &sentence, stated))
 }
 

@@ -1,7 +1,7 @@
 //! When each fact was asked for and released.
 
 use super::GuardInput;
-use super::fact_leak::{asks_for, tells};
+use super::fact_leak::{asks_for, reveals};
 use super::scene::Scene;
 use super::text_view::TextView;
 use crate::evidence::{FactUse, Role, Transcript};
@@ -25,7 +25,7 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
         if !turn.is_greeting() {
             let said = TextView::new(&turn.user);
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
-                known.released = tells(&scene, &said, fact).then_some(turn.number);
+                known.released = reveals(&scene, &said, fact).then_some(turn.number);
             }
             scene.messages.push((Role::User, said));
         }

@@ -69,7 +69,7 @@ fn answers(scene: &Scene<'_>, text: &TextView<'_>, agent: Option<&TextView<'_>>)
 
 /// How many clauses of a message say more than yes, thanks or goodbye.
 fn clauses(text: &TextView<'_>, least_words: usize) -> usize {
-    parts(text.plain()).filter(|part| says_more(part, least_words)).count()
+    parts(text.plain()).filter(|part| has_content(part, least_words)).count()
 }
 
 /// How many clauses of a message tell something.
@@ -92,18 +92,18 @@ fn parts(plain: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn says_more(part: &str, least_words: usize) -> bool {
+fn has_content(part: &str, least_words: usize) -> bool {
     let view = TextView::new(part);
     let is_dense = matches!(view.script(), Some(Script::Han | Script::Hiragana | Script::Hangul));
     let least = if is_dense { LEAST_DENSE } else { LEAST };
     view.places().len() >= least_words && view.outside(&SMALL_TALK).0 >= least
 }
 
-/// What is neither a request nor tells anything.
+/// Phrase lists that carry no information: small talk.
 const SMALL_TALK: [List; 4] = [List::Answer, List::Polite, List::Greeting, List::Goodbye];
 /// The fewest letters outside such phrases that may tell something.
 const LEAST_TOLD: usize = 4;
 /// The fewest letters outside such phrases that may be a request.
 const LEAST: usize = 8;
-/// The same of scripts in which a character is a syllable or more.
+/// The fewest characters, in scripts with one syllable or more per character.
 const LEAST_DENSE: usize = 3;

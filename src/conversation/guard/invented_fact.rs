@@ -229,7 +229,7 @@ fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
             .any(|part| sentence.contains(part))
 }
 
-/// What a number in words counts where it says something of the user.
+/// Nouns that, after a spelled-out number, state something about the user.
 const COUNTED: [&str; 70] = [
     "people",
     "persons",

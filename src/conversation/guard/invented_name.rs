@@ -13,7 +13,7 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         let name = plain(name);
         sources(scene).any(|source| source.plain().contains(&name))
     };
-    for hit in turn.of(List::NameIs) {
+    for hit in turn.hits_in(List::NameIs) {
         // The raw text behind the phrase: as many words are left in both.
         if turn.plain()[hit.end..].trim_start().starts_with(['[', '{', '<']) {
             continue;
@@ -22,7 +22,7 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         let words: Vec<&str> = turn.raw.split_whitespace().collect();
         let is_unspaced = turn.plain()[..hit.end].chars().next_back().is_some_and(|c| {
             matches!(
-                Script::of(c),
+                Script::from_char(c),
                 Script::Han | Script::Hiragana | Script::Thai | Script::Hangul | Script::Arabic | Script::Devanagari
             )
         });

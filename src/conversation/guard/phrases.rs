@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 
 use super::words::{Script, plain};
 use crate::text::is_of_word;
-use lexicon::Table;
+use lexicon::WordTable;
 pub(super) use lexicon::{KnownWord, Words};
 
 /// A list of phrases: one file of `phrases/`.
@@ -95,21 +95,21 @@ pub(super) struct Phrases {
     all: Vec<Phrase>,
     search: Option<AhoCorasick>,
     /// The entries of known words.
-    pub(super) words: Table<KnownWord>,
+    pub(super) words: WordTable<KnownWord>,
     /// The number of German among the languages.
     pub(super) german: Option<usize>,
     /// The letters that few languages have.
     pub(super) letters: HashMap<char, u32>,
-    pub(super) task_words: Table<()>,
-    pub(super) months: Table<u64>,
-    pub(super) weekdays: Table<u64>,
-    kinds: Table<u32>,
+    pub(super) task_words: WordTable<()>,
+    pub(super) months: WordTable<u64>,
+    pub(super) weekdays: WordTable<u64>,
+    kinds: WordTable<u32>,
     /// Parts of words that belong to a kind: those of ASCII letters, and all others.
     kind_parts: [Vec<(String, u32)>; 2],
     /// The words of who plays along in a simulated conversation, and of what it is made from.
     pub(super) meta: [Words; 2],
     /// The words before a thing that say whose it is.
-    pub(super) possessives: Table<Owner>,
+    pub(super) possessives: WordTable<Owner>,
 }
 
 /// The owner of a thing: the speaker, or the one who is addressed.
@@ -137,16 +137,16 @@ impl Phrases {
         let mut phrases = Phrases {
             all,
             search,
-            words: Table::default(),
+            words: WordTable::default(),
             german: None,
             letters: HashMap::new(),
-            task_words: Table::default(),
-            months: Table::default(),
-            weekdays: Table::default(),
-            kinds: Table::default(),
+            task_words: WordTable::default(),
+            months: WordTable::default(),
+            weekdays: WordTable::default(),
+            kinds: WordTable::default(),
             kind_parts: [Vec::new(), Vec::new()],
             meta: [Words::default(), Words::default()],
-            possessives: Table::default(),
+            possessives: WordTable::default(),
         };
         phrases.load_words();
         phrases
@@ -236,7 +236,7 @@ fn begins_clause(plain: &str, start: usize) -> bool {
     let before = plain[..start].trim_end_matches([' ', '"', '\'', '*', '(', '¡', '¿', '_']);
     match before.chars().next_back() {
         None => true,
-        Some(c) => !is_of_word(c) || Script::of(c) == Script::Thai && before.len() < start,
+        Some(c) => !is_of_word(c) || Script::from_char(c) == Script::Thai && before.len() < start,
     }
 }
 
@@ -252,7 +252,7 @@ fn is_bounded(plain: &str, start: usize, end: usize, any_ending: bool) -> bool {
         let is_spaced = |c: char| {
             is_of_word(c)
                 && !matches!(
-                    Script::of(c),
+                    Script::from_char(c),
                     Script::Han | Script::Hiragana | Script::Katakana | Script::Thai | Script::Hangul
                 )
         };

@@ -123,7 +123,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(words))
             || scene.last_agent().is_some_and(|agent| agent.plain().contains(words))
     };
-    let hit = turn.of(List::Simulated).find(|hit| {
+    let hit = turn.hits_in(List::Simulated).find(|hit| {
         let words = &turn.plain()[hit.start..hit.end];
         !turn.is_quoted(hit.start) && !is_of_case(words)
     })?;
@@ -201,7 +201,7 @@ fn stage_direction(turn: &TextView<'_>) -> Option<String> {
         }
     }
     let pairs = [('*', '*'), ('(', ')'), ('[', ']'), ('（', '）'), ('_', '_'), ('【', '】')];
-    turn.of(List::Stage).find_map(|hit| {
+    turn.hits_in(List::Stage).find_map(|hit| {
         let before = &plain[..hit.start];
         pairs.iter().find_map(|(opening, closing)| {
             let start = before.rfind(*opening)? + opening.len_utf8();

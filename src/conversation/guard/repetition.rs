@@ -16,10 +16,10 @@ const LEAST: f64 = 0.6;
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     // A message that is too long has one fault, not two.
-    if let Some(sentence) = said_over_and_over(turn).filter(|_| super::too_long::find(scene).is_none()) {
+    if let Some(sentence) = repeated_sentence(turn).filter(|_| super::too_long::find(scene).is_none()) {
         return fault("it says the same sentence again and again in one message", sentence);
     }
-    if let Some(sentence) = super::role_swap::parroted(scene) {
+    if let Some(sentence) = super::role_swap::copied_from_agent(scene) {
         return fault("it says what the assistant said; react to it instead", sentence);
     }
     let agent = scene.last_agent()?;
@@ -58,7 +58,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// A sentence that stands in the turn at least three times.
-fn said_over_and_over<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
+fn repeated_sentence<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
     let sentences = || turn.plain().split(is_sentence_end).map(str::trim).filter(|it| it.len() >= LEAST_SENTENCE);
     // By far the most messages end here.
     sentences().nth(OFTEN - 1)?;
@@ -76,20 +76,20 @@ fn starts_over(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
 }
 
 /// The words that say something, of one text and of another: what both have, what only the one and what only the other has.
-pub(super) struct Compared<'t> {
+pub(super) struct WordOverlap<'t> {
     pub(super) old: usize,
     pub(super) new: Vec<Content<'t>>,
     pub(super) gone: usize,
 }
 
-impl<'t> Compared<'t> {
-    pub(super) fn new(turn: &'t TextView<'_>, earlier: &[&TextView<'_>]) -> Compared<'t> {
+impl<'t> WordOverlap<'t> {
+    pub(super) fn new(turn: &'t TextView<'_>, earlier: &[&TextView<'_>]) -> WordOverlap<'t> {
         let says = |(word, weight): &(Content<'_>, f64)| *weight == 1.0 && !PHRASES.task_words.contains_key(word.text);
         let is_in = |word: &Content<'_>| earlier.iter().any(|it| it.has_word(word));
         let (old, new): (Vec<_>, Vec<_>) =
             turn.weights().filter(says).map(|(word, _)| word).partition(|word| is_in(word));
         let gone = earlier[0].weights().filter(says).filter(|(word, _)| !turn.has_word(word)).count();
-        Compared { old: old.len(), new, gone }
+        WordOverlap { old: old.len(), new, gone }
     }
 }
 
@@ -106,7 +106,7 @@ fn repeats(turn: &TextView<'_>, earlier: &TextView<'_>, agent: &TextView<'_>) ->
     if is_answer(turn) {
         return false;
     }
-    let Compared { old, new, gone } = Compared::new(turn, &[earlier]);
+    let WordOverlap { old, new, gone } = WordOverlap::new(turn, &[earlier]);
     let is_unspaced = turn.places().iter().any(|word| matches!(word.script, Script::Han | Script::Thai));
     let is_reply = new.iter().any(|word| word.has_digit() || agent.says(word));
     match (new.len(), gone) {
@@ -129,7 +129,7 @@ fn answers_again(turn: &TextView<'_>, earlier: &TextView<'_>, question: &TextVie
     if !(agent.asks() || agent.has(List::Awaits)) || !question.asks() || turn.asks() || share(earlier, turn) < 0.9 {
         return false;
     }
-    let Compared { old, new, .. } = Compared::new(turn, &[earlier, question]);
+    let WordOverlap { old, new, .. } = WordOverlap::new(turn, &[earlier, question]);
     let is_reply = turn.weights().any(|(word, weight)| weight == 1.0 && agent.says(&word));
     old >= 2 && new.len() * 2 <= old && !is_reply && !new.iter().any(Content::has_digit)
 }

@@ -1,7 +1,7 @@
 //! A turn that begins the conversation again.
 
 use super::phrases::{List, is_sentence_end};
-use super::repetition::Compared;
+use super::repetition::WordOverlap;
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::{Fault, fault};
@@ -10,7 +10,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     scene.users().next()?;
     let why = "it begins the conversation again; go on from the last reply";
-    if let Some(hit) = turn.of(List::StartOver).find(|hit| !turn.is_quoted(hit.start))
+    if let Some(hit) = turn.hits_in(List::StartOver).find(|hit| !turn.is_quoted(hit.start))
         && !scene.tasks.iter().any(|task| task.has(List::StartOver))
         && !scene.last_agent().is_some_and(|agent| agent.has(List::StartOver) || agent.has(List::AskAgain))
     {
@@ -18,11 +18,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let plain = turn.plain();
     let greeting = turn
-        .of(List::Greeting)
+        .hits_in(List::Greeting)
         .filter(|hit| plain[..hit.start].chars().filter(|c| c.is_alphanumeric()).count() <= 4)
         .filter(|hit| {
             plain[..hit.start].trim().is_empty()
-                || !turn.of(List::Goodbye).any(|bye| bye.start <= hit.start && hit.end <= bye.end)
+                || !turn.hits_in(List::Goodbye).any(|bye| bye.start <= hit.start && hit.end <= bye.end)
         })
         .max_by_key(|hit| hit.end)?;
     let rest = plain[greeting.end..].trim_start();
@@ -64,7 +64,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let is_greeting = rest
         .starts_with(|c: char| is_sentence_end(c) || matches!(c, ',' | '，' | '、' | '،' | ';' | '-' | '–' | '—'))
         || greeting.end < plain.len() && !rest.starts_with(char::is_alphanumeric)
-        || turn.of(List::Opener).any(|hit| hit.start >= greeting.end && hit.start < greeting.end + 12)
+        || turn.hits_in(List::Opener).any(|hit| hit.start >= greeting.end && hit.start < greeting.end + 12)
         || !plain[greeting.start..greeting.end].is_ascii()
         || names_somebody(rest);
     if !is_greeting || has_more(rest) {
@@ -74,10 +74,10 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let agent_greets =
         agent.has(List::Greeting) && agent.outside(&[]).1 < 400 && scene.users().count() <= 1 && !has_greeted;
     let goes_on = turn
-        .of(List::Answer)
-        .chain(turn.of(List::Polite))
+        .hits_in(List::Answer)
+        .chain(turn.hits_in(List::Polite))
         .any(|hit| hit.start >= greeting.end && hit.start <= greeting.end + 2);
-    let has_opener = turn.of(List::Opener).any(|hit| hit.start >= greeting.end);
+    let has_opener = turn.hits_in(List::Opener).any(|hit| hit.start >= greeting.end);
     let is_reply = !has_greeted && agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
     if JUST_CAME.iter().any(|words| rest.contains(words)) {
         return fault(why, turn.raw);
@@ -121,7 +121,7 @@ fn names_somebody(rest: &str) -> bool {
 
 /// Whether the user asks what was asked before, in other words.
 fn resembles(turn: &TextView<'_>, earlier: &TextView<'_>, agent_greets: bool) -> bool {
-    let Compared { old, new, .. } = Compared::new(turn, &[earlier]);
+    let WordOverlap { old, new, .. } = WordOverlap::new(turn, &[earlier]);
     let least = if agent_greets { 2 } else { 1 };
     old >= least && old * 2 >= new.len() && !new.iter().any(Content::has_digit)
 }

@@ -7,7 +7,7 @@ use super::words::plain;
 pub const RETRY_OPENING: &str = "That could not be used";
 /// How it ends.
 const RETRY_END: &str = "Reply again.";
-/// What a model that repeats it says instead of "that".
+/// The subjects with which models paraphrase the retry instruction.
 const SUBJECTS: [&str; 6] = ["that", "it", "this", "the message", "my message", "the reply"];
 
 /// The request to the persona for another message, with what was wrong with its last one.

@@ -47,7 +47,7 @@ const SUBJECT: [&str; 11] = ["i", "ich", "je", "j", "yo", "io", "eu", "ik", "ja"
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let why = "it speaks as the assistant; you are the user";
-    for hit in turn.of(List::Assistant) {
+    for hit in turn.hits_in(List::Assistant) {
         let before = &turn.plain()[..hit.start];
         let sentence = turn.sentence(hit.start);
         let is_question = sentence.ends_with(['?', '؟']);
@@ -62,16 +62,17 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             return fault(why, sentence);
         }
     }
-    let offers = turn.of(List::Offer).find(|hit| {
+    let offers = turn.hits_in(List::Offer).find(|hit| {
         let sentence = turn.sentence(hit.start);
         is_question(sentence) && !has_word(sentence, &OBJECT) && !turn.is_quoted(hit.start)
     });
-    let done = turn.of(List::Done).find(|hit| is_done(scene, turn.sentence(hit.start)));
+    let done = turn.hits_in(List::Done).find(|hit| is_done(scene, turn.sentence(hit.start)));
     let acts = turn.hits().iter().find(|hit| serves(scene, hit));
     if let Some(hit) = offers.or(done).or(acts) {
         return fault(why, turn.sentence(hit.start));
     }
-    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(|| parroted(scene)) {
+    if let Some(sentence) = others_thing(scene).or_else(|| agents_question(scene)).or_else(|| copied_from_agent(scene))
+    {
         return fault(why, sentence);
     }
     None
@@ -217,7 +218,7 @@ fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> 
 }
 
 /// The longest sentence of a turn of which the assistant said every one, word for word.
-pub(super) fn parroted<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+pub(super) fn copied_from_agent<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     if turn.is_quoted(0) {
         return None;

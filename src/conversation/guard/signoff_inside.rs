@@ -40,10 +40,10 @@ pub(super) fn place(text: &str, signoff: &str) -> Option<(usize, usize)> {
             c.is_some_and(|c| {
                 is_of_word(c)
                     && !matches!(
-                        Script::of(c),
+                        Script::from_char(c),
                         Script::Han | Script::Thai | Script::Hiragana | Script::Katakana | Script::Hangul
                     )
-                    || is_syllable && is_of_word(c) && Script::of(c) == Script::Hangul
+                    || is_syllable && is_of_word(c) && Script::from_char(c) == Script::Hangul
             })
         };
         let is_within_word = signoff.starts_with(is_of_word) && is_spaced(text[..start].chars().next_back())

@@ -6,8 +6,8 @@ use super::text_view::{Content, TextView};
 use super::words::Script;
 
 /// The words of a task that say what it is about: those that no other task has, or all where it has none of its own.
-pub(super) fn telling<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
-    let own = own_words(scene, at);
+pub(super) fn distinctive_words<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
+    let own = unique_words(scene, at);
     if own.is_empty() { subject_words(scene, at).collect() } else { own }
 }
 
@@ -17,7 +17,7 @@ fn subject_words<'s>(scene: &'s Scene<'_>, at: usize) -> impl Iterator<Item = Co
 }
 
 /// The words that say what a task is about, and that no other task has.
-pub(super) fn own_words<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
+pub(super) fn unique_words<'s>(scene: &'s Scene<'_>, at: usize) -> Vec<Content<'s>> {
     let is_elsewhere = |word: &Content<'_>| {
         scene.tasks.iter().enumerate().any(|(other, task)| {
             other != at

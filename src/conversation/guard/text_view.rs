@@ -6,8 +6,8 @@ use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::words::{Script, Word, is_same_stem, plain, words};
 use crate::text::is_of_word;
 
-/// So many words of a text are compared with those of another: replies may be megabytes.
-const COMPARED: usize = 400;
+/// The most words of a text that are compared: replies may be megabytes long.
+const MAX_COMPARED_WORDS: usize = 400;
 
 #[derive(Debug)]
 pub(super) struct TextView<'a> {
@@ -16,17 +16,22 @@ pub(super) struct TextView<'a> {
     words: OnceCell<Vec<Word>>,
     known: OnceCell<Vec<Option<&'static KnownWord>>>,
     hits: OnceCell<Vec<Hit>>,
-    content: OnceCell<Vec<Telling>>,
-    weights: OnceCell<Vec<(Telling, f64)>>,
+    content: OnceCell<Vec<ContentWord>>,
+    weights: OnceCell<Vec<(ContentWord, f64)>>,
     languages: OnceCell<[f32; 32]>,
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
 }
 
-/// A word's place, its groups of synonyms and its number.
-type Telling = (Word, u128, Option<u64>);
+/// A content word: its place, its groups of synonyms and its number.
+#[derive(Debug, Clone, Copy)]
+struct ContentWord {
+    word: Word,
+    synonyms: u128,
+    number: Option<u64>,
+}
 
-/// A word that says something.
+/// A content word of a text, with its characters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'a> {
     pub(super) text: &'a str,
@@ -84,25 +89,20 @@ impl<'a> TextView<'a> {
         self.hits.get_or_init(|| PHRASES.find(self.plain()))
     }
 
-    pub(super) fn of(&self, list: List) -> impl Iterator<Item = &Hit> {
+    pub(super) fn hits_in(&self, list: List) -> impl Iterator<Item = &Hit> {
         self.hits().iter().filter(move |hit| hit.list == list)
     }
 
     pub(super) fn has(&self, list: List) -> bool {
-        self.of(list).next().is_some()
+        self.hits_in(list).next().is_some()
     }
 
     /// The words that say something: no function words, nothing short.
     pub(super) fn content(&self) -> impl Iterator<Item = Content<'_>> {
         let words = self
             .content
-            .get_or_init(|| self.known().filter_map(|(word, known)| self.says_something(word, known)).collect());
-        words.iter().map(|(word, synonyms, number)| Content {
-            text: &self.plain()[word.start..word.end],
-            synonyms: *synonyms,
-            number: *number,
-            script: word.script,
-        })
+            .get_or_init(|| self.known().filter_map(|(word, known)| self.content_word(word, known)).collect());
+        words.iter().map(|content| self.text_of(content))
     }
 
     /// Its words, with what is known of each in general.
@@ -111,7 +111,12 @@ impl<'a> TextView<'a> {
         self.places().iter().zip(known.iter().copied())
     }
 
-    fn says_something(&self, word: &Word, known: Option<&KnownWord>) -> Option<Telling> {
+    fn text_of(&self, ContentWord { word, synonyms, number }: &ContentWord) -> Content<'_> {
+        let text = &self.plain()[word.start..word.end];
+        Content { text, synonyms: *synonyms, number: *number, script: word.script }
+    }
+
+    fn content_word(&self, word: &Word, known: Option<&KnownWord>) -> Option<ContentWord> {
         let text = &self.plain()[word.start..word.end];
         let is_long = match word.script {
             Script::Latin | Script::Cyrillic | Script::Greek => text.chars().nth(2).is_some(),
@@ -124,7 +129,7 @@ impl<'a> TextView<'a> {
         }
         let digits = || text.starts_with(|c: char| c.is_ascii_digit()).then(|| text.parse().ok()).flatten();
         let number = number.filter(|number| *number > 1).or_else(digits);
-        Some((*word, known.map_or(0, |known| known.synonyms), number))
+        Some(ContentWord { word: *word, synonyms: known.map_or(0, |known| known.synonyms), number })
     }
 
     /// The language, where its function words leave no doubt.
@@ -192,7 +197,7 @@ impl<'a> TextView<'a> {
 
     /// Whether it says goodbye, and not only in a quotation.
     pub(super) fn says_goodbye(&self) -> bool {
-        self.of(List::Goodbye).any(|hit| !self.is_quoted(hit.start))
+        self.hits_in(List::Goodbye).any(|hit| !self.is_quoted(hit.start))
     }
 
     /// Whether a place of the plain text stands between quotation marks.
@@ -232,20 +237,17 @@ impl<'a> TextView<'a> {
     pub(super) fn weights(&self) -> impl Iterator<Item = (Content<'_>, f64)> {
         let weights =
             self.weights.get_or_init(|| self.known().filter_map(|(word, known)| self.weight(word, known)).collect());
-        weights.iter().map(|((word, synonyms, number), weight)| {
-            let text = &self.plain()[word.start..word.end];
-            (Content { text, synonyms: *synonyms, number: *number, script: word.script }, *weight)
-        })
+        weights.iter().map(|(content, weight)| (self.text_of(content), *weight))
     }
 
-    fn weight(&self, place: &Word, known: Option<&KnownWord>) -> Option<(Telling, f64)> {
-        let within = |list| self.of(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
+    fn weight(&self, place: &Word, known: Option<&KnownWord>) -> Option<(ContentWord, f64)> {
+        let within = |list| self.hits_in(list).any(|hit| hit.start <= place.start && place.end <= hit.end);
         if within(List::Greeting) {
             return None;
         }
-        match self.says_something(place, known).filter(|_| !within(List::Polite)) {
-            Some(telling) => Some((telling, 1.0)),
-            None => Some(((*place, 0, None), 0.25)),
+        match self.content_word(place, known).filter(|_| !within(List::Polite)) {
+            Some(content) => Some((content, 1.0)),
+            None => Some((ContentWord { word: *place, synonyms: 0, number: None }, 0.25)),
         }
     }
 
@@ -261,8 +263,8 @@ impl<'a> TextView<'a> {
 
     /// How alike two texts are by their words, from 0 to 1.
     pub(super) fn likeness(&self, other: &TextView<'_>) -> f64 {
-        let one: Vec<&str> = self.words().take(COMPARED).collect();
-        let two: Vec<&str> = other.words().take(COMPARED).collect();
+        let one: Vec<&str> = self.words().take(MAX_COMPARED_WORDS).collect();
+        let two: Vec<&str> = other.words().take(MAX_COMPARED_WORDS).collect();
         if one.is_empty() || two.is_empty() {
             return if self.plain().trim() == other.plain().trim() { 1.0 } else { 0.0 };
         }

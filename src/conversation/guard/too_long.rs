@@ -21,7 +21,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let (mut words, mut unspaced) = (0, 0);
     let mut in_word = false;
     for c in text.plain().chars() {
-        match Script::of(c) {
+        match Script::from_char(c) {
             Script::Han | Script::Hiragana | Script::Katakana => unspaced += 5,
             Script::Thai => unspaced += 2,
             _ if c.is_whitespace() => in_word = false,

@@ -1,7 +1,7 @@
 //! Two tasks in one message.
 
 use super::scene::Scene;
-use super::tasks_raised::{matched, own_words, surely_raises};
+use super::tasks_raised::{matched, surely_raises, unique_words};
 use super::{Fault, fault};
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
@@ -12,7 +12,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let raised: Vec<usize> = (0..scene.tasks.len())
         .filter(|at| {
             // A word that another task has too raises neither for certain.
-            let words = own_words(scene, *at);
+            let words = unique_words(scene, *at);
             let (found, all) = matched(turn, &words);
             let is_raised = surely_raises(turn, &words) && (found >= 2 || all <= 3);
             is_raised && !scene.users().any(|earlier| surely_raises(earlier, &words))

@@ -2,14 +2,14 @@
 
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
-use super::tasks_raised::{matched, telling};
+use super::tasks_raised::{distinctive_words, matched};
 use super::text_view::{Content, TextView};
 use super::words::Script;
 use crate::evidence::Role;
 
 /// How many requests of the user have no word of any task.
 pub(super) fn unexplained(scene: &Scene<'_>) -> usize {
-    let words: Vec<Vec<Content<'_>>> = (0..scene.tasks.len()).map(|at| telling(scene, at)).collect();
+    let words: Vec<Vec<Content<'_>>> = (0..scene.tasks.len()).map(|at| distinctive_words(scene, at)).collect();
     let is_explained = |text: &TextView<'_>| words.iter().any(|words| matched(text, words).0 > 0);
     let questions = |text: &TextView<'_>| {
         parts(text).filter(|part| part.ends_with(['?', '؟']) && !is_explained(&TextView::new(part))).count()

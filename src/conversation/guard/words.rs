@@ -80,7 +80,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) fn of(c: char) -> Script {
+    pub(super) fn from_char(c: char) -> Script {
         match c {
             '0'..='9' => Script::Digit,
             'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Script::Latin,
@@ -119,7 +119,7 @@ pub(super) fn words(plain: &str) -> Vec<Word> {
         let mut start = 0;
         for part in plain.split(|c: char| !c.is_ascii_alphanumeric()) {
             if let Some(c) = part.chars().next() {
-                words.push(Word { start, end: start + part.len(), script: Script::of(c) });
+                words.push(Word { start, end: start + part.len(), script: Script::from_char(c) });
             }
             start += part.len() + 1;
         }
@@ -128,7 +128,7 @@ pub(super) fn words(plain: &str) -> Vec<Word> {
     let mut run: Option<Word> = None;
     for (at, c) in plain.char_indices() {
         let is_in = is_of_word(c);
-        let script = Script::of(c);
+        let script = Script::from_char(c);
         if let Some(word) = &mut run {
             let joins = !word.script.is_unspaced() && !script.is_unspaced() || script == word.script;
             if is_in && (joins || c == 'ー') {
@@ -186,7 +186,7 @@ fn is_of_stem(one: &str, other: &str) -> bool {
     }
     let rests = (one.chars().count() - shared, other.chars().count() - shared);
     let (less, more) = (rests.0.min(rests.1), rests.0.max(rests.1));
-    match Script::of(one.chars().next().unwrap_or(' ')) {
+    match Script::from_char(one.chars().next().unwrap_or(' ')) {
         Script::Hangul => shared >= 2 && more <= 3 && less <= 2 || shared >= 3,
         Script::Han | Script::Thai | Script::Katakana => false,
         Script::Arabic | Script::Devanagari => shared >= 3 && more <= 2,

@@ -76,7 +76,7 @@ pub(super) fn script(text: &TextView<'_>) -> Option<Script> {
     let mut quoted = false;
     for c in text.plain().chars() {
         quoted ^= c == '"';
-        let script = Script::of(c);
+        let script = Script::from_char(c);
         if quoted || matches!(script, Script::Digit | Script::Other) {
             continue;
         }

@@ -70,7 +70,7 @@ fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
     let mut responses: Vec<DatasetCall> =
         fields.items("tool_responses").into_iter().filter_map(read_response).collect();
     for said in fields.items("intermediate_responses") {
-        turn.intermediate.extend(read_said(said));
+        turn.intermediate.extend(read_message(said));
     }
     let events = fields.items("invocation_events");
     if !events.is_empty() {
@@ -98,7 +98,7 @@ fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
 }
 
 /// Reads `["author", [{"text": …}]]`.
-fn read_said(value: Cursor<'_>) -> Option<AuthoredText> {
+fn read_message(value: Cursor<'_>) -> Option<AuthoredText> {
     let pair = value.items();
     let [author, parts] = pair.as_slice() else {
         value.error("an author and a list of parts are expected here");

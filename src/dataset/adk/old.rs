@@ -48,7 +48,7 @@ fn read_turn(value: Cursor<'_>) -> Option<UserLine> {
         calls.items().into_iter().filter_map(|call| read_tool_use(call, &mut mocks)).collect::<Vec<DatasetCall>>()
     });
     let said = fields.items("expected_intermediate_agent_responses").into_iter();
-    let intermediate = said.filter_map(read_said).collect();
+    let intermediate = said.filter_map(read_message).collect();
     let extra = fields.rest(UnknownKeys::Kept);
     let expected = LineExpectation { reply, calls, intermediate, rubrics: Vec::new() };
     Some(UserLine { say, expected, mocks, extra, ..UserLine::default() })
@@ -67,7 +67,7 @@ fn read_tool_use(value: Cursor<'_>, mocks: &mut Vec<ToolMock>) -> Option<Dataset
     Some(DatasetCall { tool, args: Some(args), ..DatasetCall::default() })
 }
 
-fn read_said(value: Cursor<'_>) -> Option<AuthoredText> {
+fn read_message(value: Cursor<'_>) -> Option<AuthoredText> {
     let mut fields = value.fields(KEYS)?;
     let author = fields.text("author").unwrap_or_default();
     let text = fields.text("text").unwrap_or_default();

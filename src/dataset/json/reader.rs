@@ -12,8 +12,8 @@ use crate::text::{KEPT_DIGITS, significant_digits};
 /// Brackets within brackets, at most.
 const DEEPEST: usize = 128;
 
-/// So many keys are compared with each other sooner than they are hashed.
-const FEW: usize = 16;
+/// Up to this many keys, a linear scan is faster than a hash set.
+const LINEAR_SCAN_KEYS: usize = 16;
 
 /// A document, and what in it is no JSON.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ impl Reader<'_> {
             Some(b'[') => self.nested(Reader::list)?,
             Some(b'"') => JsonContent::Text(self.text(start)?),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
-            Some(_) => self.word()?,
+            Some(_) => self.keyword()?,
         };
         Ok(JsonNode { content, start, end: self.at })
     }
@@ -263,7 +263,7 @@ impl Reader<'_> {
     }
 
     fn note_twice(&mut self, entries: &[JsonEntry]) {
-        if entries.len() <= FEW {
+        if entries.len() <= LINEAR_SCAN_KEYS {
             for (at, entry) in entries.iter().enumerate() {
                 if entries[..at].iter().any(|former| former.key == entry.key) {
                     self.deviations.add_twice(&entry.key, entry.start, entry.end);
@@ -308,7 +308,7 @@ impl Reader<'_> {
         Ok(JsonContent::Number(number))
     }
 
-    fn word(&mut self) -> Result<JsonContent, JsonError> {
+    fn keyword(&mut self) -> Result<JsonContent, JsonError> {
         let start = self.at;
         let rest = &self.text[start..];
         let word = &rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())];

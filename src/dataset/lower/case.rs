@@ -26,7 +26,7 @@ pub(super) fn most_messages(case: &DatasetCase) -> u32 {
 
 /// The parts of a job that hold for all its cases.
 #[derive(Clone, Copy)]
-pub(super) struct OfAll {
+pub(super) struct JobDefaults {
     /// How many messages a conversation may have.
     pub(super) max_turns: u32,
     /// Whether all have the same texts for judges.
@@ -38,7 +38,7 @@ pub(super) struct OfAll {
 /// The case as it stands in a job that says this for all of them.
 pub(super) fn lower_case(
     case: &DatasetCase,
-    (id, of_all): (String, OfAll),
+    (id, of_all): (String, JobDefaults),
     options: &LowerOptions,
     warnings: &mut Warnings,
 ) -> Value {
@@ -163,15 +163,15 @@ fn lower_session(
 
 /// The parts of a case that hold for each of its lines.
 #[derive(Clone, Copy)]
-struct OfCase<'a> {
+struct CaseDefaults<'a> {
     options: &'a LowerOptions,
     expects_none: bool,
     /// Whether a second agent makes what is expected.
     has_reference: bool,
 }
 
-fn lower_line(line: &UserLine, of_case: OfCase<'_>, warn: &mut impl FnMut(&str)) -> Value {
-    let OfCase { options, expects_none, has_reference } = of_case;
+fn lower_line(line: &UserLine, of_case: CaseDefaults<'_>, warn: &mut impl FnMut(&str)) -> Value {
+    let CaseDefaults { options, expects_none, has_reference } = of_case;
     let key = &options.target.0;
     let is_asked = !options.is_recorded;
     let own_mocks = if options.mocks_tools && is_asked { mocks(&line.mocks, warn) } else { Vec::new() };

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 pub use self::unusable::check_expected;
 
-use self::case::{OfAll, lower_case, most_messages};
+use self::case::{JobDefaults, lower_case, most_messages};
 use self::warnings::Warnings;
 use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
 
@@ -75,7 +75,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     let mut warnings = Warnings::default();
     let mut taken = BTreeSet::new();
     let texts = dataset.cases.first().map(|case| case.context_files.as_slice()).unwrap_or_default();
-    let of_all = OfAll {
+    let of_all = JobDefaults {
         max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
         absent_calls_are_none: dataset.absent_calls_are_none(),
         shares_context: dataset.cases.iter().all(|case| case.context_files == texts),

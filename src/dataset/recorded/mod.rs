@@ -96,7 +96,7 @@ impl RecordedTurn {
     pub fn to_turn(&self, number: u32) -> Turn {
         let mut turn = Turn::begun(number, self.user.clone());
         turn.agent.clone_from(&self.reply);
-        let mut said = self.said().into_iter().peekable();
+        let mut said = self.messages_in_order().into_iter().peekable();
         for (call, before) in self.calls.iter().zip(0..) {
             while let Some((_, event)) = said.next_if(|(after_calls, _)| *after_calls <= before) {
                 turn.events.push(event);
@@ -114,7 +114,7 @@ impl RecordedTurn {
     }
 
     /// The messages before the reply, and the place of the reply where calls came after it, each after so many calls.
-    fn said(&self) -> Vec<(usize, Event)> {
+    fn messages_in_order(&self) -> Vec<(usize, Event)> {
         let calls = self.calls.len();
         let event =
             |said: &AuthoredText| (said.after_calls.unwrap_or(calls), Event::intermediate(&said.text, &said.author));

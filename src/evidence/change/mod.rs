@@ -16,23 +16,23 @@ pub enum Change {
     Created {
         /// When it was first seen.
         when: ChangeTime,
-        /// As it was then.
+        /// The entity after it was created.
         entity: Entity,
     },
     /// It was there before.
     Deleted {
         /// When it was first missed.
         when: ChangeTime,
-        /// As it was last seen.
+        /// The entity in the last snapshot that had it.
         entity: Entity,
     },
     /// Its labels or properties differ.
     Changed {
         /// When the difference was first seen.
         when: ChangeTime,
-        /// As it was last seen before.
+        /// The entity in the previous snapshot.
         before: Box<Entity>,
-        /// As it was then.
+        /// The entity in the first snapshot that differs.
         after: Box<Entity>,
     },
 }
@@ -92,7 +92,7 @@ impl Change {
         }
     }
 
-    /// As it was last seen before; `None` for what was created.
+    /// The entity in the previous snapshot; `None` for what was created.
     pub fn before(&self) -> Option<&Entity> {
         match self {
             Change::Created { .. } => None,

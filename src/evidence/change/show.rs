@@ -5,9 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use super::{Change, ChangeTime, Entity};
 use crate::evidence::{Node, Relationship, Value};
 
-/// So many characters of a text, and so many items of a list or a map, are shown.
-const CHARACTERS: usize = 60;
-const ITEMS: usize = 6;
+/// The most characters of a text that are shown; `MAX_ITEMS` is the same for the items of a list or a map.
+const MAX_CHARS: usize = 60;
+const MAX_ITEMS: usize = 6;
 
 /// `(:Label {name: 'value'})`, or `(…)-[:TYPE {…}]->(…)`.
 impl Display for Entity {
@@ -95,19 +95,19 @@ fn end(node: &Node) -> String {
 /// The value, cut where it is long.
 fn brief(value: &Value) -> Value {
     match value {
-        Value::String(text) => match text.char_indices().nth(CHARACTERS) {
+        Value::String(text) => match text.char_indices().nth(MAX_CHARS) {
             Some((end, _)) => Value::String(format!("{}…", &text[..end])),
             None => value.clone(),
         },
         Value::List(items) => {
-            let mut shown: Vec<Value> = items.iter().take(ITEMS).map(brief).collect();
-            if items.len() > ITEMS {
-                shown.push(Value::String(format!("… {} more", items.len() - ITEMS)));
+            let mut shown: Vec<Value> = items.iter().take(MAX_ITEMS).map(brief).collect();
+            if items.len() > MAX_ITEMS {
+                shown.push(Value::String(format!("… {} more", items.len() - MAX_ITEMS)));
             }
             Value::List(shown)
         }
         Value::Map(entries) => {
-            let shown = entries.iter().take(ITEMS).map(|(name, value)| (name.clone(), brief(value)));
+            let shown = entries.iter().take(MAX_ITEMS).map(|(name, value)| (name.clone(), brief(value)));
             Value::Map(shown.collect())
         }
         _ => value.clone(),

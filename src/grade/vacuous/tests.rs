@@ -35,7 +35,7 @@ fn input<'a>(job: &'a Job, evidence: &'a Evidence) -> GradeInput<'a> {
 }
 
 fn weigh(assertion: &Assertion, trial: GradeInput<'_>, after: Component) -> (Component, Option<Vacuity>) {
-    super::weigh(assertion, &Silence::new(trial), after)
+    super::adjusted_component(assertion, &EmptyTrial::new(trial), after)
 }
 
 fn cypher() -> Assertion {

@@ -73,7 +73,7 @@ pub(super) struct PendingClient {
 
 impl PendingClient {
     /// Cancelled when it has to leave.
-    pub(super) fn evicted(&self) -> CancellationToken {
+    pub(super) fn eviction_token(&self) -> CancellationToken {
         self.evicted.clone()
     }
 
@@ -110,8 +110,8 @@ const FIRST: Duration = Duration::from_millis(50);
 /// The longest delay.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// So long without a failure, and one is forgotten.
-const FORGOTTEN_MS: f64 = 5_000.0;
+/// The milliseconds without a failure after which one failure is forgotten.
+const FAILURE_DECAY_MS: f64 = 5_000.0;
 
 impl LoginThrottle {
     pub(super) fn new(clock: Clock) -> LoginThrottle {
@@ -143,7 +143,7 @@ impl LoginThrottle {
 
     fn failures(&self) -> u32 {
         let (failures, last) = *self.state();
-        let forgotten = last.map_or(0.0, |last| last.elapsed_ms() / FORGOTTEN_MS);
+        let forgotten = last.map_or(0.0, |last| last.elapsed_ms() / FAILURE_DECAY_MS);
         failures.saturating_sub(forgotten as u32)
     }
 
@@ -163,15 +163,15 @@ mod tests {
         speaks.reached(HandshakeProgress::Speaks);
         let (first, second) = (pending.enter(), pending.enter());
         let third = pending.enter();
-        assert!(first.evicted().is_cancelled(), "the one that is idle for longest goes");
-        assert!(!speaks.evicted().is_cancelled() && !second.evicted().is_cancelled());
+        assert!(first.eviction_token().is_cancelled(), "the one that is idle for longest goes");
+        assert!(!speaks.eviction_token().is_cancelled() && !second.eviction_token().is_cancelled());
         second.reached(HandshakeProgress::Waits);
         third.reached(HandshakeProgress::Waits);
         let fourth = pending.enter();
-        assert!(speaks.evicted().is_cancelled(), "then the one that has only spoken");
+        assert!(speaks.eviction_token().is_cancelled(), "then the one that has only spoken");
         drop((second, third));
         let more = (pending.enter(), pending.enter());
-        assert!(!fourth.evicted().is_cancelled() && !more.0.evicted().is_cancelled());
+        assert!(!fourth.eviction_token().is_cancelled() && !more.0.eviction_token().is_cancelled());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::frame::{self, FrameLimits};
 use super::protocol::{Protocol, Step};
 use super::request::{Request, Unreadable, request};
 use super::server::ServerState;
-use super::version::{Agreement, BoltVersion, MAGIC, agree, chosen, manifest};
+use super::version::{BoltVersion, MAGIC, VersionAgreement, agree, chosen, manifest};
 
 /// The number of messages that the reading task may be ahead.
 const AHEAD: usize = 64;
@@ -129,12 +129,12 @@ async fn handshake(
     let mut offers = [0; 16];
     incoming.read_exact(&mut offers).await?;
     let version = match agree(offers) {
-        Agreement::Speak(version) => version,
-        Agreement::Nothing => {
+        VersionAgreement::Speak(version) => version,
+        VersionAgreement::Nothing => {
             client.raw(&[0; 4]);
             return Ok(None);
         }
-        Agreement::Choose => {
+        VersionAgreement::Choose => {
             client.raw(&manifest());
             client.flush().await?;
             let mut choice = [0; 4];

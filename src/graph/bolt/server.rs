@@ -110,7 +110,7 @@ async fn listen(listener: TcpListener, server: Arc<ServerState>, stop: Cancellat
         let pending_client = server.pending.enter();
         let (server, stop) = (Arc::clone(&server), stop.clone());
         tasks.spawn(async move {
-            let evicted = pending_client.evicted();
+            let evicted = pending_client.eviction_token();
             tokio::select! {
                 () = serve(stream, &server, pending_client) => {}
                 () = evicted.cancelled() => {}

@@ -45,7 +45,7 @@ impl BoltVersion {
 
 /// The answer to a client's four offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agreement {
+pub(super) enum VersionAgreement {
     /// This version.
     Speak(BoltVersion),
     /// The client shall choose from our list.
@@ -55,7 +55,7 @@ pub(super) enum Agreement {
 }
 
 /// Finds the best version that both sides speak.
-pub(super) fn agree(offers: [u8; 16]) -> Agreement {
+pub(super) fn agree(offers: [u8; 16]) -> VersionAgreement {
     let (offers, _) = offers.as_chunks::<4>();
     let offered = |ours: &BoltVersion| {
         offers.iter().any(|[_, range, minor, major]| {
@@ -63,9 +63,9 @@ pub(super) fn agree(offers: [u8; 16]) -> Agreement {
         })
     };
     match OURS.into_iter().find(offered) {
-        Some(version) => Agreement::Speak(version),
-        None if offers.contains(&MANIFEST) => Agreement::Choose,
-        None => Agreement::Nothing,
+        Some(version) => VersionAgreement::Speak(version),
+        None if offers.contains(&MANIFEST) => VersionAgreement::Choose,
+        None => VersionAgreement::Nothing,
     }
 }
 
@@ -88,12 +88,12 @@ pub(super) fn chosen(bytes: [u8; 4]) -> Option<BoltVersion> {
 mod tests {
     use super::*;
 
-    fn agreed(offers: [[u8; 4]; 4]) -> Agreement {
+    fn agreed(offers: [[u8; 4]; 4]) -> VersionAgreement {
         agree(offers.concat().try_into().unwrap())
     }
 
-    const V5_4: Agreement = Agreement::Speak(BoltVersion { major: 5, minor: 4 });
-    const V4_4: Agreement = Agreement::Speak(BoltVersion { major: 4, minor: 4 });
+    const V5_4: VersionAgreement = VersionAgreement::Speak(BoltVersion { major: 5, minor: 4 });
+    const V4_4: VersionAgreement = VersionAgreement::Speak(BoltVersion { major: 4, minor: 4 });
 
     #[test]
     fn the_drivers_of_today_are_understood() {
@@ -102,17 +102,17 @@ mod tests {
         let neo4rs = [[0, 0, 4, 4], [0, 0, 3, 4], [0, 0, 1, 4], [0, 0, 0, 4]];
         assert_eq!(agreed(neo4rs), V4_4);
         let early_five = [[0, 0, 0, 5], [0, 2, 4, 4], [0, 0, 1, 4], [0; 4]];
-        assert_eq!(agreed(early_five), Agreement::Speak(BoltVersion { major: 5, minor: 0 }));
+        assert_eq!(agreed(early_five), VersionAgreement::Speak(BoltVersion { major: 5, minor: 0 }));
     }
 
     #[test]
     fn a_list_is_offered_only_when_nothing_else_fits() {
-        assert_eq!(agreed([[0, 0, 1, 0xff], [0; 4], [0; 4], [0; 4]]), Agreement::Choose);
-        assert_eq!(agreed([[0, 0, 8, 5], [0, 0, 3, 4], [0, 0, 0, 3], [0; 4]]), Agreement::Nothing);
-        assert_eq!(agreed([[0; 4]; 4]), Agreement::Nothing);
+        assert_eq!(agreed([[0, 0, 1, 0xff], [0; 4], [0; 4], [0; 4]]), VersionAgreement::Choose);
+        assert_eq!(agreed([[0, 0, 8, 5], [0, 0, 3, 4], [0, 0, 0, 3], [0; 4]]), VersionAgreement::Nothing);
+        assert_eq!(agreed([[0; 4]; 4]), VersionAgreement::Nothing);
         assert_eq!(
             agreed([[0, 9, 1, 5], [0; 4], [0; 4], [0; 4]]),
-            Agreement::Speak(BoltVersion { major: 5, minor: 1 })
+            VersionAgreement::Speak(BoltVersion { major: 5, minor: 1 })
         );
     }
 

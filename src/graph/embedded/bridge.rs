@@ -18,19 +18,19 @@ use crate::cypher::{Span, Statement, TokenKind};
 /// The most hops that the engine can count.
 const ENDLESS: &str = "4294967295";
 
-/// A statement for the engine.
+/// A statement, rewritten in the engine's syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Bridged {
+pub(super) struct RewrittenStatement {
     pub(super) text: String,
     /// Its names that the engine would take for null, in a sentence.
     pub(super) name_problem: Option<String>,
 }
 
 /// Rewrites a statement in the engine's syntax.
-pub(super) fn bridge(statement: &Statement<'_>) -> Bridged {
+pub(super) fn bridge(statement: &Statement<'_>) -> RewrittenStatement {
     let text = write(statement, 0..statement.len());
     let ours = Statement::parse(&text);
-    Bridged { text: stages::stages(&ours), name_problem: scope::problem(&ours) }
+    RewrittenStatement { text: stages::stages(&ours), name_problem: scope::problem(&ours) }
 }
 
 /// The replacement for some tokens, and the first token after them.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::limits::EmbeddedLimits;
-use super::pool::{Sessions, To};
+use super::pool::{Sessions, TargetThread};
 use crate::graph::{Graph, GraphError, Parameters, Table};
 
 /// A property graph in this process, empty when it is made and gone when it is dropped.
@@ -45,7 +45,7 @@ impl Graph for EmbeddedGraph {
 
     async fn read(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         let (statement, parameters, rows) = (statement.to_owned(), parameters.clone(), self.limits.rows);
-        let work = self.pool.ask(To::Owner, self.limits.time, move |worker, request| {
+        let work = self.pool.ask(TargetThread::Owner, self.limits.time, move |worker, request| {
             worker.bounded(request, |store| store.read_table(&statement, &parameters, rows))
         });
         work.await.map_err(|refusal| refusal.error)
@@ -54,7 +54,7 @@ impl Graph for EmbeddedGraph {
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         let (text, parameters, rows) = (statement.to_owned(), parameters.clone(), self.limits.rows);
         let _turn = self.pool.turn(self.limits.time).await.map_err(|refusal| refusal.error)?;
-        let work = self.pool.ask(To::Writer, self.limits.time, move |worker, request| {
+        let work = self.pool.ask(TargetThread::Writer, self.limits.time, move |worker, request| {
             let table = worker.bounded(request, |store| store.write_table(&text, &parameters, rows));
             worker.end(request, table)
         });

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::graph::Value;
 
-/// So many bytes are let go of at a time.
-const CHUNK: usize = 256 << 10;
+/// Rows are freed in chunks of this many bytes.
+const CHUNK_BYTES: usize = 256 << 10;
 
 /// The size of a row, before its bytes.
 const SIZE: usize = size_of::<usize>();
@@ -46,8 +46,8 @@ pub struct Packed {
 impl Packed {
     /// Appends a row.
     pub(super) fn push(&mut self, row: &[Value], form: &Form) {
-        if self.chunks.back().is_none_or(|chunk| chunk.len() >= CHUNK) {
-            let size = if self.chunks.is_empty() { 0 } else { CHUNK + CHUNK / 16 };
+        if self.chunks.back().is_none_or(|chunk| chunk.len() >= CHUNK_BYTES) {
+            let size = if self.chunks.is_empty() { 0 } else { CHUNK_BYTES + CHUNK_BYTES / 16 };
             self.chunks.push_back(Vec::with_capacity(size));
         }
         let Some(chunk) = self.chunks.back_mut() else { return };
@@ -104,7 +104,7 @@ pub(super) mod tests {
     #[test]
     fn rows_of_any_size_come_back_in_order() {
         let mut packed = Packed::default();
-        let sizes = [0, 1, 70_000, 2 * CHUNK, 3, CHUNK, CHUNK, 0, 12];
+        let sizes = [0, 1, 70_000, 2 * CHUNK_BYTES, 3, CHUNK_BYTES, CHUNK_BYTES, 0, 12];
         let row = |size: usize| vec![Value::String("x".repeat(size)), Value::Int(size as i64)];
         sizes.iter().for_each(|size| packed.push(&row(*size), &json()));
         packed.push(&[], &Form::new(|_, _| {}));

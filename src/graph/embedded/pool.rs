@@ -51,7 +51,7 @@ struct Pool {
 
 /// Which thread does a piece of work.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum To {
+pub(super) enum TargetThread {
     Reader,
     Writer,
     Owner,
@@ -121,7 +121,7 @@ impl Sessions {
     /// Runs work on a thread, to its end even when the caller has stopped waiting.
     pub(super) fn send<T: Send + 'static>(
         &self,
-        to: To,
+        to: TargetThread,
         work: impl FnOnce(&mut Worker) -> Result<T, StatementError> + Send + 'static,
     ) -> oneshot::Receiver<Result<T, StatementError>> {
         let (reply, answer) = oneshot::channel();
@@ -136,9 +136,9 @@ impl Sessions {
             }));
         });
         let jobs = match to {
-            To::Reader => &self.0.readers,
-            To::Writer => &self.0.writer,
-            To::Owner => &self.0.owner,
+            TargetThread::Reader => &self.0.readers,
+            TargetThread::Writer => &self.0.writer,
+            TargetThread::Owner => &self.0.owner,
         };
         // Where the thread is gone the answer never comes, and that is noticed.
         let _ = jobs.send(job);
@@ -148,7 +148,7 @@ impl Sessions {
     /// Runs work on a thread until the caller stops waiting or the time is up.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        to: To,
+        to: TargetThread,
         time: Duration,
         work: impl FnOnce(&mut Worker, &CommitOrCancel) -> Result<T, StatementError> + Send + 'static,
     ) -> Result<T, StatementError> {

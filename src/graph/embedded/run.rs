@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use graphdblite::{GraphError as Theirs, Value as Engine};
 
-use super::bridge::{Bridged, bridge};
+use super::bridge::{RewrittenStatement, bridge};
 use super::cancel::CommitOrCancel;
 use super::catalog;
 use super::counts::WriteCounts;
@@ -209,7 +209,7 @@ struct Prepared<'a> {
     /// As it was written, but for calls of procedures.
     ours: Cow<'a, str>,
     declared: Columns,
-    theirs: Bridged,
+    theirs: RewrittenStatement,
     given: HashMap<String, Engine>,
 }
 

@@ -8,7 +8,7 @@ use super::counts::WriteCounts;
 use super::error::{StatementError, StatementErrorKind};
 use super::memory::ReservedMemory;
 use super::packed::{Form, Packed};
-use super::pool::{Sessions, To};
+use super::pool::{Sessions, TargetThread};
 use crate::graph::Parameters;
 
 /// Whether a statement or transaction may write.
@@ -149,14 +149,14 @@ impl GraphSession {
         if turn.is_none() {
             return Ok(());
         }
-        let committed = self.sessions.send(To::Writer, |worker| worker.commit());
+        let committed = self.sessions.send(TargetThread::Writer, |worker| worker.commit());
         committed.await.unwrap_or_else(|_| Err(StatementError::stopped()))
     }
 
     /// Undoes the open transaction, if there is one. It does not wait: the writer does it before anything else.
     pub fn roll_back(&mut self) {
         if let Some(OpenTransaction { turn: Some(_), .. }) = self.transaction.take() {
-            drop(self.sessions.send(To::Writer, |worker| {
+            drop(self.sessions.send(TargetThread::Writer, |worker| {
                 worker.store.roll_back();
                 Ok(())
             }));
@@ -170,7 +170,7 @@ impl GraphSession {
         timeouts: Timeouts,
     ) -> Result<StatementResult, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
-        let work = self.sessions.ask(To::Reader, timeouts.statement, move |worker, request| {
+        let work = self.sessions.ask(TargetThread::Reader, timeouts.statement, move |worker, request| {
             worker.answer(request, &form, |store, row| store.read(&statement, &parameters, row))
         });
         work.await
@@ -184,7 +184,7 @@ impl GraphSession {
         alone: bool,
     ) -> Result<StatementResult, StatementError> {
         let (statement, parameters, form) = (statement.to_owned(), parameters.clone(), self.form.clone());
-        let work = self.sessions.ask(To::Writer, timeouts.statement, move |worker, request| {
+        let work = self.sessions.ask(TargetThread::Writer, timeouts.statement, move |worker, request| {
             let answer = worker.answer(request, &form, |store, row| store.write(&statement, &parameters, row));
             if alone { worker.end(request, answer) } else { answer }
         });

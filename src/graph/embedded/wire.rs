@@ -194,7 +194,7 @@ fn explained(message: String, none_left: impl FnOnce() -> bool) -> String {
 /// The engine's message on one line: a syntax error loses its drawing and keeps its place.
 pub(super) fn message(theirs: &Theirs) -> String {
     let Theirs::Query(query) = theirs else {
-        return explained(theirs.to_string().replace('\n', " "), descriptors::none_left);
+        return explained(theirs.to_string().replace('\n', " "), descriptors::are_exhausted);
     };
     let message = match query.message().split_once("\n  = ") {
         Some((_, expected)) => expected.to_owned(),

@@ -183,7 +183,7 @@ impl Neo4jGraph {
 
     /// Ends the transaction of a writing that was given up: the driver keeps its connection as it is, with all locks of
     /// the transaction, until somebody takes it. The oldest is taken first, so that each is taken once.
-    async fn end_what_is_open(&self) {
+    async fn close_open_transactions(&self) {
         let end = async {
             for _ in 0..CONNECTIONS {
                 let Ok(transaction) = self.driver.start_txn().await else { return };
@@ -317,7 +317,7 @@ impl Graph for Neo4jGraph {
     async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
         let written = self.within(self.limits.time, || self.write_now(statement, parameters)).await;
         if written.as_ref().is_err_and(|error| error.kind == GraphErrorKind::Limit) {
-            self.end_what_is_open().await;
+            self.close_open_transactions().await;
         }
         written
     }

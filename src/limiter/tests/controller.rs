@@ -1,13 +1,13 @@
-use crate::limiter::controller::{Controller, Decision, InFlight};
+use crate::limiter::controller::{AdmissionDecision, Controller, InFlight};
 use crate::limiter::{BackoffPolicy, RateLimitHeaders, RateLimitWindow};
 
 /// Sends when it may; the time goes on until then.
 fn send(controller: &mut Controller, now: &mut f64) -> InFlight {
     loop {
         match controller.request(*now, 100.0) {
-            Decision::Send(request) => return request,
-            Decision::WaitUntil(moment) => *now = moment,
-            Decision::WaitForReply => panic!("nothing is in flight"),
+            AdmissionDecision::Send(request) => return request,
+            AdmissionDecision::WaitUntil(moment) => *now = moment,
+            AdmissionDecision::WaitForReply => panic!("nothing is in flight"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::server::{Counting, Reporting, SimulatedLimit};
-use crate::limiter::controller::{Controller, Decision, InFlight};
+use crate::limiter::controller::{AdmissionDecision, Controller, InFlight};
 use crate::limiter::{BackoffPolicy, RateLimitHeaders};
 
 struct Scenario {
@@ -54,7 +54,7 @@ fn simulate(scenario: &Scenario) -> SimulationResult {
         let mut next = f64::INFINITY;
         while let Some(cost) = waiting.front().copied() {
             match controller.request(now, 100.0) {
-                Decision::Send(request) => {
+                AdmissionDecision::Send(request) => {
                     waiting.pop_front();
                     requests.move_to(now);
                     tokens.move_to(now);
@@ -83,11 +83,11 @@ fn simulate(scenario: &Scenario) -> SimulationResult {
                     replies.push((Reverse(((now + seconds) * 1e6) as u64), in_flight.len() - 1));
                 }
                 // A timer rings up to 2 ms late.
-                Decision::WaitUntil(moment) => {
+                AdmissionDecision::WaitUntil(moment) => {
                     next = moment + 0.002 * rng.f64();
                     break;
                 }
-                Decision::WaitForReply => break,
+                AdmissionDecision::WaitForReply => break,
             }
         }
         let first_reply = replies.peek().map_or(f64::INFINITY, |(Reverse(at), _)| *at as f64 / 1e6);
@@ -176,17 +176,17 @@ fn job(refuses: impl Fn(usize) -> bool, asked: Option<f64>) -> (f64, usize) {
         let mut next = f64::INFINITY;
         while to_do > 0 && in_flight.len() < 4 {
             match controller.request(now, 100.0) {
-                Decision::Send(request) => {
+                AdmissionDecision::Send(request) => {
                     to_do -= 1;
                     let refused = refuses(sent);
                     in_flight.push((now + if refused { 0.01 } else { 0.2 }, refused, request));
                     sent += 1;
                 }
-                Decision::WaitUntil(moment) => {
+                AdmissionDecision::WaitUntil(moment) => {
                     next = moment;
                     break;
                 }
-                Decision::WaitForReply => break,
+                AdmissionDecision::WaitForReply => break,
             }
         }
         let first = in_flight.iter().map(|(at, ..)| *at).enumerate().min_by(|one, other| one.1.total_cmp(&other.1));

@@ -15,7 +15,7 @@ use super::{
     Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
     ReplyBody, RequestFeatures,
 };
-use crate::evidence::{Token, Usage};
+use crate::evidence::{ReplyToken, Usage};
 use crate::http::{BaseUrl, HttpClient, Url};
 
 /// OpenAI's own address: what stands before `/chat/completions`.
@@ -59,7 +59,7 @@ impl ProviderApi for OpenAi {
         chat::text(body)
     }
 
-    fn tokens(&self, body: &ReplyBody) -> Vec<Token> {
+    fn tokens(&self, body: &ReplyBody) -> Vec<ReplyToken> {
         chat::tokens(body)
     }
 

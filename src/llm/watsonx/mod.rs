@@ -14,7 +14,7 @@ use super::{
     Client, LlmError, LlmRequest, MaxTokens, ModelOptions, ModelSettings, NoText, ProviderApi, ProviderRequest,
     ReplyBody, RequestFeatures,
 };
-use crate::evidence::{Token, Usage};
+use crate::evidence::{ReplyToken, Usage};
 pub use crate::http::IAM_URL;
 use crate::http::{BaseUrl, HttpClient};
 use crate::secret::Secret;
@@ -80,7 +80,7 @@ impl ProviderApi for Watsonx {
         chat::text(body)
     }
 
-    fn tokens(&self, body: &ReplyBody) -> Vec<Token> {
+    fn tokens(&self, body: &ReplyBody) -> Vec<ReplyToken> {
         chat::tokens(body)
     }
 

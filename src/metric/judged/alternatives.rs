@@ -1,6 +1,6 @@
 //! The mean of a score's alternatives, weighted by their probabilities, as G-Eval takes it (arXiv 2303.16634, section 2.3).
 
-use crate::evidence::{ScoreAlternative, Token};
+use crate::evidence::{ReplyToken, ScoreAlternative};
 
 /// An alternative that is less probable is left out, as DeepEval does.
 const LEAST: f64 = 0.01;
@@ -79,12 +79,12 @@ mod tests {
 
     use super::*;
 
-    fn token(text: &str, alternatives: &[(&str, f64)]) -> Token {
+    fn token(text: &str, alternatives: &[(&str, f64)]) -> ReplyToken {
         let alternative = |(text, probability): &(&str, f64)| ((*text).to_owned(), probability.ln());
-        Token { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
+        ReplyToken { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
     }
 
-    fn reply(score: &[Token]) -> Vec<Token> {
+    fn reply(score: &[ReplyToken]) -> Vec<ReplyToken> {
         let before = token("{\"verdicts\":[{\"reason\":\"a \\\"score\\\": 3\",\"", &[]);
         let mut tokens = vec![before, token("score", &[]), token("\": ", &[])];
         tokens.extend_from_slice(score);
@@ -146,7 +146,7 @@ mod tests {
 
         #[test]
         fn no_tokens_break_it(texts in prop::collection::vec("[\"score: 0-9.é]{0,8}", 0..8)) {
-            let tokens: Vec<Token> = texts.iter().map(|text| token(text, &[("5", 0.5)])).collect();
+            let tokens: Vec<ReplyToken> = texts.iter().map(|text| token(text, &[("5", 0.5)])).collect();
             score_alternatives(&tokens);
         }
     }

@@ -51,12 +51,12 @@ pub(in crate::metric) trait JudgeMeasure: Serialize + Send + Sync {
     }
 
     /// The variable `options` of its question's template.
-    fn shown(&self, _input: &MetricInput<'_>) -> Value {
+    fn template_options(&self, _input: &MetricInput<'_>) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
     /// The score of an item for which no judge is needed; `None` of one that a judge decides on.
-    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+    fn score_without_judge(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
         unanswered(input, item.turn).filter(|_| !self.judging().strict)
     }
 

@@ -3,14 +3,14 @@
 use sha2::{Digest, Sha256};
 
 use super::reply::{self, read_verdicts};
-use super::{JudgeItem, JudgeItems, JudgeMeasure, NO_JUDGE, Scale, Shown, Verdict, stood_before};
+use super::{ItemVerdict, JudgeItem, JudgeItems, JudgeMeasure, NO_JUDGE, Scale, Shown, stood_before};
 use crate::evidence::{Condition, Judgement, Question, QuestionTo, ReplySchema};
 use crate::metric::{Metric, MetricInput, ReplyError, Vote};
 use crate::prompt::{PromptError, QuestionView, Templates, ViewItem};
 use crate::score::{Component, Dimension, Item, Score, Weight};
 
 /// The item that a verdict is on, where items were given.
-pub(super) fn item_of<'i>(verdict: &Verdict, items: &'i [JudgeItem]) -> Option<&'i JudgeItem> {
+pub(super) fn item_of<'i>(verdict: &ItemVerdict, items: &'i [JudgeItem]) -> Option<&'i JudgeItem> {
     items.iter().find(|item| item.id == verdict.id)
 }
 
@@ -43,7 +43,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// Whether a judge is asked about an item: it is about the conversation, or about a turn that the agent answered.
     pub(super) fn is_asked(&self, input: &MetricInput<'_>, item: &JudgeItem) -> bool {
-        self.measure.known(input, item).is_none()
+        self.measure.score_without_judge(input, item).is_none()
     }
 
     /// The items to ask about, or the score where no judge is needed.

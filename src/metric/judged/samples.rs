@@ -1,6 +1,6 @@
 //! Several judgements of one question, as one.
 
-use super::{JudgeItem, JudgeOptions, Scale, UnknownVerdict, Verdict, VerdictError};
+use super::{ItemVerdict, JudgeItem, JudgeOptions, Scale, UnknownVerdict, VerdictError};
 use crate::evidence::{Judgement, Observed, ScoreAlternative};
 use crate::metric::ReplyError;
 use crate::score::{Component, Item, Score, is_settled, majority};
@@ -10,7 +10,7 @@ pub(in crate::metric) const SPREAD: f64 = 0.2;
 
 /// The samples of one question, read.
 pub(super) struct Samples {
-    read: Vec<Vec<Verdict>>,
+    read: Vec<Vec<ItemVerdict>>,
     /// Why others can't be used, or that the judge was not asked.
     why: Vec<String>,
 }
@@ -18,7 +18,7 @@ pub(super) struct Samples {
 /// Reads the judgements of a question.
 pub(super) fn samples(
     judgements: &[&Judgement],
-    read: impl Fn(&str, &[ScoreAlternative]) -> Result<Vec<Verdict>, ReplyError>,
+    read: impl Fn(&str, &[ScoreAlternative]) -> Result<Vec<ItemVerdict>, ReplyError>,
 ) -> Samples {
     let (mut usable, mut why) = (Vec::new(), Vec::new());
     for judgement in judgements {
@@ -49,12 +49,13 @@ impl Samples {
 
     /// The items that the judge found, in all samples.
     pub(super) fn found(&self) -> Vec<JudgeItem> {
-        let item = |verdict: &Verdict| JudgeItem::new(&*verdict.id, verdict.found.clone().unwrap_or_default(), None);
+        let item =
+            |verdict: &ItemVerdict| JudgeItem::new(&*verdict.id, verdict.found.clone().unwrap_or_default(), None);
         self.read.iter().flatten().map(item).collect()
     }
 
     /// Why some of the verdicts on an item can't be used.
-    fn problems(&self, verdicts: &[&Verdict]) -> Vec<String> {
+    fn problems(&self, verdicts: &[&ItemVerdict]) -> Vec<String> {
         let unusable = verdicts.iter().filter_map(|verdict| verdict.decision.as_ref().err());
         unusable.map(ToString::to_string).chain(self.why.iter().cloned()).collect()
     }
@@ -66,7 +67,7 @@ impl Samples {
         (scale, second_below): (Scale, Option<Score>),
         options: &JudgeOptions,
     ) -> Item {
-        let mut verdicts: Vec<&Verdict> =
+        let mut verdicts: Vec<&ItemVerdict> =
             self.read.iter().filter_map(|all| all.iter().find(|verdict| verdict.id == item.id)).collect();
         let mut asked = self.read.len() + self.why.len();
         let second_try = match (second_below, verdicts.as_slice()) {
@@ -91,7 +92,7 @@ impl Samples {
 }
 
 /// Whether enough verdicts can be used: most of them, and so many that the others could not turn the result.
-fn is_enough(verdicts: &[&Verdict], scale: Scale, (usable, asked): (usize, usize)) -> bool {
+fn is_enough(verdicts: &[&ItemVerdict], scale: Scale, (usable, asked): (usize, usize)) -> bool {
     let scores: Vec<Score> = verdicts.iter().filter_map(|verdict| verdict.decision.clone().ok()?).collect();
     let (inapplicable, failed) = (usable - scores.len().min(usable), asked - usable);
     let winners = inapplicable.max(scores.len());
@@ -186,14 +187,14 @@ fn note_on(scores: &[f64]) -> String {
 }
 
 /// Of two verdicts the second one where the first is below a line, whatever it says; else the first.
-fn second_try<'v>((first, second): (&'v Verdict, &'v Verdict), line: Score) -> &'v Verdict {
+fn second_try<'v>((first, second): (&'v ItemVerdict, &'v ItemVerdict), line: Score) -> &'v ItemVerdict {
     let is_below = matches!(first.decision, Ok(Some(score)) if score.is_below(line));
     if is_below { second } else { first }
 }
 
 /// The verdicts of several samples on one item as one, and how many of them can be used; else why none can.
-fn combined(verdicts: &[&Verdict], scale: Scale) -> Result<(Component, usize), Option<VerdictError>> {
-    let usable: Vec<(Option<Score>, &Verdict)> =
+fn combined(verdicts: &[&ItemVerdict], scale: Scale) -> Result<(Component, usize), Option<VerdictError>> {
+    let usable: Vec<(Option<Score>, &ItemVerdict)> =
         verdicts.iter().filter_map(|verdict| Some((verdict.decision.clone().ok()?, *verdict))).collect();
     let Some((_, first)) = usable.first() else {
         return Err(verdicts.iter().find_map(|verdict| verdict.decision.clone().err()));
@@ -233,8 +234,8 @@ mod tests {
     use super::*;
     use crate::metric::judged::Citations;
 
-    fn verdict(decision: Result<Option<f64>, &str>, reason: &str) -> Verdict {
-        Verdict {
+    fn verdict(decision: Result<Option<f64>, &str>, reason: &str) -> ItemVerdict {
+        ItemVerdict {
             id: "1".to_owned(),
             found: None,
             reason: reason.to_owned(),
@@ -250,7 +251,7 @@ mod tests {
         decisions: &[Result<Option<f64>, &str>],
         scale: Scale,
     ) -> Result<(Component, usize), Option<VerdictError>> {
-        let verdicts: Vec<Verdict> =
+        let verdicts: Vec<ItemVerdict> =
             decisions.iter().zip(["a", "b", "c", "d"]).map(|(it, reason)| verdict(*it, reason)).collect();
         combined(&verdicts.iter().collect::<Vec<_>>(), scale)
     }

@@ -52,7 +52,7 @@ impl Support {
 
 /// A judge's verdict on one item.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct ItemVerdict {
     /// The item's id.
     pub id: String,
     /// Its subject, where the judge found it itself.

@@ -3,7 +3,7 @@
 use super::metric::item_of;
 use super::reply::read_verdicts;
 use super::samples::{self, Samples};
-use super::{JudgeItem, JudgeMeasure, JudgedMetric, Scale, Verdict, VerdictError, alternatives};
+use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, VerdictError, alternatives};
 use crate::evidence::{Judgement, ScoreAlternative};
 use crate::metric::tasks::GOOD_ABOVE;
 use crate::metric::{MetricInput, ReplyError};
@@ -29,7 +29,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             let mark = score.map_or("", |score| shown.mark(&verdict.citations, score));
             Verdict { reason: verdict.reason + mark, ..verdict }
         };
-        let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<Verdict>, ReplyError> {
+        let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<ItemVerdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;
             let alternatives = if self.measure.is_weighted() { alternatives } else { &[] };
             Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
@@ -43,7 +43,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
                 self.score_whole_samples(&samples, (&all, input), (how, line))
             }
             false => {
-                let item = |item: &JudgeItem| match self.measure.known(input, item) {
+                let item = |item: &JudgeItem| match self.measure.score_without_judge(input, item) {
                     Some(component) => samples::item(item, component),
                     None => samples.item(item, how, options),
                 };
@@ -76,7 +76,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         (how, line): ((Scale, Option<Score>), Score),
     ) -> (Vec<Item>, Component) {
         let each: Vec<Samples> = samples.each().collect();
-        let item = |samples: &Samples, item: &JudgeItem| match self.measure.known(input, item) {
+        let item = |samples: &Samples, item: &JudgeItem| match self.measure.score_without_judge(input, item) {
             Some(component) => samples::item(item, component),
             None => samples.item(item, how, self.measure.judging()),
         };
@@ -134,10 +134,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 }
 
 /// Replaces a score by the mean of all scores that the judge could have given, by their probabilities.
-fn weighted(verdict: Verdict, alternatives: &[ScoreAlternative]) -> Verdict {
+fn weighted(verdict: ItemVerdict, alternatives: &[ScoreAlternative]) -> ItemVerdict {
     let Ok(Some(score)) = verdict.decision else { return verdict };
     let Some(mean) = alternatives::weighted(alternatives, score.get() * 10.0) else { return verdict };
     let reason =
         format!("{} ({:.0} of 10, {mean:.2} by the probabilities of all scores)", verdict.reason, score.get() * 10.0);
-    Verdict { reason, decision: Ok(Some(Score::clamped(mean / 10.0))), ..verdict }
+    ItemVerdict { reason, decision: Ok(Some(Score::clamped(mean / 10.0))), ..verdict }
 }

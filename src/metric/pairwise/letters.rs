@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::super::judged::SPREAD;
-use crate::evidence::{Judgement, Observed, ReplySchema, ScoreAlternative, Token};
+use crate::evidence::{Judgement, Observed, ReplySchema, ReplyToken, ScoreAlternative};
 use crate::metric::ReplyError;
 use crate::score::Score;
 use crate::text::contradiction;
@@ -80,7 +80,7 @@ fn letter(text: &str) -> Option<usize> {
 
 /// The scores that other letters would have given, with their probabilities: 10 where the first reply is the best and the second
 /// the worst. None where the model returns no log probabilities.
-pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
+pub fn letter_alternatives(tokens: &[ReplyToken]) -> Vec<ScoreAlternative> {
     let (Some(first), Some(second)) = (probabilities(tokens, KEYS[0]), probabilities(tokens, KEYS[1])) else {
         return Vec::new();
     };
@@ -99,7 +99,7 @@ pub fn letter_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
 }
 
 /// The probability of each letter as the last value of this key; `None` where it is not one token, or has no alternatives.
-fn probabilities(tokens: &[Token], key: &str) -> Option<[f64; LETTERS]> {
+fn probabilities(tokens: &[ReplyToken], key: &str) -> Option<[f64; LETTERS]> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let after_key = text.rfind(key)? + key.len();
     let at = after_key + text[after_key..].find(|c: char| c.is_ascii_alphanumeric())?;
@@ -172,12 +172,12 @@ pub(super) fn score_samples(
 mod tests {
     use super::*;
 
-    fn token(text: &str, alternatives: &[(&str, f64)]) -> Token {
+    fn token(text: &str, alternatives: &[(&str, f64)]) -> ReplyToken {
         let alternative = |(text, probability): &(&str, f64)| ((*text).to_owned(), probability.ln());
-        Token { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
+        ReplyToken { text: text.to_owned(), alternatives: alternatives.iter().map(alternative).collect() }
     }
 
-    fn reply(first: Token, second: Token) -> Vec<Token> {
+    fn reply(first: ReplyToken, second: ReplyToken) -> Vec<ReplyToken> {
         let before = token("{\"reason\": \"score_A is B\", \"score_A\": \"", &[]);
         vec![before, first, token("\", \"score_B\": ", &[]), second, token("}", &[])]
     }

@@ -13,7 +13,7 @@ use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
 pub use letters::letter_alternatives;
-use verdict::Better;
+use verdict::Preference;
 
 /// `pairwise`: whether the conversation is better than another one: that of the `reference` agent, or the one that
 /// `expected.reply` of the lines makes. 1 where it is better, 0 where the other is, 0.5 where neither is.
@@ -195,8 +195,8 @@ impl PairwiseMetric {
             match read {
                 Ok(read) => {
                     scores.push(match (read.better, order) {
-                        (Better::Equal, _) => 0.5,
-                        (Better::First, Order::AgentFirst) | (Better::Second, Order::OtherFirst) => 1.0,
+                        (Preference::Equal, _) => 0.5,
+                        (Preference::First, Order::AgentFirst) | (Preference::Second, Order::OtherFirst) => 1.0,
                         _ => 0.0,
                     });
                     reason = read.reason;

@@ -13,7 +13,7 @@ use crate::text::{contradiction, visible};
 /// Which conversation is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Better {
+pub(super) enum Preference {
     /// The first that was read.
     First,
     /// The second.
@@ -25,7 +25,7 @@ pub(super) enum Better {
 /// A verdict whose quotes were said.
 #[derive(Debug)]
 pub(super) struct PairVerdict {
-    pub(super) better: Better,
+    pub(super) better: Preference,
     /// The judge's reason: untrusted text.
     pub(super) reason: String,
 }
@@ -36,7 +36,7 @@ struct Written {
     reason: String,
     #[serde(default)]
     quotes: Vec<Quote>,
-    verdict: Better,
+    verdict: Preference,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +115,7 @@ pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -
         let own = if matches!(quote.conversation, Place::First) { first } else { second };
         own.iter().any(|(from, text)| *from == "assistant" && is_quoted_from(&quote.text, text))
     };
-    if written.verdict != Better::Equal && !written.quotes.iter().any(is_of_assistant) {
+    if written.verdict != Preference::Equal && !written.quotes.iter().any(is_of_assistant) {
         return wrong("The verdict quotes nothing that an assistant said.".to_owned());
     }
     let mark = if written.quotes.iter().any(is_of_assistant) { "" } else { Component::UNSUPPORTED };

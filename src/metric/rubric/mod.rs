@@ -179,7 +179,7 @@ impl JudgeMeasure for RubricConfig {
     }
 
     /// A turn that broke off after a message has no reply, and yet there is something to judge.
-    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+    fn score_without_judge(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
         let is_of_item = |turn: &&Turn| Some(turn.number) == item.turn;
         let turn = input.transcript.turns.iter().find(is_of_item).filter(|_| self.by_message());
         let is_silent = turn.is_none_or(|turn| turn.agent_messages().is_empty());

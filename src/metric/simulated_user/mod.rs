@@ -43,7 +43,7 @@ impl JudgeMeasure for SimulatedUserConfig {
         JudgeItems::Given(items)
     }
 
-    fn shown(&self, input: &MetricInput<'_>) -> Value {
+    fn template_options(&self, input: &MetricInput<'_>) -> Value {
         let rubrics = input.expected.map(|expected| expected.rubrics.as_slice()).unwrap_or_default();
         let is_own = |name: &Option<String>| name.as_deref().is_some_and(|name| [OF_ADK, Self::NAME].contains(&name));
         let signs: Vec<&str> =
@@ -53,7 +53,7 @@ impl JudgeMeasure for SimulatedUserConfig {
     }
 
     /// A fixed message is what it is, and whether the agent answered says nothing of the user.
-    fn known(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
+    fn score_without_judge(&self, input: &MetricInput<'_>, item: &JudgeItem) -> Option<Component> {
         let place = item.turn?.checked_sub(1)? as usize;
         let fixed = input.user.opening.get(place)?;
         let turn = input.transcript.turns.iter().find(|turn| Some(turn.number) == item.turn)?;

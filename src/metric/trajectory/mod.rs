@@ -35,7 +35,7 @@ mod wratio;
 pub use compare::{FuzzyQuestions, JudgedAssertion, MessageGoal, Trajectory, TrajectoryInput, UnknownGoal};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use criterion::CriterionError;
-pub use date::Moment;
+pub use date::PartialDateTime;
 pub use expected::{Expectation, ExpectationProblem, ExpectedCall, ExpectedMessage};
 pub use figures::TrajectoryFigures;
 pub use fuzzy::{FuzzyAnswer, FuzzyAnswers, FuzzyPair, LettersOnly, MOST_PAIRS};

@@ -86,7 +86,7 @@ impl MatchSession<'_> {
             CallOrder::AnyOrder => {
                 Some(align::any_order(expected, actual, &mut edge)).filter(|pairs| pairs.iter().all(Option::is_some))
             }
-            CallOrder::Goals => self.journey(&mut edge, unknown),
+            CallOrder::Goals => self.calls_in_order(&mut edge, unknown),
         }
     }
 
@@ -117,7 +117,7 @@ impl MatchSession<'_> {
     }
 
     /// The calls that reach all goals in the order of the graph.
-    fn journey(&self, edge: &mut impl FnMut(usize, usize) -> bool, unknown: bool) -> Option<Pairs> {
+    fn calls_in_order(&self, edge: &mut impl FnMut(usize, usize) -> bool, unknown: bool) -> Option<Pairs> {
         let calls = self.wanted.len();
         if self.matcher.mode.equality == Equality::Watsonx {
             let (pairs, order) = self.first_free(edge);

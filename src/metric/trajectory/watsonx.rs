@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::compare::MatchSession;
-use super::date::Moment;
+use super::date::PartialDateTime;
 use super::equality::text_of;
 use super::fuzzy::{FuzzyPair, decide};
 use super::normal::{IGNORE_WORD, normalised, python_float};
@@ -96,7 +96,7 @@ fn is_alike(expected: &Value, actual: &Value, session: &MatchSession<'_>) -> boo
     if let (Some(a), Some(b)) = (python_float(&expected), python_float(&actual)) {
         return (a - b).abs() <= 0.001;
     }
-    if let (Some(a), Some(b)) = (Moment::parse(&expected), Moment::parse(&actual)) {
+    if let (Some(a), Some(b)) = (PartialDateTime::parse(&expected), PartialDateTime::parse(&actual)) {
         return a.is_same(&b);
     }
     let pair = FuzzyPair { expected, actual };

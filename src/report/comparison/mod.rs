@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 
 use super::numbers::count;
 use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
-use crate::compare::{Bridge, ComparedScore, Comparison, Divergence, LeftOut, Relation, Rules, Side, Subject};
+use crate::compare::{
+    Bridge, ComparedScore, Comparison, ComparisonRules, Divergence, Excluded, Relation, Side, Subject,
+};
 use crate::statistics::Interval;
 use reserves::{open_text, reserves};
 
-/// So many cases that are left out are named.
-const NAMED: usize = 5;
+/// The most excluded cases that are listed.
+const MAX_LISTED: usize = 5;
 
 /// Sides beside each other, and how they came to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +23,7 @@ pub struct Compared<'a> {
     /// How the older run was judged again, where it was.
     pub bridge: Option<&'a Bridge>,
     /// The rules of the comparison.
-    pub rules: Rules,
+    pub rules: ComparisonRules,
 }
 
 /// The comparisons for a terminal.
@@ -60,7 +62,7 @@ fn bridge_text(bridge: &Bridge) -> String {
     format!("The scores of {run} are those that it has by the job of {by}{judge}, not those of its own night.{lost}")
 }
 
-fn one(page: &mut Page, comparison: &Comparison, rules: Rules, is_unfolded: bool) {
+fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfolded: bool) {
     let [first, second] = names(&comparison.first, &comparison.second);
     let Some(score) = comparison.scores.first() else {
         page.lead(
@@ -115,15 +117,15 @@ fn divergence_text(divergence: &Divergence) -> String {
 }
 
 /// The level of the intervals: `95 %`, or more where each is one of several looks.
-pub(super) fn level_text(rules: Rules) -> String {
+pub(super) fn level_text(rules: ComparisonRules) -> String {
     let percent = (1.0 - rules.alpha) * 100.0;
     if (percent - percent.round()).abs() < 1e-6 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
 /// The reason for the level, where it is not the usual one.
-pub(super) fn looks_text(rules: Rules) -> Option<String> {
-    (rules.alpha < Rules::default().alpha).then(|| {
-        let (most, level) = (chance(rules.alpha), level_text(rules));
+pub(super) fn looks_text(rules: ComparisonRules) -> Option<String> {
+    (rules.alpha < ComparisonRules::default().alpha).then(|| {
+        let (most, level) = (p_value_text(rules.alpha), level_text(rules));
         format!("Each look at the scores claims a difference where p is at most {most}, and its intervals cover at {level}: all looks together err in at most 5 of 100 runs.")
     })
 }
@@ -165,7 +167,7 @@ pub(super) fn relation_text(second: &str, first: &str, relation: Relation) -> (P
 }
 
 /// The difference that this rests on, and what would decide it.
-pub(super) fn beside_text(score: &ComparedScore, rules: Rules) -> String {
+pub(super) fn beside_text(score: &ComparedScore, rules: ComparisonRules) -> String {
     let over = match score.over {
         _ if score.cases == 1 => "for this case only".to_owned(),
         _ => format!("over {}", count(score.cases as usize, "case")),
@@ -204,7 +206,7 @@ fn row(score: &ComparedScore) -> Row {
             cell(two_decimals(score.second)),
             cell(signed(score.difference)),
             cell(score.interval.map_or("–".to_owned(), interval_text)),
-            cell(chance(score.adjusted_p)),
+            cell(p_value_text(score.adjusted_p)),
             (paint(score.relation), score.relation.label().to_owned()),
         ],
     }
@@ -219,12 +221,12 @@ fn paint(relation: Relation) -> Paint {
     }
 }
 
-fn left_out(page: &mut Page, left_out: &LeftOut) {
+fn left_out(page: &mut Page, left_out: &Excluded) {
     let mut line = |text: String| page.paragraph(0, Ink::unsure, &text);
     for (cases, which) in [(&left_out.only_first, "first"), (&left_out.only_second, "second")] {
         if !cases.is_empty() {
-            let named: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();
-            let more = cases.len().saturating_sub(NAMED);
+            let named: Vec<String> = cases.iter().take(MAX_LISTED).map(|case| plain(case)).collect();
+            let more = cases.len().saturating_sub(MAX_LISTED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let all = count(cases.len(), "case");
             line(format!("Not compared: {all} of the {which} side only: {}{more}.", named.join(", ")));
@@ -287,7 +289,7 @@ pub(super) fn signed(value: f64) -> String {
 }
 
 /// A chance as it is read: to two places that count.
-fn chance(p: f64) -> String {
+fn p_value_text(p: f64) -> String {
     match p {
         p if p < 0.0001 => "<0.0001".to_owned(),
         p if p < 0.001 => format!("{p:.4}"),

@@ -1,22 +1,22 @@
 //! The basis of a verdict on a score, and the cases or repetitions that would decide it.
 
-use super::{chance, interval_text, looks_text};
-use crate::compare::{ComparedScore, Needed, Relation, Rules};
+use super::{interval_text, looks_text, p_value_text};
+use crate::compare::{ComparedScore, ComparisonRules, Needed, Relation};
 use crate::report::numbers::count;
-use crate::statistics::Over;
+use crate::statistics::SamplingUnit;
 
 /// The basis of the verdict, and what would decide it, a sentence each.
-pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
+pub(super) fn reserves(score: &ComparedScore, rules: ComparisonRules) -> Vec<String> {
     let mut lines = Vec::new();
     match (score.over, score.degrees) {
         (Some(_), _) if score.interval.is_none() => {
             let units = if score.cases == 1 { "Two repetitions of one case" } else { "Two cases" };
             lines.push(format!("{units} have a single distance for a spread: there is no interval."));
         }
-        (Some(Over::Cases), _) => {
+        (Some(SamplingUnit::Cases), _) => {
             lines.push(format!("Intervals are Student's t over {}.", count(score.cases as usize, "case")));
         }
-        (Some(Over::Repeats), _) => {
+        (Some(SamplingUnit::Repeats), _) => {
             lines.push(
                 "Intervals are over the repetitions of this case only: they say nothing of other cases.".to_owned(),
             );
@@ -31,19 +31,19 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     }
     if score.over.is_some() {
         let units = match score.over {
-            Some(Over::Repeats) => count(score.pairs as usize, "pair"),
+            Some(SamplingUnit::Repeats) => count(score.pairs as usize, "pair"),
             _ => count(score.cases as usize, "case"),
         };
         let least = if score.least_sign_flip_p > 0.05 {
-            format!("; with {units} it can't be below {}", chance(score.least_sign_flip_p))
+            format!("; with {units} it can't be below {}", p_value_text(score.least_sign_flip_p))
         } else {
             String::new()
         };
-        let flip = chance(score.sign_flip_p);
+        let flip = p_value_text(score.sign_flip_p);
         lines.push(match score.adjusted_p > score.p {
             true => format!(
                 "By itself, not adjusted, p is {} by Student's t, and {flip} by the flip of signs{least}.",
-                chance(score.p)
+                p_value_text(score.p)
             ),
             false => format!("By the flip of signs p is {flip}{least}."),
         });
@@ -59,7 +59,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
     match score.relation {
         Relation::Same => lines.push(format!(
             "They are shown to differ by less than {effect} (p {}, two one-sided tests).",
-            chance(score.equivalence_p)
+            p_value_text(score.equivalence_p)
         )),
         Relation::Inconclusive => lines.extend(open_text(score, rules)),
         Relation::Better | Relation::Worse => {}
@@ -68,7 +68,7 @@ pub(super) fn reserves(score: &ComparedScore, rules: Rules) -> Vec<String> {
 }
 
 /// Why it is inconclusive, and what would decide it.
-pub(super) fn open_text(score: &ComparedScore, rules: Rules) -> Vec<String> {
+pub(super) fn open_text(score: &ComparedScore, rules: ComparisonRules) -> Vec<String> {
     if score.is_open_for_missing(rules) {
         let range = score.with_missing.map(interval_text).unwrap_or_default();
         return vec![format!(

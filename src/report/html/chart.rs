@@ -59,15 +59,15 @@ const NAMES: f64 = 190.0;
 /// The free space to the right.
 const MARGIN: f64 = 110.0;
 const ROW: f64 = 34.0;
-/// So many dots are drawn in a row: more would run together.
-const DOTS: usize = 300;
+/// The most dots per row; more would overlap.
+const MAX_DOTS: usize = 300;
 
 /// Names with values.
-pub(super) type Series = Vec<(String, Vec<f64>)>;
+pub(super) type ChartSeries = Vec<(String, Vec<f64>)>;
 
 /// The reply times of groups of conversations, in milliseconds: a dot a reply, a line at the median. `None` without any.
-pub(super) fn latencies(groups: Series) -> Option<Chart> {
-    let groups: Series = groups.into_iter().filter(|(_, times)| !times.is_empty()).collect();
+pub(super) fn latencies(groups: ChartSeries) -> Option<Chart> {
+    let groups: ChartSeries = groups.into_iter().filter(|(_, times)| !times.is_empty()).collect();
     let longest = groups.iter().flat_map(|(_, times)| times).copied().reduce(f64::max)?;
     let (mut chart, scale) = Chart::with_axis("Reply times", longest, groups.len(), |ms| duration(ms / 1000.0));
     let mut words = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn latencies(groups: Series) -> Option<Chart> {
         let y = rounded(ROW.mul_add(place as f64, 18.0));
         let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
         let (median, most) = (at(0.5), at(0.95));
-        let step = times.len().div_ceil(DOTS).max(1);
+        let step = times.len().div_ceil(MAX_DOTS).max(1);
         chart.dots.extend(times.iter().step_by(step).map(|time| Dot { x: scale(*time), y }));
         chart.marks.push(ChartLine {
             class: "middle",

@@ -60,7 +60,7 @@ fn write_run<E>(
     // In the order of their first conversations; a conversation is a text of its own, for a longer one would be copied to grow.
     let mut cases: Vec<(String, Vec<Box<str>>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut room = Room::default();
+    let mut room = SpaceBudget::default();
     for trial in (run.trials)() {
         let trial = (run.with_prompts)(trial.map_err(DocumentError::Read)?);
         let mut view = TrialView::new(&trial, run.overview, number);
@@ -89,24 +89,24 @@ fn write_run<E>(
         let words = count(room.not_listed, "conversation");
         put(format!("<p class=\"card\">{words} more have no room in this page: they are in the record.</p>\n"))?;
     }
-    put(page.render("run-end.html", &settings::MadeOf::new(run.overview, is_one_of_several))?)
+    put(page.render("run-end.html", &settings::RunSettings::new(run.overview, is_one_of_several))?)
 }
 
 /// The room that is left for conversations.
-struct Room {
+struct SpaceBudget {
     all: usize,
     others: usize,
     lines: usize,
     not_listed: usize,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room { all: ROOM, others: ROOM_OF_OTHERS, lines: ROOM_OF_LINES, not_listed: 0 }
+impl Default for SpaceBudget {
+    fn default() -> SpaceBudget {
+        SpaceBudget { all: ROOM, others: ROOM_OF_OTHERS, lines: ROOM_OF_LINES, not_listed: 0 }
     }
 }
 
-impl Room {
+impl SpaceBudget {
     fn has_for(&mut self, text: &str, has_lost: bool) -> bool {
         let room = if has_lost { &mut self.all } else { &mut self.others };
         let has_room = text.len() <= *room;

@@ -8,20 +8,20 @@ use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_text, verdict_text};
 use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals};
-use super::chart::{self, Chart, Series};
+use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
-/// So many conversations are named above all others.
-const NAMED: usize = 50;
-/// So many reasons are named of each.
-const REASONS: usize = 4;
-/// So many groups have a row in the chart of reply times.
-const ROWS: usize = 24;
-/// The scores of so many dimensions are columns.
-const COLUMNS: usize = 6;
+/// The most conversations in the list of failures at the top.
+const MAX_LISTED: usize = 50;
+/// The most reasons listed per conversation.
+const MAX_REASONS: usize = 4;
+/// The most rows of the latency chart.
+const MAX_ROWS: usize = 24;
+/// The most dimensions whose scores have a column.
+const MAX_COLUMNS: usize = 6;
 
 /// A job in the list of all.
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ impl JobView {
 /// The figures of the conversations, gathered while they are read for the first time.
 #[derive(Default)]
 pub(super) struct Gathering {
-    lost: Vec<Lost>,
+    lost: Vec<FailedConversation>,
     lost_more: usize,
     /// Reply times of each group.
     times: Vec<Vec<f64>>,
@@ -59,7 +59,7 @@ pub(super) struct Gathering {
 
 /// A conversation that lost something.
 #[derive(Serialize)]
-struct Lost {
+struct FailedConversation {
     anchor: String,
     tone: &'static str,
     score: String,
@@ -79,7 +79,7 @@ impl Gathering {
         if let Some(crate::evidence::Observed::Failed(why)) = trial.evidence.as_ref().and_then(|it| it.changes.as_ref())
         {
             let remark = format!("The graph could not be watched: {}", plain(why));
-            if self.remarks.len() < NAMED && !self.remarks.contains(&remark) {
+            if self.remarks.len() < MAX_LISTED && !self.remarks.contains(&remark) {
                 self.remarks.push(remark);
             }
         }
@@ -90,17 +90,23 @@ impl Gathering {
         if reasons.is_empty() {
             return;
         }
-        if reasons.len() > REASONS + 1 {
-            let more = reasons.split_off(REASONS).len();
+        if reasons.len() > MAX_REASONS + 1 {
+            let more = reasons.split_off(MAX_REASONS).len();
             reasons.push(format!("… and {more} more"));
         }
-        if self.lost.len() == NAMED {
+        if self.lost.len() == MAX_LISTED {
             self.lost_more += 1;
             return;
         }
         let (anchor, name) = (anchor(trial, number), name(trial, run));
         let name = if TrialNames::from_run(run).tell_cases() { format!("{} · {name}", plain(&id.case)) } else { name };
-        self.lost.push(Lost { anchor, tone: tone(trial, run), score: shown_score(trial, run), name, reasons });
+        self.lost.push(FailedConversation {
+            anchor,
+            tone: tone(trial, run),
+            score: shown_score(trial, run),
+            name,
+            reasons,
+        });
     }
 }
 
@@ -122,7 +128,7 @@ pub(super) struct RunView {
     gate_text: String,
     columns: Vec<String>,
     models: Vec<ModelView>,
-    lost: Vec<Lost>,
+    lost: Vec<FailedConversation>,
     lost_more: usize,
     estimates: Vec<EstimateLines>,
     judges: Vec<JudgeLines>,
@@ -193,11 +199,11 @@ impl RunView {
 }
 
 /// A row a group; a row a model and condition where there are too many.
-fn series(run: &Overview, times: Vec<Vec<f64>>) -> Series {
-    let are_few = run.groups.len() <= ROWS;
+fn series(run: &Overview, times: Vec<Vec<f64>>) -> ChartSeries {
+    let are_few = run.groups.len() <= MAX_ROWS;
     let has_cases = run.groups.windows(2).any(|pair| pair[0].case != pair[1].case);
     let has_models = run.summary.provenance.models.len() > 1;
-    let mut series: Series = Vec::new();
+    let mut series: ChartSeries = Vec::new();
     for (group, times) in run.groups.iter().zip(times) {
         let case = (are_few && has_cases).then(|| plain(&group.case));
         let model = has_models.then(|| plain(&group.model));
@@ -227,7 +233,7 @@ fn facts(run: &Overview) -> Vec<String> {
 /// Assertions that may say nothing of the conversations.
 fn doubts(run: &Overview) -> Vec<String> {
     let name = |(case, key): &(&str, &str)| format!("{} ({})", plain(key), plain(case));
-    let names = |keys: &[(&str, &str)]| keys.iter().take(REASONS).map(name).collect::<Vec<_>>().join(", ");
+    let names = |keys: &[(&str, &str)]| keys.iter().take(MAX_REASONS).map(name).collect::<Vec<_>>().join(", ");
     let (vacuous, held) = (run.doubts.vacuous(), run.doubts.held_before());
     let vacuous = (!vacuous.is_empty())
         .then(|| format!("{} may not be able to fail: {}", count(vacuous.len(), "assertion"), names(&vacuous)));
@@ -249,7 +255,7 @@ fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
             known.push((&dimension.name, weight));
         }
     }
-    known.into_iter().take(COLUMNS)
+    known.into_iter().take(MAX_COLUMNS)
 }
 
 impl ModelView {

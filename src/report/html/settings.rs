@@ -10,13 +10,13 @@ use crate::record::Overview;
 
 /// The settings of the run, as pairs of name and value.
 #[derive(Serialize)]
-pub(super) struct MadeOf {
+pub(super) struct RunSettings {
     level: u8,
     made: Vec<(&'static str, String)>,
 }
 
-impl MadeOf {
-    pub(super) fn new(run: &Overview, is_one_of_several: bool) -> MadeOf {
+impl RunSettings {
+    pub(super) fn new(run: &Overview, is_one_of_several: bool) -> RunSettings {
         let provenance = &run.summary.provenance;
         let mut made = vec![
             ("agent", plain(&provenance.agent)),
@@ -42,6 +42,6 @@ impl MadeOf {
         made.push(("seed of random choices", provenance.rng_seed.to_string()));
         made.push(("job, SHA-256", provenance.job_digest.clone()));
         made.push(("eval-job", provenance.tool_version.clone()));
-        MadeOf { level: if is_one_of_several { 3 } else { 2 }, made }
+        RunSettings { level: if is_one_of_several { 3 } else { 2 }, made }
     }
 }

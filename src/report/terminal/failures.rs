@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::gathered::{Made, Measured, Part, Sentences, Where};
+use super::super::gathered::{GatheredDimension, Part, PartResult, Sentences, TrialLocation};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
 
-/// So many tasks and assertions are shown that failed, unless the screen is unfolded.
-const MOST: usize = 20;
+/// The most failed tasks and assertions that are shown, unless the screen is unfolded.
+const MAX_FAILURES: usize = 20;
 
 /// The results of the parts of a dimension of a run.
 #[derive(Default)]
@@ -45,7 +45,7 @@ struct FailureRow {
 pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     troubles(page, run);
     let mut shown: Vec<ShownFailures<'_>> = Vec::new();
-    let noun = |dimension: &Measured| FailureCounts { noun: dimension.noun(), ..FailureCounts::default() };
+    let noun = |dimension: &GatheredDimension| FailureCounts { noun: dimension.noun(), ..FailureCounts::default() };
     let mut counts: Vec<FailureCounts> = run.gathered.measured.iter().map(noun).collect();
     let (mut cases, mut whole_cases) = (0, 0);
     for case in run.overview.cases() {
@@ -54,7 +54,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
             for (place, part) in run.gathered.parts(case, &dimension.name).iter().enumerate() {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
-                is_whole &= verdict == Standing::Well;
+                is_whole &= verdict == PartStatus::Well;
                 let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_serious);
                 if !rows.is_empty() || doubt.is_some() {
                     let kind = plain(dimension.part());
@@ -75,7 +75,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
 
 /// The results of a task or an assertion in all conversations.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum PartStatus {
     Well,
     Failed,
     Missing,
@@ -84,12 +84,12 @@ enum Standing {
 }
 
 impl FailureCounts {
-    fn add(&mut self, part: &Part, standing: Standing) {
+    fn add(&mut self, part: &Part, standing: PartStatus) {
         match standing {
-            Standing::Unchecked => return,
-            Standing::Failed => self.failed += 1,
-            Standing::Missing => self.missing += 1,
-            Standing::Well => {
+            PartStatus::Unchecked => return,
+            PartStatus::Failed => self.failed += 1,
+            PartStatus::Missing => self.missing += 1,
+            PartStatus::Well => {
                 let lowest = part.groups.values().filter_map(|made| made.lowest);
                 self.lowest = lowest.chain(self.lowest).min_by(|a, b| a.get().total_cmp(&b.get()));
             }
@@ -116,35 +116,35 @@ fn troubles(page: &mut Page, run: &Run<'_>) {
 
 /// How many trials have sentences that are not shown.
 fn left_out(page: &mut Page, sentences: &Sentences) {
-    if sentences.left_out > 0 {
+    if sentences.dropped > 0 {
         page.gap();
         page.paragraph(
             0,
             Ink::unsure,
-            &format!("and {} with other troubles", count(sentences.left_out, "conversation")),
+            &format!("and {} with other troubles", count(sentences.dropped, "conversation")),
         );
     }
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Standing) {
-    type Groups = BTreeMap<usize, Where>;
+fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
+    type Groups = BTreeMap<usize, TrialLocation>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
-    let mut standing = Standing::Unchecked;
+    let mut standing = PartStatus::Unchecked;
     for (group, made) in &part.groups {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
         standing = match (standing, &made.failed, is_missing) {
-            (_, Some(_), _) | (Standing::Failed, ..) => Standing::Failed,
-            (_, _, true) | (Standing::Missing, ..) => Standing::Missing,
+            (_, Some(_), _) | (PartStatus::Failed, ..) => PartStatus::Failed,
+            (_, _, true) | (PartStatus::Missing, ..) => PartStatus::Missing,
             (standing, _, _) if made.tally.scored == 0 => standing,
-            _ => Standing::Well,
+            _ => PartStatus::Well,
         };
         // A reason that is shown for the conversation is not repeated for its parts.
         if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_shown_once(made, run)) {
             continue;
         }
-        let place = made.failed.clone().unwrap_or(Where { trials: 1, repeat: 1, turn: 0 });
+        let place = made.failed.clone().unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
         let key = (mark(made, holds), made.reasons.join("; "), is_missing);
         match found.iter_mut().find(|(known, _)| *known == key) {
             Some((_, groups)) => drop(groups.insert(*group, place)),
@@ -160,7 +160,7 @@ fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, Sta
 }
 
 /// The result of a part, before the name of its group.
-fn mark(made: &Made, holds: bool) -> String {
+fn mark(made: &PartResult, holds: bool) -> String {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Missing { .. }) => "missing".to_owned(),
@@ -195,7 +195,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
         title.replace_range(..1, &first);
     }
     page.paragraph(0, Ink::bold, &title);
-    let most = if run.screen.is_unfolded { usize::MAX } else { MOST };
+    let most = if run.screen.is_unfolded { usize::MAX } else { MAX_FAILURES };
     // Several metrics of one conversation may have the same reason, line for line.
     let mut blocks: HashMap<(&str, &str, &str), &str> = HashMap::new();
     for it in shown.iter().take(most) {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cached::cached_text;
 use super::canaries::{canary_text, steps_text, trivial_text};
 use super::estimates::estimate_lines;
-use super::gathered::Where;
+use super::gathered::TrialLocation;
 use super::judge_check::judge_lines;
 use super::validity::fault_text;
 use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
@@ -28,8 +28,8 @@ pub(super) use verdict::{gate_text, verdict_text};
 /// A page of more lines ends with the verdict once more.
 const LONG: usize = 40;
 
-/// So many conversations are named where something is said of several; the others are counted.
-const MOST_NAMES: usize = 6;
+/// The most conversations that are listed by name; the rest are counted.
+const MAX_NAMES: usize = 6;
 
 /// The run as a page of text.
 pub fn terminal(overview: &Overview, gathered: &Gathered, screen: Screen) -> String {
@@ -71,12 +71,12 @@ type GroupName = fn(TrialNames, &TrialGroup) -> String;
 
 impl Run<'_> {
     /// Names of groups, each with how many of its trials something is about, the first of them, and its last turn.
-    fn places(&self, groups: &BTreeMap<usize, Where>, called: GroupName) -> String {
+    fn places(&self, groups: &BTreeMap<usize, TrialLocation>, called: GroupName) -> String {
         self.named(groups, called, true)
     }
 
-    fn named(&self, groups: &BTreeMap<usize, Where>, called: GroupName, is_counted: bool) -> String {
-        let name = |(place, found): (&usize, &Where)| {
+    fn named(&self, groups: &BTreeMap<usize, TrialLocation>, called: GroupName, is_counted: bool) -> String {
+        let name = |(place, found): (&usize, &TrialLocation)| {
             let group = self.overview.groups.get(*place)?;
             let turn = (found.turn > 0).then(|| format!("turn {}", found.turn));
             let repeat = (group.planned > 1).then(|| match found.trials {
@@ -88,7 +88,7 @@ impl Run<'_> {
             let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
             Some(format!("{}{words}", called(self.names, group)))
         };
-        let most = if self.screen.is_unfolded { usize::MAX } else { MOST_NAMES };
+        let most = if self.screen.is_unfolded { usize::MAX } else { MAX_NAMES };
         let mut names: Vec<String> = groups.iter().take(most).filter_map(name).collect();
         if groups.len() > names.len() {
             let more = groups.len() - names.len();

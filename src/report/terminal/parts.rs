@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::gathered::{Made, Measured, Part};
+use super::super::gathered::{GatheredDimension, Part, PartResult};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, PassLine, Weight};
@@ -30,7 +30,7 @@ pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
 }
 
 /// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Measured), title: &str) {
+fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), title: &str) {
     let parts = run.gathered.parts(case, &dimension.name);
     if parts.is_empty() {
         return;
@@ -71,7 +71,7 @@ pub(super) fn label(part: &Part) -> String {
 }
 
 /// Notes about an assertion that may not depend on the conversation.
-pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &Part) -> Option<Doubt> {
+pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), part: &Part) -> Option<Doubt> {
     if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
         return Some(Doubt { text: words, is_serious: true });
@@ -89,7 +89,7 @@ pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &Measured), part: &
 }
 
 /// Why a part came out as it did; of several trials, why it did not always come out well.
-fn why(made: &Made, holds: bool, run: &Run<'_>) -> String {
+fn why(made: &PartResult, holds: bool, run: &Run<'_>) -> String {
     match made.tally.component() {
         Some(component @ Component::Missing { .. }) if is_shown_once(made, run) => match made.tally.count() {
             1 => "see above".to_owned(),
@@ -110,14 +110,14 @@ fn interval(made: &Made) -> String {
 }
 
 /// Whether all reasons of a part are among the troubles, which are shown once for all parts.
-pub(super) fn is_shown_once(made: &Made, run: &Run<'_>) -> bool {
+pub(super) fn is_shown_once(made: &PartResult, run: &Run<'_>) -> bool {
     let is_trouble =
         |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
     !made.reasons.is_empty() && made.reasons.iter().all(is_trouble)
 }
 
 /// The result of a part, in seven characters at most.
-fn mark(made: &Made, (holds, line): (bool, PassLine)) -> (Paint, String) {
+fn mark(made: &PartResult, (holds, line): (bool, PassLine)) -> (Paint, String) {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Scored { score, .. }) => {

@@ -12,9 +12,9 @@ pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
     for (reason, groups) in run.gathered.unwatched.in_order() {
         remarks.push(format!("The graph could not be watched ({}): {reason}", run.places(groups, TrialNames::group)));
     }
-    let left_out = run.gathered.unwatched.left_out;
-    if left_out > 0 {
-        remarks.push(format!("and {} for other reasons", count(left_out, "conversation")));
+    let dropped = run.gathered.unwatched.dropped;
+    if dropped > 0 {
+        remarks.push(format!("and {} for other reasons", count(dropped, "conversation")));
     }
     remarks.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
     remarks.extend(unshown(run.overview));

@@ -14,10 +14,10 @@ use crate::score::{Component, Weight};
 /// More cases are shown only where something failed in them.
 const FEW_CASES: usize = 10;
 
-/// So many cases in which something failed are shown, unless the screen is unfolded.
-const MOST_CASES: usize = 30;
+/// The most failing cases that the score table shows, unless the screen is unfolded.
+const MAX_CASES: usize = 30;
 
-/// A screen of so many columns has room for dimensions that count for nothing.
+/// The fewest columns of a screen with room for dimensions that do not count.
 const WIDE: usize = 80;
 
 /// Reasons of single scores are shown for so many groups, unless the screen is unfolded.
@@ -185,7 +185,7 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
     let is_shown = |case: &&&str| cases.len() <= FEW_CASES || run.screen.is_unfolded || is_troubled(case);
     let mut shown: Vec<&str> = cases.iter().filter(is_shown).copied().collect();
     if !run.screen.is_unfolded {
-        shown.truncate(MOST_CASES.max(FEW_CASES));
+        shown.truncate(MAX_CASES.max(FEW_CASES));
     }
     let hidden = cases.len() - shown.len();
     let rows = |cells: &dyn Fn(&str) -> Vec<Cell>| {

@@ -102,7 +102,7 @@ impl Made {
             }
         }
         fold.take(Entry::RunFinished { at: at(), interrupted: false });
-        let mut gathered = Gathered::comparing(&Provenance { models: self.models.clone(), ..Provenance::default() });
+        let mut gathered = Gathered::new(&Provenance { models: self.models.clone(), ..Provenance::default() });
         for (group, trial) in &over {
             gathered.add(*group, trial);
         }

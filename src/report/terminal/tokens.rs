@@ -109,7 +109,7 @@ fn cells(usage: Option<&Usage>, cost: Cost, is_unfolded: bool) -> Vec<Cell> {
     texts.into_iter().map(cell).collect()
 }
 
-/// Of the calls whose tokens are known: input, output, both.
+/// The average input, output and total tokens of the calls with known token counts.
 pub(in super::super) fn averages(usage: &Usage) -> Option<[String; 3]> {
     let calls = usage.calls.checked_sub(usage.unreported_calls).filter(|calls| *calls > 1)?;
     let (input, output) = usage.input_tokens.zip(usage.output_tokens)?;

@@ -8,7 +8,7 @@ use super::super::personas::persona_lines;
 use super::super::validity::{discarded_texts, remedy_text, validity_text};
 use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
 use super::Run;
-use crate::compare::{ComparedScore, Relation, Rules};
+use crate::compare::{ComparedScore, ComparisonRules, Relation};
 use crate::record::{GateLine, GateRule, GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
 use crate::score::Score;
 use crate::statistics::Interval;
@@ -111,7 +111,7 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         (Verdict::Passed, _) if !shown_lines(overview).is_empty() => {
             let lines = shown_lines(overview);
             let in_state = |state: GateState| lines.iter().filter(|line| line.state == state).count();
-            match in_state(GateState::Open) {
+            match in_state(GateState::Undecided) {
                 0 if in_state(GateState::NotBroken) > 0 => format!("{figure}no rule of the gate is broken"),
                 0 => format!("{figure}every rule of the gate is kept"),
                 open => format!("{figure}no rule of the gate is broken, {open} can't be decided"),
@@ -290,7 +290,7 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
         comparisons.iter().filter_map(|comparison| Some((&comparison.second.model, comparison.scores.first()?)));
     let shown: Vec<_> = scores.filter(|(_, score)| tells(score)).collect();
     let provenance = &run.overview.summary.provenance;
-    let rules = Rules::for_run(provenance.until.as_ref(), provenance.rng_seed);
+    let rules = ComparisonRules::for_run(provenance.until.as_ref(), provenance.rng_seed);
     for (model, score) in &shown {
         let (paint, words) = relation_text(model, first, score.relation);
         page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_text(score, rules)));

@@ -5,7 +5,7 @@ use crate::conversation::{PersonaReply, guard};
 use crate::evidence::{Condition, Guard, GuardFinding, Message, Role, Transcript, Turn};
 use crate::job::{Case, Job, Persona};
 use crate::prompt::UserMessageView;
-use crate::run::trial::Stop;
+use crate::run::trial::TrialAbort;
 use crate::text::{DenseText, cut, visible};
 
 /// The fewest words of a message that is one of the template's.
@@ -26,7 +26,7 @@ impl PersonaDriver<'_> {
         transcript: &Transcript,
         reply: &PersonaReply,
         is_begun: bool,
-    ) -> Result<Vec<GuardFinding>, Stop> {
+    ) -> Result<Vec<GuardFinding>, TrialAbort> {
         let mut findings = self.faults_of(transcript, reply);
         let is_sent = findings.is_empty() && (!reply.done || is_begun);
         if let Some(review) = self.review.as_mut().filter(|_| is_sent && self.is_guarded) {

@@ -32,7 +32,7 @@ impl JournalFile {
         let file = self.file.clone();
         match self.begin(&mut self.entries(&file)?, true)? {
             (Some(fold), _) if fold.overview().summary.is_readable() => Ok(fold.overview().clone()),
-            _ => Ok(self.read(|_, _| ())?.emptied()),
+            _ => Ok(self.read(|_, _| ())?.without_trials()),
         }
     }
 

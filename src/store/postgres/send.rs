@@ -14,8 +14,8 @@ use super::{Sent, TeamError};
 use crate::record::RunFigures;
 use crate::store::folder::{JOURNAL, RunsFolder};
 
-/// So many bytes of a file are a row.
-const PIECE: u64 = 1 << 20;
+/// Bytes per row of a stored file.
+const CHUNK_BYTES: u64 = 1 << 20;
 
 /// A run as its row has it.
 const RUN: &str =
@@ -95,7 +95,7 @@ async fn send_file(store: &Connected, folder: &Path, (name, file): (&str, &str))
     let insert = store.bounded(store.client.prepare(insert)).await?;
     for place in 0_i32.. {
         let mut piece = Vec::new();
-        let read = (&mut reader).take(PIECE).read_to_end(&mut piece).map_err(unreadable)?;
+        let read = (&mut reader).take(CHUNK_BYTES).read_to_end(&mut piece).map_err(unreadable)?;
         if read == 0 && place > 0 {
             break;
         }

@@ -121,23 +121,23 @@ impl ServerCertVerifier for Lenient {
 }
 
 /// A connection that is about to be encrypted.
-pub(super) struct Handshake {
+pub(super) struct TlsHandshake {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 
 impl MakeTlsConnect<Socket> for Tls {
     type Stream = Encrypted;
-    type TlsConnect = Handshake;
+    type TlsConnect = TlsHandshake;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<TlsHandshake> {
         let name = ServerName::try_from(domain.to_owned()).map_err(io::Error::other)?;
-        Ok(Handshake { config: self.0.clone(), name })
+        Ok(TlsHandshake { config: self.0.clone(), name })
     }
 }
 
-impl TlsConnect<Socket> for Handshake {
+impl TlsConnect<Socket> for TlsHandshake {
     type Stream = Encrypted;
     type Error = io::Error;
     type Future = BoxFuture<'static, io::Result<Encrypted>>;

@@ -6,8 +6,8 @@ use super::IndexedRuns;
 use super::run_index::{Indexed, IndexedRun};
 use crate::store::folder::StoreError;
 
-/// So many runs that were read from their folders are indexed at once.
-const AT_ONCE: usize = 100;
+/// How many runs that were read from their folders are indexed per transaction.
+const BATCH: usize = 100;
 
 /// All runs of a folder, oldest first. Those that were read from their folders are indexed on the way, and those whose folders
 /// are gone are removed at the end.
@@ -40,7 +40,7 @@ impl<'a, T: Indexed> Listing<'a, T> {
         // A summary that was written on the way is noticed by the next one who lists.
         if let Some(stamp) = stamp {
             self.read.push(IndexedRun { folder: name.clone(), stamp, figures: figures.clone() });
-            if self.read.len() >= AT_ONCE {
+            if self.read.len() >= BATCH {
                 self.runs.write(&std::mem::take(&mut self.read));
             }
         }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::clock::Clock;
-use crate::evidence::{Event, EventKind, FailedTry, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
+use crate::evidence::{Event, EventKind, FailedAttempt, Function, ObjectContext, Resource, ToolCall, Transcript, Turn};
 
 fn resource(name: &str, labels: &[&str], properties: Json) -> Resource {
     Resource {
@@ -35,7 +35,7 @@ fn evidence() -> Evidence {
         Event::with_raw(EventKind::FunctionCall(call), json!({"request": {"context": {"x": 1}}, "took": 5})),
         EventKind::FunctionResponse { output: json!("ok") }.into(),
     ];
-    second.failures = vec![FailedTry::untimed("HTTP 500".into(), true)];
+    second.failures = vec![FailedAttempt::untimed("HTTP 500".into(), true)];
     Evidence {
         session_id: "s1".into(),
         model: "demo".into(),

@@ -9,19 +9,21 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::args::{CheckArgs, FileArgs, Instead, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, retyped};
+use super::super::args::{
+    CheckArgs, CommandChanges, FileArgs, JudgingArgs, MetricSetArg, RunArgs, RunsArgs, rebuilt_command,
+};
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::held::Held;
+use super::super::held::RecordedConversations;
 use super::super::jobs::Loaded;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::super::signals::Signals;
-use super::again::Again;
-use super::asking::{AskArgs, Asking, SCORER_MODEL};
-use super::earlier::{Earlier, GoesOn};
+use super::again::Regrader;
+use super::asking::{AskArgs, JudgeSession, SCORER_MODEL};
+use super::earlier::{EarlierAnswers, ReusePolicy};
 use super::recorded::{Matched, keep};
 use super::{kept_templates, listen, unreadable};
 use crate::cache::Cache;
@@ -196,9 +198,9 @@ fn judged(
     (spend, signals, cassette): (SpendLimits, Signals, (Cassette, u64)),
 ) -> Result<Option<Judged>, CliError> {
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
-    let asking = Asking {
+    let asking = JudgeSession {
         args: AskArgs {
-            goes_on: GoesOn::WhereStopped,
+            goes_on: ReusePolicy::WhereStopped,
             asked_by: SCORER_MODEL,
             job: args.job.clone(),
             max_concurrency: args.judging.max_concurrency,
@@ -224,7 +226,7 @@ fn judged(
         ));
         expected.push((name, known, must_fail));
     }
-    let held = Held::given(held);
+    let held = RecordedConversations::from_conversations(held);
     let ids = expected.iter().map(|(name, ..)| name.clone()).collect();
     let case_of = (0..expected.len()).map(Some).collect();
     let matched = Matched { loaded, case_of, ids, large: None };
@@ -236,12 +238,12 @@ fn judged(
     let job = run.job.as_ref().and_then(|job| Job::restored(job).ok());
     let job = job.ok_or_else(|| unreadable(&run, "its job is not whole"))?;
     let templates = kept_templates(&run, &planned, &job);
-    let mut again = Again::new(&[], context, Some((job, templates)), None, &planned)
+    let mut again = Regrader::new(&[], context, Some((job, templates)), None, &planned)
         .ok_or_else(|| unreadable(&run, "it has no job"))?
         .judged_by(&asking.judge);
     let before = run.read(|_, _| {})?;
-    let earlier = Earlier::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
-    let rest = retyped(&context.typed, Instead::default());
+    let earlier = EarlierAnswers::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
+    let rest = rebuilt_command(&context.typed, CommandChanges::default());
     let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());

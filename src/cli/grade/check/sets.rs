@@ -84,7 +84,7 @@ fn group_files(
         let case = loaded.job.cases.first().cloned();
         let case = case.ok_or_else(|| CliError::Internal("a file has no case".to_owned()))?;
         let case = Arc::new(Case { id: conversation.name.clone(), user: User::Persona, ..(*case).clone() });
-        let how = how_it_judges(&loaded.job);
+        let how = judging_config(&loaded.job);
         match sets.iter_mut().find(|(known, _)| *known == how) {
             Some((_, (all, own))) => {
                 all.job.cases.push(case);
@@ -100,7 +100,7 @@ fn group_files(
 }
 
 /// The metrics and judges of a job.
-fn how_it_judges(job: &Job) -> Value {
+fn judging_config(job: &Job) -> Value {
     json!({ "metrics": job.metrics, "judge": job.judge, "weights": job.weights })
 }
 

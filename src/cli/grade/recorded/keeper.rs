@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::{Conversation, Held};
+use super::super::super::held::{Conversation, RecordedConversations};
 use super::super::super::jobs::Loaded;
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
@@ -29,8 +29,8 @@ use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::run;
 use crate::score::{Outcome, Scorecard};
 
-/// So many conversations are written at once.
-const AT_ONCE: usize = 64;
+/// How many conversations are written per batch.
+const BATCH: usize = 64;
 
 /// Why conversations could not be kept.
 pub(super) enum KeepError {
@@ -51,11 +51,11 @@ pub(super) struct Large<'a> {
     pub(super) ids: &'a [String],
 }
 
-/// So many of them.
-const CASES_AT_ONCE: usize = 100;
+/// How many cases are lowered per batch.
+const CASE_BATCH: usize = 100;
 
-/// Grades and keeps.
-pub(super) struct Keeper<'a> {
+/// Grades recorded conversations and keeps their records.
+pub(super) struct RecordedGrader<'a> {
     pub(super) kept: Kept,
     pub(super) args: &'a GradeArgs,
     pub(super) context: &'a Context,
@@ -82,12 +82,12 @@ pub(super) struct KeptJudge {
     pub(super) prices: BTreeMap<String, Price>,
 }
 
-impl Keeper<'_> {
+impl RecordedGrader<'_> {
     /// Keeps a whole run.
     pub(super) fn keep(
         &mut self,
         id: &str,
-        held: &Held,
+        held: &RecordedConversations,
         (trials, large): (&Trials, Option<&Large<'_>>),
     ) -> Result<(), KeepError> {
         let runtime = runtime().map_err(KeepError::Cli)?;
@@ -141,7 +141,7 @@ impl Keeper<'_> {
     /// Reads some cases at a time, and the conversations about them.
     fn keep_large(
         &mut self,
-        held: &Held,
+        held: &RecordedConversations,
         (trials, Large { large, ids }): (&Trials, &Large<'_>),
         (runtime, is_held): (&Runtime, &mut [bool]),
     ) -> Result<(), KeepError> {
@@ -153,11 +153,11 @@ impl Keeper<'_> {
         // Those about the first case, and about the set as a whole, were shown before.
         let of_first = cases_of(&self.loaded.file, (large, 0..1), self.args, self.context).map_err(KeepError::Cli)?;
         let mut shown: HashSet<String> = of_first.1.into_iter().collect();
-        for from in (0..ids.len()).step_by(CASES_AT_ONCE) {
+        for from in (0..ids.len()).step_by(CASE_BATCH) {
             if self.interrupt.is_cancelled() {
                 break;
             }
-            let some = from..(from + CASES_AT_ONCE).min(ids.len());
+            let some = from..(from + CASE_BATCH).min(ids.len());
             if !ids[some.clone()].iter().any(|id| of_case.contains_key(id.as_str())) {
                 continue;
             }
@@ -180,7 +180,7 @@ impl Keeper<'_> {
     /// Reads one conversation at a time; the cases are there.
     fn keep_all(
         &mut self,
-        held: &Held,
+        held: &RecordedConversations,
         trials: &Trials,
         (runtime, is_held): (&Runtime, &mut [bool]),
     ) -> Result<(), KeepError> {
@@ -195,14 +195,14 @@ impl Keeper<'_> {
             let (id, case) = (&trials.list[trial], cases[trials.list[trial].case.as_str()]);
             is_held[trial] = true;
             self.keep_one((id, None), case, conversation)?;
-            if number % AT_ONCE == AT_ONCE - 1 {
+            if number % BATCH == BATCH - 1 {
                 runtime.block_on(self.kept.journal().written())?;
             }
         }
         Ok(())
     }
 
-    fn provenance(&self, held: &Held, trials: &Trials) -> Provenance {
+    fn provenance(&self, held: &RecordedConversations, trials: &Trials) -> Provenance {
         const NAMED: usize = 2;
         let Loaded { file, job, selection, .. } = self.loaded;
         let more = held.files.len().saturating_sub(NAMED);

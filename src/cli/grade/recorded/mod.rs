@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::held::Held;
+use super::super::held::RecordedConversations;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
 use super::super::selection::{self, Selected};
@@ -35,7 +35,7 @@ pub(super) fn grade(
     files: &[OutputFile],
 ) -> Result<u8, CliError> {
     let (jobs, mut notes) = expected::load(dataset, args, context)?;
-    let held = Held::open(&args.recorded.actual, &args.runs_dir.runs_dir, context.redactor())?;
+    let held = RecordedConversations::open(&args.recorded.actual, &args.runs_dir.runs_dir, context.redactor())?;
     let matched = match_all(jobs, &held, &mut notes);
     let matched = select(args, matched, &mut notes)?;
     notes.extend(few(&held.warnings));
@@ -91,7 +91,7 @@ pub(super) fn note_unused(args: &RecordedArgs, printer: &Printer) {
 }
 
 /// Finds the case of each recording, and tells what has none.
-fn match_all(jobs: Vec<ExpectedJob>, held: &Held, notes: &mut Vec<String>) -> Vec<Matched> {
+fn match_all(jobs: Vec<ExpectedJob>, held: &RecordedConversations, notes: &mut Vec<String>) -> Vec<Matched> {
     let keys: Vec<_> = held.keys.iter().map(|held| held.key.clone()).collect();
     let is_only = jobs.len() == 1;
     let mut is_about_none = vec![true; keys.len()];

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::{GradeArgs, runs_dir_flag};
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::Held;
+use super::super::super::held::RecordedConversations;
 use super::super::super::jobs::Loaded;
 use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
@@ -53,7 +53,7 @@ pub(in super::super) struct RecordedRun {
 /// Grades a job's conversations, with the answers of a judge where one is asked, and keeps them as a run.
 pub(in super::super) fn keep(
     matched: Matched,
-    held: &Held,
+    held: &RecordedConversations,
     (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
     asking: Option<&Asking<'_>>,
 ) -> Result<RecordedRun, CliError> {

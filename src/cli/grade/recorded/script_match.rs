@@ -1,6 +1,6 @@
 //! Whether the user of a recording says what the user of its case says.
 
-use super::keeper::Keeper;
+use super::keeper::RecordedGrader;
 use crate::evidence::{Ending, Evidence, TrialId, Turn};
 use crate::grade;
 use crate::job::{Case, User};
@@ -24,7 +24,7 @@ enum ScriptMatch {
     Other(String),
 }
 
-impl Keeper<'_> {
+impl RecordedGrader<'_> {
     /// The outcome of a recording that is not to be graded by this case, because its user says other things.
     pub(super) fn outcome_by_script(&self, evidence: &Evidence, id: &TrialId, case: &Case) -> Option<Outcome> {
         let script = grade::script(&self.loaded.job, case);

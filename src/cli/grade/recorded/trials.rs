@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::super::held::Held;
+use super::super::super::held::RecordedConversations;
 use crate::evidence::{Condition, TrialId};
 use crate::job::{Case, Job};
 
@@ -23,7 +23,7 @@ impl Trials {
     /// A trial for each conversation, and one for each case that there is none of; of runs of eval-job's, where each model has all
     /// cases, one for each case and model. Several conversations of a case and a
     /// model are repeats.
-    pub(super) fn new(job: &Job, held: &Held, case_of: &[Option<usize>], ids: &[String]) -> Trials {
+    pub(super) fn new(job: &Job, held: &RecordedConversations, case_of: &[Option<usize>], ids: &[String]) -> Trials {
         let places: HashMap<&str, usize> =
             job.cases.iter().enumerate().map(|(place, case)| (case.id.as_str(), place)).collect();
         let mut models: Vec<String> = Vec::new();

@@ -21,7 +21,7 @@ pub(in crate::conversation::guard) struct KnownWord {
 
 /// A set of plain words.
 pub(in crate::conversation::guard) type Words = HashSet<String, BuildHasherDefault<WordHasher>>;
-pub(super) type Table<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
+pub(super) type WordTable<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
 
 /// Fowler-Noll-Vo: short words, all of them ours, are looked up for every word of a conversation.
 #[derive(Default)]
@@ -110,7 +110,7 @@ impl Phrases {
             for word in words.split_whitespace().map(plain).filter(|word| !SAYS_NOTHING.contains(&word.as_str())) {
                 let is_spaced = word.chars().all(|c| {
                     !matches!(
-                        Script::of(c),
+                        Script::from_char(c),
                         Script::Han | Script::Katakana | Script::Hiragana | Script::Thai | Script::Hangul
                     )
                 });

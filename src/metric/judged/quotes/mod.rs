@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Citations, EvidenceRule, JudgeItem, Support, Verdict};
+use super::{Citations, EvidenceRule, ItemVerdict, JudgeItem, Support};
 use crate::metric::MetricInput;
 use crate::metric::tasks::GOOD_ABOVE;
 use crate::prompt::{call_text, result_text};
@@ -100,11 +100,11 @@ impl Shown {
     pub(in crate::metric) fn problem_of(&self, name: &str, citations: &Citations, score: Score) -> Option<String> {
         let (reason, citations) = (String::new(), citations.clone());
         let decision = Ok(Some(score));
-        self.problem(&Verdict { id: name.to_owned(), found: None, reason, citations, label: None, decision }, None)
+        self.problem(&ItemVerdict { id: name.to_owned(), found: None, reason, citations, label: None, decision }, None)
     }
 
     /// The problem with the evidence of a verdict on an item, in a sentence; `None` where nothing is.
-    pub(super) fn problem(&self, verdict: &Verdict, item: Option<&JudgeItem>) -> Option<String> {
+    pub(super) fn problem(&self, verdict: &ItemVerdict, item: Option<&JudgeItem>) -> Option<String> {
         // Whether something applies is decided by what it says itself.
         let Ok(Some(score)) = verdict.decision else { return None };
         let id = visible(&verdict.id);
@@ -153,7 +153,7 @@ impl Shown {
     }
 
     /// Whether nothing that is absent can be the reason for this decision.
-    fn needs_quote(&self, verdict: &Verdict, score: Score) -> bool {
+    fn needs_quote(&self, verdict: &ItemVerdict, score: Score) -> bool {
         match self.rule {
             EvidenceRule::Any => false,
             EvidenceRule::TheReply | EvidenceRule::Retrieved => score == Score::ONE,
@@ -198,7 +198,7 @@ impl Shown {
         })
     }
 
-    fn problem_of_absence(&self, verdict: &Verdict, id: &str) -> Option<String> {
+    fn problem_of_absence(&self, verdict: &ItemVerdict, id: &str) -> Option<String> {
         let read: BTreeSet<u32> = verdict.citations.turns_read.iter().copied().collect();
         let unread: Vec<String> =
             self.turns.keys().filter(|turn| !read.contains(turn)).map(ToString::to_string).collect();

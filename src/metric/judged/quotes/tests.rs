@@ -4,8 +4,8 @@ use super::*;
 use crate::evidence::{Event, Turn};
 use crate::metric::input::Example;
 
-fn verdict(quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> Verdict {
-    Verdict {
+fn verdict(quotes: &[(Option<u32>, &str)], turns_read: &[u32]) -> ItemVerdict {
+    ItemVerdict {
         id: "1".to_owned(),
         found: None,
         reason: "so".to_owned(),
@@ -147,7 +147,7 @@ fn a_reply_is_as_good_as_another_by_its_own_words() {
     let shown = Shown::new(&example.input(), (EvidenceRule::TheReply, &[]), BTreeSet::new());
     assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
     assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
-    let no = Verdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };
+    let no = ItemVerdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };
     assert_eq!(shown.problem(&no, Some(&item)), None, "a no may rest on what is absent");
 }
 

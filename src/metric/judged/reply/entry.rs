@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::MAX_REASON;
-use crate::metric::judged::{Citations, DecisionError, JudgeItem, JudgeOptions, Scale, Support, Verdict};
+use crate::metric::judged::{Citations, DecisionError, ItemVerdict, JudgeItem, JudgeOptions, Scale, Support};
 use crate::text::visible;
 
 /// An entry of a reply that is no verdict: a sentence that can be sent back to the judge.
@@ -32,7 +32,7 @@ pub(super) fn read_verdict(
     number: usize,
     (scale, items): (Scale, &[JudgeItem]),
     options: &JudgeOptions,
-) -> Result<Verdict, VerdictEntryError> {
+) -> Result<ItemVerdict, VerdictEntryError> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let given = match entry.get("id") {
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -60,7 +60,7 @@ pub(super) fn read_verdict(
     let label = decision.as_str().filter(|_| scale == Scale::Support).and_then(Support::parse);
     let decision =
         scale.read(decision, options).map_err(|error| VerdictEntryError::Decision { id: visible(&id), error })?;
-    Ok(Verdict { id, found, reason, citations: Citations::from_entry(entry), label, decision: Ok(decision) })
+    Ok(ItemVerdict { id, found, reason, citations: Citations::from_entry(entry), label, decision: Ok(decision) })
 }
 
 /// A reason, no longer than what was asked for by far.

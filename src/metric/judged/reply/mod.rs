@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
-    Block, Citations, DecisionError, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support, UnknownVerdict, Verdict,
-    blocks, citations_schema,
+    Block, Citations, DecisionError, ItemVerdict, JudgeItem, JudgeOptions, MOST_PROBLEMS, Scale, Support,
+    UnknownVerdict, blocks, citations_schema,
 };
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
@@ -70,7 +70,7 @@ pub(super) fn read_verdicts(
     scale: Scale,
     items: &[JudgeItem],
     options: &JudgeOptions,
-) -> Result<(Vec<Verdict>, Vec<String>), ReplyError> {
+) -> Result<(Vec<ItemVerdict>, Vec<String>), ReplyError> {
     let reply: Value = match serde_json::from_str(raw.trim()) {
         Ok(reply) => reply,
         Err(error) => {
@@ -144,11 +144,11 @@ pub(super) fn problems_of(mut problems: Vec<String>) -> Vec<String> {
 }
 
 /// The verdicts of a judge that answers in blocks of lines, as ADK's and trpc-agent-go's prompts ask it to.
-fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> Vec<Verdict> {
+fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &JudgeOptions) -> Vec<ItemVerdict> {
     if scale == Scale::Ten || items.is_empty() {
         return Vec::new();
     }
-    let verdict = |item: &JudgeItem, reason: String, decision| Verdict {
+    let verdict = |item: &JudgeItem, reason: String, decision| ItemVerdict {
         id: item.id.clone(),
         found: None,
         reason,
@@ -164,7 +164,7 @@ fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &Ju
     if !blocks.iter().all(Block::is_whole) {
         return Vec::new();
     }
-    let mut verdicts: BTreeMap<usize, Verdict> = BTreeMap::new();
+    let mut verdicts: BTreeMap<usize, ItemVerdict> = BTreeMap::new();
     let are_all = blocks.len() == items.len();
     for (block, place) in blocks.into_iter().zip(0..) {
         let named = block.item(items.iter().map(|item| (item.id.as_str(), item.text.as_str())));

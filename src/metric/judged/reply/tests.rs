@@ -15,7 +15,7 @@ fn verdict(id: &str, decision: &str) -> Value {
     json!({"id": id, "reason": "so", "quotes": [{"turn": 1, "text": "Hello"}], "turnsRead": [], "verdict": decision})
 }
 
-fn read(verdicts: Vec<Value>) -> Result<Vec<Verdict>, ReplyError> {
+fn read(verdicts: Vec<Value>) -> Result<Vec<ItemVerdict>, ReplyError> {
     let raw = json!({ "verdicts": verdicts }).to_string();
     let (verdicts, problems) = read_verdicts(&raw, Scale::YesNo, &items(), &NATIVE)?;
     if problems.is_empty() { Ok(verdicts) } else { Err(ReplyError::InPart(problems)) }

@@ -11,7 +11,7 @@ use words::tokens;
 
 /// A date, a time, or both, as far as a text gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moment {
+pub struct PartialDateTime {
     year: Option<i64>,
     month: Option<u32>,
     day: Option<u32>,
@@ -28,14 +28,14 @@ pub struct Moment {
 /// A text that is longer is no date.
 const LONGEST: usize = 100;
 
-impl Moment {
+impl PartialDateTime {
     /// Reads a text; `None` where it is no date and no time.
-    pub fn parse(text: &str) -> Option<Moment> {
+    pub fn parse(text: &str) -> Option<PartialDateTime> {
         if text.len() > LONGEST {
             return None;
         }
         let tokens = tokens(&text.to_lowercase());
-        let mut reader = DateReader { tokens, moment: Moment::default(), numbers: Numbers::default() };
+        let mut reader = DateReader { tokens, moment: PartialDateTime::default(), numbers: Numbers::default() };
         let mut at = 0;
         while at < reader.tokens.len() {
             at = reader.take(at)? + 1;
@@ -45,13 +45,13 @@ impl Moment {
 
     /// Whether both are the same moment. What one of them leaves out, the other must leave out too; but a date without a time
     /// is its midnight.
-    pub fn is_same(&self, other: &Moment) -> bool {
-        let time = |it: &Moment| {
+    pub fn is_same(&self, other: &PartialDateTime) -> bool {
+        let time = |it: &PartialDateTime| {
             (f64::from(it.hour.unwrap_or(0) * 60 + it.minute.unwrap_or(0)) * 60.0 + it.second.unwrap_or(0.0))
                 - it.offset.unwrap_or(0) as f64
         };
-        let date = |it: &Moment| (it.year, it.month, it.day);
-        let weekday = |it: &Moment| it.weekday.filter(|_| it.day.is_none());
+        let date = |it: &PartialDateTime| (it.year, it.month, it.day);
+        let weekday = |it: &PartialDateTime| it.weekday.filter(|_| it.day.is_none());
         if self.offset.is_some() != other.offset.is_some() || weekday(self) != weekday(other) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Reads the tokens of a date one by one.
 
-use super::Moment;
+use super::PartialDateTime;
 use super::numbers::{Numbers, days_of};
 use super::words::{WEEKDAYS, afternoon, half, index_of, is_between, is_digits, month, unit};
 
@@ -9,7 +9,7 @@ const AROUND: i64 = 2025;
 
 pub(super) struct DateReader {
     pub(super) tokens: Vec<String>,
-    pub(super) moment: Moment,
+    pub(super) moment: PartialDateTime,
     pub(super) numbers: Numbers,
 }
 
@@ -225,7 +225,7 @@ impl DateReader {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Moment> {
+    pub(super) fn finish(mut self) -> Option<PartialDateTime> {
         let [year, month, day] = self.numbers.resolve()?;
         let moment = &mut self.moment;
         moment.year = match year {

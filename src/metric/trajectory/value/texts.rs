@@ -7,7 +7,7 @@ use crate::metric::json::{HIDDEN_DIGITS, is_beyond_64_bits};
 use crate::metric::measured::{Unusable, shown};
 use crate::metric::pattern::{self, PATTERN_HELP};
 use crate::metric::trajectory::compiled::{CompiledRule, Layers, STRICT};
-use crate::metric::trajectory::date::Moment;
+use crate::metric::trajectory::date::PartialDateTime;
 use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
 use crate::metric::trajectory::fuzzy::FuzzyPair;
 use crate::metric::trajectory::normal::{normalised, python_float};
@@ -126,7 +126,7 @@ impl ValueComparison<'_> {
         if let (Value::Object(wanted), Value::Object(made)) = (expected, actual) {
             return self.entries(CompiledRule::from_kind(RuleKind::Date), None, mode, wanted, made);
         }
-        match (Moment::parse(&text_of(expected)), Moment::parse(&text_of(actual))) {
+        match (PartialDateTime::parse(&text_of(expected)), PartialDateTime::parse(&text_of(actual))) {
             (Some(wanted), Some(made)) if wanted.is_same(&made) => true,
             (Some(_), Some(_)) => self.differs(Some(expected), Some(actual), Some("another date".to_owned())),
             (None, _) => {
@@ -155,7 +155,7 @@ impl ValueComparison<'_> {
             _ if whole.is_some() => whole,
             (Some(a), Some(b)) => Some((a - b).abs() <= 0.001),
             _ if !is_watsonx && equality::plain(&Mode { fold: true, ..*mode }, expected, actual) => Some(true),
-            _ => match (Moment::parse(&wanted), Moment::parse(&made)) {
+            _ => match (PartialDateTime::parse(&wanted), PartialDateTime::parse(&made)) {
                 (Some(a), Some(b)) => Some(a.is_same(&b)),
                 _ => None,
             },

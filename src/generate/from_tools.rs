@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::phrase::{label, what_it_does};
-use super::values::{Plausible, plausible};
-use super::{Goal, Situation};
+use super::phrase::{label, purpose};
+use super::values::{GeneratedValue, plausible};
+use super::{UserGoal, UserKnowledge};
 use crate::evidence::Condition;
 use crate::metric::trajectory::{ExpectedCall, Rule, RuleKind};
 use crate::tool_list::Tool;
@@ -21,13 +21,13 @@ const WISHES: [&str; 4] = [
 ];
 
 /// A goal for each tool, in their order: with what its arguments need known, in several ways, and with nothing known.
-pub fn goals_of_tools(tools: &[Tool]) -> Vec<Goal> {
+pub fn goals_of_tools(tools: &[Tool]) -> Vec<UserGoal> {
     tools.iter().map(goal).collect()
 }
 
-fn goal(tool: &Tool) -> Goal {
-    let wish = what_it_does(&tool.name, &tool.description);
-    let mut situations: Vec<Situation> = Vec::new();
+fn goal(tool: &Tool) -> UserGoal {
+    let wish = purpose(&tool.name, &tool.description);
+    let mut situations: Vec<UserKnowledge> = Vec::new();
     for variant in 0..MOST_VARIANTS {
         let known = knowing(tool, &wish, variant);
         if !situations.iter().any(|other| other.facts == known.facts) {
@@ -38,7 +38,7 @@ fn goal(tool: &Tool) -> Goal {
         let unknown = not_knowing(tool, &wish, &situations[0]);
         situations.insert(1, unknown);
     }
-    Goal {
+    UserGoal {
         name: tool.name.clone(),
         wishes: WISHES.iter().map(|text| text.replace("{}", &wish)).collect(),
         situations,
@@ -47,26 +47,26 @@ fn goal(tool: &Tool) -> Goal {
 }
 
 /// An argument of a tool with what the user knows of it.
-struct Given<'t> {
+struct ToolArgument<'t> {
     name: &'t str,
     schema: &'t Value,
     label: String,
-    plausible: Plausible,
+    plausible: GeneratedValue,
 }
 
 /// The arguments that a user knows in a variant: those that must be there, in every second one also the others.
-fn given(tool: &Tool, variant: usize) -> Vec<Given<'_>> {
+fn given(tool: &Tool, variant: usize) -> Vec<ToolArgument<'_>> {
     let is_given = |name: &&String| tool.required.contains(*name) || variant % 2 == 1;
     let arguments = tool.arguments.iter().filter(|(name, _)| is_given(name));
     let given = arguments.map(|(name, schema)| {
         let label = label(name, schema);
         let plausible = plausible((name, &label), schema, variant);
-        Given { name, schema, label, plausible }
+        ToolArgument { name, schema, label, plausible }
     });
     given.collect()
 }
 
-fn knowing(tool: &Tool, wish: &str, variant: usize) -> Situation {
+fn knowing(tool: &Tool, wish: &str, variant: usize) -> UserKnowledge {
     let given = given(tool, variant);
     let facts: Vec<String> = given.iter().flat_map(|it| facts(&it.label, &it.plausible.value)).collect();
     let details = match facts.is_empty() {
@@ -76,7 +76,7 @@ fn knowing(tool: &Tool, wish: &str, variant: usize) -> Situation {
     let args: Map<String, Value> = given.iter().map(|it| (it.name.to_owned(), it.plausible.value.clone())).collect();
     let rules = given.iter().filter_map(|it| Some((it.name.to_owned(), rule(it)?)));
     let call = ExpectedCall { rules: rules.collect(), ..ExpectedCall::new(&tool.name, Value::Object(args)) };
-    Situation {
+    UserKnowledge {
         outcome: format!(
             "The assistant did what was wanted ({wish}){details}. It told the user what came of it, and claimed nothing that it \
              had not done"
@@ -88,10 +88,10 @@ fn knowing(tool: &Tool, wish: &str, variant: usize) -> Situation {
 }
 
 /// The same user without what the tool needs.
-fn not_knowing(tool: &Tool, wish: &str, known: &Situation) -> Situation {
+fn not_knowing(tool: &Tool, wish: &str, known: &UserKnowledge) -> UserKnowledge {
     let needed = tool.required.iter().map(|name| label(name, tool.arguments.get(name).unwrap_or(&Value::Null)));
     let needed = needed.collect::<Vec<_>>().join(", ");
-    Situation {
+    UserKnowledge {
         outcome: format!(
             "The user can't say what is needed ({needed}). The assistant asked for it, or said that it can't {wish} without it; it \
              neither made it up nor claimed that it was done"
@@ -122,8 +122,8 @@ fn shown(value: &Value) -> String {
 }
 
 /// How an argument is compared; `None` where it must be the same.
-fn rule(given: &Given<'_>) -> Option<Rule> {
-    let Given { schema, plausible, .. } = given;
+fn rule(given: &ToolArgument<'_>) -> Option<Rule> {
+    let ToolArgument { schema, plausible, .. } = given;
     if plausible.is_placeholder {
         return Some(RuleKind::Ignore.into());
     }
