@@ -132,8 +132,12 @@ fn all_results<E>(
 fn write_tokens<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn ResultFolder) -> DocumentResult<E> {
     let at = runs.first().map(|run| run.overview.summary.started_at.format("%Y%m%d_%H%M%S").to_string());
     let name = at.unwrap_or_else(|| result_id(runs));
-    // Without a call there is no file.
-    if !runs.iter().flat_map(|run| &run.overview.spending).any(|row| row.calls > 0) {
+    // Where nothing was counted there is no file: recordings seldom tell tokens.
+    let has_counts = |run: &WrittenRun<'_, E>| {
+        let is_recorded = !run.overview.summary.provenance.recorded.is_empty();
+        run.overview.spending.iter().any(|row| row.calls > 0 && (row.usage.is_some() || !is_recorded))
+    };
+    if !runs.iter().any(has_counts) {
         return Ok(());
     }
     let mut text = Vec::new();
