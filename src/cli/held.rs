@@ -206,7 +206,7 @@ fn own_key(path: &Path, trial: &TrialRecord) -> RecordedConversationKey {
         file,
         line: 1,
     };
-    HeldKey { key, own: Some(trial.trial.clone()) }
+    RecordedConversationKey { key, own: Some(trial.trial.clone()) }
 }
 
 /// The trials of a journal or a record of our own; `None` where the file is something else.

@@ -219,7 +219,7 @@ impl Jobs<'_> {
 
     /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal, and in its
     /// recording.
-    async fn compare(&self, folder: &Path, keeper: &Keeper, cassette: &Cassette) -> Result<(), CliError> {
+    async fn compare(&self, folder: &Path, keeper: &RunSink, cassette: &Cassette) -> Result<(), CliError> {
         let (runs_dir, context) = (&self.args.runs.runs_dir, self.context);
         let mut stored = JournalFile::from_journal(folder, &keeper.journal);
         let provenance = stored.planned()?.summary.provenance;

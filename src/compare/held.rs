@@ -102,7 +102,7 @@ impl RunRules {
             keys.retain(|key, _| !MAY_DIFFER.contains(&key.as_str()));
         }
         let prompts = provenance.prompts.iter().map(|prompt| (prompt.name.clone(), prompt.digest.clone())).collect();
-        HeldBy {
+        RunRules {
             job,
             prompts,
             version: compatible(&provenance.tool_version),
@@ -152,7 +152,7 @@ impl RunRules {
             let [first, second] = [self, other].map(|it| it.endpoint.as_deref().unwrap_or("the provider's"));
             let what = "the address of persona and judge";
             let is_of_judging = self.is_judge_alone && other.is_judge_alone;
-            found.push(HeldDifference { is_of_judging, ..difference(what, first, second) });
+            found.push(RuleDifference { is_of_judging, ..difference(what, first, second) });
         }
         if self.job.is_null() != other.job.is_null() {
             let word = |job: &Value| if job.is_null() { "was not kept" } else { "was kept" };
@@ -174,10 +174,10 @@ impl RunRules {
         let cases: Vec<&String> = shared.into_iter().filter(differs).collect();
         let is_judged_apart =
             |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
-        for case in cases.iter().take(CASES) {
+        for case in cases.iter().take(MAX_CASES) {
             let parts = pair(case).map(|(one, other)| one.differing(other)).unwrap_or_default();
             let case_difference = difference(&format!("case {case} ({parts})"), "one text", "another");
-            found.push(HeldDifference { is_of_judging: is_judged_apart(case), ..case_difference });
+            found.push(RuleDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
         if let Some(more @ [_, ..]) = cases.get(MAX_CASES..) {
             let more_cases = difference(&format!("{} more cases", more.len()), "one text", "another");

@@ -21,7 +21,7 @@ use crate::score::UntilDecided;
 
 pub use baseline::{BesideBaseline, beside_baseline};
 pub use divergence::{Divergence, PairDivergence};
-pub use held::{HeldBy, HeldDifference};
+pub use held::{RuleDifference, RunRules};
 pub use judged::{ComparedScore, Relation, Subject};
 pub use needed::Needed;
 pub use scores::Scores;

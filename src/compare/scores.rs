@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::LeftOut;
+use super::Excluded;
 use super::judged::Subject;
 use crate::evidence::{Condition, TranscriptDigest, case_and_persona};
 use crate::record::TrialRecord;

@@ -238,7 +238,7 @@ fn a_judge_of_the_same_name_at_another_address_is_another_one() {
     let at = |endpoint: Option<&str>, persona: &str| {
         let (model_endpoint, persona_model) = (endpoint.map(str::to_owned), persona.to_owned());
         let provenance = Provenance { model_endpoint, persona_model, ..Provenance::default() };
-        HeldBy::new(&provenance, Some(&json!({})))
+        RunRules::new(&provenance, Some(&json!({})))
     };
     let [one, other] = ["http://one/v1", "http://other/v1"].map(|address| at(Some(address), "script"));
     let found = one.differences_from(&other);

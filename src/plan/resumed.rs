@@ -22,7 +22,7 @@ pub struct BegunTrial {
     pub restart: u32,
 }
 
-impl HeldTrials {
+impl ResumedTrials {
     /// Whether a trial was begun, or is over.
     pub(super) fn was_begun(&self, trial: &Trial) -> bool {
         let number = &trial.id.number;
@@ -30,7 +30,7 @@ impl HeldTrials {
     }
 
     /// The trial as it is still to be held; `None` for one that is over.
-    pub(super) fn left(&self, trial: Trial) -> Option<Trial> {
+    pub(super) fn remaining(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
             Some(BegunTrial { attempt, restart }) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{HeldTrials, Lane, Plan, Refusal};
+use super::{Lane, Plan, Refusal, ResumedTrials};
 
 /// The options of the command line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ pub(super) fn refusal(models: &[String], most: u32, cases: usize) -> Option<Refu
 impl Plan {
     /// The looks that are still to be taken of a run of which these trials were held; empty where the run has none. A look was
     /// taken where a trial of a later repetition was begun: it is not taken again, whatever is held again of what came before it.
-    pub fn looks_left(&self, held: &HeldTrials) -> Vec<u32> {
+    pub fn looks_left(&self, held: &ResumedTrials) -> Vec<u32> {
         let Some(until) = &self.until else { return Vec::new() };
         let begun = self.trials().filter(|trial| held.was_begun(trial)).map(|trial| trial.id.repeat).max();
         until.looks.iter().copied().filter(|look| begun.is_none_or(|begun| *look >= begun)).collect()
@@ -42,7 +42,7 @@ impl Plan {
     /// first round has all that is left before it, or all at once where there is none.
     pub fn rounds(
         &self,
-        held: HeldTrials,
+        held: ResumedTrials,
         looks: &[u32],
     ) -> impl Iterator<Item = Box<dyn Iterator<Item = Lane> + Send>> + Send + use<> {
         let looks = if looks.is_empty() { vec![u32::MAX] } else { looks.to_vec() };
@@ -51,7 +51,7 @@ impl Plan {
         looks.into_iter().map(move |look| {
             let (from, held) = (std::mem::replace(&mut before, look), Arc::clone(&held));
             let of_round = all.trials().filter(move |trial| trial.id.repeat > from && trial.id.repeat <= look);
-            let left = of_round.filter_map(move |trial| held.left(trial));
+            let left = of_round.filter_map(move |trial| held.remaining(trial));
             match share_state {
                 true => Box::new(std::iter::once(Lane::new(left))) as Box<dyn Iterator<Item = Lane> + Send>,
                 false => Box::new(left.map(|trial| Lane::new(std::iter::once(trial)))),

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Estimates, MeanFigure, RepeatedFigure, TrialGroup, TriesFigure, estimates, passes, repeated};
+use super::{AttemptsFigure, Estimates, MeanFigure, RepeatedFigure, TrialGroup, estimates, passes, repeated};
 use crate::evidence::{Condition, case_and_persona};
 use crate::score::{Component, mean_of, mean_of_conditions};
 use crate::statistics::{Cell, Estimate};
@@ -77,7 +77,7 @@ pub struct ConditionFigure {
     pub pass_rate: Option<Estimate>,
     /// pass@k and pass^k over its repetitions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tries: Vec<TriesFigure>,
+    pub tries: Vec<AttemptsFigure>,
     /// Each metric, and each task and assertion, over its repetitions; in the document of a run, and not in its summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<RepeatedFigure>,

@@ -194,7 +194,7 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         let ended = run.summary.repeats_ended;
         let is_decided = ended.is_some_and(|ended| ended.decision == Decision::Decided);
         let most = until.looks.last().copied().unwrap_or_default();
-        let state = if is_decided { GateState::Kept } else { GateState::Open };
+        let state = if is_decided { GateState::Kept } else { GateState::Undecided };
         let held = run.groups.iter().map(|group| group.ended).min().unwrap_or_default();
         lines.push(GateLine { model: None, rule: GateRule::Until(most, ended, held), state });
     }
@@ -206,7 +206,7 @@ fn min_validity(run: &Overview) -> Option<GateLine<'static>> {
     let (least, validity) = (run.summary.provenance.min_validity?, &run.validity);
     let state = match validity.rate() {
         None => GateState::NotBroken,
-        Some(rate) if rate.is_below(least) => GateState::Open,
+        Some(rate) if rate.is_below(least) => GateState::Undecided,
         Some(_) => GateState::Kept,
     };
     let rule = GateRule::MinValidity(least.get(), validity.held - validity.invalid, validity.held);

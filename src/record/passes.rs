@@ -70,17 +70,17 @@ pub(super) fn of_cases(cases: &[CaseGroups<'_>]) -> Option<Passes> {
         rate: rate(&shares(&groups))?,
         repeated: cases_of(&repeated, |_| true),
         flaky: cases_of(&repeated, |group| group.passed > 0 && group.passed < group.all),
-        tries: tries(&repeated),
+        tries: pass_rates(&repeated),
     })
 }
 
 /// The share of a group's repetitions that pass, and pass@k and pass^k over them; nothing of a single one.
-pub(super) fn of_group(group: &TrialGroup) -> (Option<Estimate>, Vec<TriesFigure>) {
+pub(super) fn of_group(group: &TrialGroup) -> (Option<Estimate>, Vec<AttemptsFigure>) {
     if group.decided < 2 {
         return (None, Vec::new());
     }
     let counted = [Counted { case: 0, all: group.decided, passed: group.passed }];
-    (rate(&shares(&counted)), tries(&counted))
+    (rate(&shares(&counted)), pass_rates(&counted))
 }
 
 /// How many cases have conversations of this kind.

@@ -129,7 +129,7 @@ fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> S
                 .map(|drop| format!("; {cases} can't rule out one of up to {}", two_decimals(drop)));
             format!("{difference}: no drop of more than {allowed} is seen{}", possible.unwrap_or_default())
         }
-        GateState::Open => format!("{difference}: {}", open_text(figure)),
+        GateState::Undecided => format!("{difference}: {}", open_text(figure)),
         GateState::Broken => difference,
     };
     format!("{words}{unshared}")

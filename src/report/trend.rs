@@ -10,7 +10,8 @@ use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
 use crate::trend::{
-    Change, Lost, Night, NightModel, NoNight, Pattern, Series, SuspectedFlake, Trend, WhyLeftOut, WhyNoNight,
+    ExclusionReason, FlakePattern, InvalidTrials, LevelChange, Night, NightModel, NoNight, Series, SuspectedFlake,
+    Trend, WhyNoNight,
 };
 
 /// The most rule differences that are listed.
@@ -50,9 +51,9 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
 fn no_nights_text(no_nights: &[NoNight]) -> Option<String> {
     let named = |is_one: &dyn Fn(&WhyNoNight) -> bool| -> Option<(usize, String)> {
         let runs: Vec<String> = no_nights.iter().filter(|it| is_one(&it.why)).map(|it| plain(&it.run)).collect();
-        let more = runs.len().saturating_sub(NAMED);
+        let more = runs.len().saturating_sub(MAX_LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown: Vec<&str> = runs.iter().rev().take(NAMED).map(String::as_str).collect();
+        let shown: Vec<&str> = runs.iter().rev().take(MAX_LISTED).map(String::as_str).collect();
         (!runs.is_empty()).then(|| (runs.len(), format!("{}{more}", shown.join(", "))))
     };
     let replays = named(&|why| matches!(why, WhyNoNight::Replay { .. }))

@@ -137,7 +137,7 @@ impl Nights {
     ///
     /// # Errors
     /// The errors of `held`.
-    pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<HeldBy, E>) -> Result<(), E> {
+    pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<RunRules, E>) -> Result<(), E> {
         if let Some(of) = run.replayed.clone() {
             self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Replay { of } });
             return Ok(());

@@ -8,7 +8,7 @@ use super::super::context::Context;
 use super::super::error::CliError;
 use super::read::ComparedRun;
 use crate::cassette::Cassette;
-use crate::compare::{BesideBaseline, HeldDifference, beside_baseline};
+use crate::compare::{BesideBaseline, RuleDifference, beside_baseline};
 use crate::record::{BaselineCheck, Provenance};
 use crate::score::{GateRules, Score};
 use crate::store::Store;
@@ -102,7 +102,7 @@ pub(in crate::cli) fn note_check(cassette: &Cassette, provenance: &Provenance, c
     cassette.run_tape().noted(NOTE, Some(recorded));
 }
 
-fn held_apart(differences: &[HeldDifference]) -> String {
+fn held_apart(differences: &[RuleDifference]) -> String {
     let named: Vec<String> =
         differences.iter().take(MAX_LISTED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
     let more = differences.len().saturating_sub(MAX_LISTED);

@@ -18,7 +18,7 @@ use crate::trend::{FlakeKey, Nights, Scope, Sources};
 const SHOWN: usize = 20;
 
 /// Of so many cases that flip conversations are read.
-const READ: usize = 50;
+const MAX_CASES_READ: usize = 50;
 
 /// Why there is no trend.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     // Data is not for a screen: all of it, unless it is asked for less.
     let shown = args.last.unwrap_or(if args.json { usize::MAX } else { SHOWN });
     let read = args.last.unwrap_or(SHOWN);
-    let (mut known, mut jobs) = (read::Known::default(), read::Jobs::default());
+    let (mut known, mut jobs) = (read::RunInventory::default(), read::Jobs::default());
     for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
             nights.add(&run.figures, || jobs.held_by(&run, context))?;

@@ -63,7 +63,7 @@ pub(super) fn lower_case(
     match &case.user {
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.expects_by_turn();
-            let of_case = OfCase { options, expects_none, has_reference: case.expected_runner };
+            let of_case = CaseDefaults { options, expects_none, has_reference: case.expected_runner };
             let is_only = lines.len() == 1;
             let lower = |(number, line): (usize, &UserLine)| {
                 // Before the only turn they are the beginning of the conversation.

@@ -10,7 +10,7 @@ const TOP: f64 = 10.0;
 
 /// The alternatives of the last `"score"` of a JSON reply, by its tokens: whole numbers from 0 to 10, each with its probability.
 /// None where the score is not one token (10 may be two), the model tells no alternatives, or it could have meant 1 or 10.
-pub fn score_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
+pub fn score_alternatives(tokens: &[ReplyToken]) -> Vec<ScoreAlternative> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let Some(digits) = score_at(&text) else { return Vec::new() };
     let mut end = 0;
@@ -47,7 +47,7 @@ pub fn score_alternatives(tokens: &[Token]) -> Vec<ScoreAlternative> {
 }
 
 /// The probability that a 0 stands here, among the alternatives that are known; `None` where none are.
-fn zero_share(token: &Token) -> Option<f64> {
+fn zero_share(token: &ReplyToken) -> Option<f64> {
     let sum = |is_one: &dyn Fn(&str) -> bool| -> f64 {
         token.alternatives.iter().filter(|(text, _)| is_one(text)).map(|(_, logprob)| logprob.exp()).sum()
     };
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_ten_in_two_tokens_is_no_one() {
-        let rounded = |tokens: &[Token]| -> Vec<(f64, i64)> {
+        let rounded = |tokens: &[ReplyToken]| -> Vec<(f64, i64)> {
             let found = score_alternatives(&reply(tokens));
             found.iter().map(|it| (it.score, (it.probability * 1000.0).round() as i64)).collect()
         };

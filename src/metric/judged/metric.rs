@@ -27,7 +27,7 @@ pub(in crate::metric) struct JudgedMetric<M> {
 impl<M: JudgeMeasure> JudgedMetric<M> {
     /// The evidence that the judge was shown with a question about these items.
     pub(super) fn shown(&self, input: &MetricInput<'_>, items: &[JudgeItem]) -> Shown {
-        let (items, options) = (view_items(items), self.measure.shown(input));
+        let (items, options) = (view_items(items), self.measure.template_options(input));
         let cut = self.view(input, &items, &options).cut_turns();
         let shown = Shown::new(input, (self.measure.evidence(), self.measure.retrieving_tools()), cut);
         if self.measure.by_message() { shown.by_message(input) } else { shown }
@@ -141,7 +141,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         if items.is_empty() && !is_found {
             return Ok(Vec::new());
         }
-        let options = self.measure.shown(input);
+        let options = self.measure.template_options(input);
         let view = view_items(&items);
         let rendered = templates.question(M::TEMPLATE, &self.view(input, &view, &options))?;
         let schema = ReplySchema {

@@ -30,7 +30,7 @@ pub(super) use metric::JudgedMetric;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub(super) use quotes::{Shown, is_quoted_from};
 pub(super) use samples::{SPREAD, few, reasons, spread};
-pub use scale::{DecisionError, Scale, Support, Verdict, VerdictError};
+pub use scale::{DecisionError, ItemVerdict, Scale, Support, VerdictError};
 pub(super) use stood_before::stood_before;
 pub use units::{units, windows};
 

@@ -20,14 +20,14 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let options = self.measure.judging();
         let shown = options.needs_evidence().then(|| self.shown(input, &items));
-        let check = |verdict: Verdict| {
+        let check = |verdict: ItemVerdict| {
             let Some(shown) = &shown else { return verdict };
             if let Some(problem) = shown.problem(&verdict, item_of(&verdict, &items)) {
-                return Verdict { decision: Err(VerdictError::Evidence(problem)), ..verdict };
+                return ItemVerdict { decision: Err(VerdictError::Evidence(problem)), ..verdict };
             }
             let score = verdict.decision.clone().ok().flatten().filter(|_| self.measure.is_about_agent());
             let mark = score.map_or("", |score| shown.mark(&verdict.citations, score));
-            Verdict { reason: verdict.reason + mark, ..verdict }
+            ItemVerdict { reason: verdict.reason + mark, ..verdict }
         };
         let read = |raw: &str, alternatives: &[ScoreAlternative]| -> Result<Vec<ItemVerdict>, ReplyError> {
             let (verdicts, _) = read_verdicts(raw, self.measure.scale(), &items, options)?;

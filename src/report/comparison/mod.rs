@@ -180,7 +180,7 @@ pub(super) fn beside_text(score: &ComparedScore, rules: ComparisonRules) -> Stri
         Relation::Same => format!(
             "; two one-sided tests show less than {} apart (p {})",
             rules.min_effect,
-            chance(score.equivalence_p)
+            p_value_text(score.equivalence_p)
         ),
         _ => String::new(),
     };
@@ -190,7 +190,9 @@ pub(super) fn beside_text(score: &ComparedScore, rules: ComparisonRules) -> Stri
 /// The chances of such a difference where there is none; nothing where no pair differs.
 fn chances_text(score: &ComparedScore) -> String {
     match score.over {
-        Some(_) => format!(", p {} (flip of signs {})", chance(score.adjusted_p), chance(score.sign_flip_p)),
+        Some(_) => {
+            format!(", p {} (flip of signs {})", p_value_text(score.adjusted_p), p_value_text(score.sign_flip_p))
+        }
         None => String::new(),
     }
 }

@@ -104,7 +104,7 @@ fn why(made: &PartResult, holds: bool, run: &Run<'_>) -> String {
 }
 
 /// The interval of a part's mean over its repetitions.
-fn interval(made: &Made) -> String {
+fn interval(made: &PartResult) -> String {
     let text = |it: Interval| format!(" ({} to {})", two_decimals(it.low), two_decimals(it.high));
     made.tally.interval().map(text).unwrap_or_default()
 }

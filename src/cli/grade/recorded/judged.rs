@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::super::again::Again;
-use super::super::asking::{Asking, JudgeAnswers};
+use super::super::again::Regrader;
+use super::super::asking::{JudgeAnswers, JudgeSession};
 use super::super::rest;
-use super::keeper::{KeepError, Keeper};
+use super::keeper::{KeepError, RecordedGrader};
 use crate::evidence::AskedQuestion;
 use crate::record::{Entry, TrialRecord};
 use crate::run::AskingStopped;
@@ -15,12 +15,16 @@ use crate::store::folder::JournalFile;
 use super::super::super::error::CliError;
 
 /// Asks about the conversations that wait for a judge, and ends their run. What can't be asked is graded without.
-pub(super) fn ask_judge(keeper: &mut Keeper<'_>, folder: &Path, asking: &Asking<'_>) -> Result<(), KeepError> {
+pub(super) fn ask_judge(
+    keeper: &mut RecordedGrader<'_>,
+    folder: &Path,
+    asking: &JudgeSession<'_>,
+) -> Result<(), KeepError> {
     let run = JournalFile::from_journal(folder, keeper.kept.journal());
     let mut run = run.with_redactor(keeper.context.redactor().clone());
     let before = run.read(|_, _| {}).map_err(|error| KeepError::Cli(error.into()))?;
     let own = (keeper.loaded.job.clone(), Some(keeper.loaded.templates.clone()));
-    let again = Again::new(&keeper.args.weights, keeper.context, Some(own), None, &before);
+    let again = Regrader::new(&keeper.args.weights, keeper.context, Some(own), None, &before);
     let again = again.ok_or_else(|| KeepError::Cli(CliError::Internal("a job was lost".to_owned())))?;
     let mut again = again.judged_by(&asking.judge);
     let mut failure = None;
@@ -53,14 +57,14 @@ pub(super) fn ask_judge(keeper: &mut Keeper<'_>, folder: &Path, asking: &Asking<
 }
 
 /// A trial as it is graded where no judge was asked.
-fn without_judge(keeper: &Keeper<'_>, again: &Again<'_>, trial: TrialRecord) -> TrialRecord {
+fn without_judge(keeper: &RecordedGrader<'_>, again: &Regrader<'_>, trial: TrialRecord) -> TrialRecord {
     let case = again.case_of(&trial);
     let scorecard = case.zip(trial.evidence.as_ref()).map(|(case, evidence)| keeper.unjudged(&case, evidence));
     TrialRecord { scorecard, ..trial }
 }
 
 /// Keeps what a judge said of a trial, and how the trial came out.
-fn keep(keeper: &mut Keeper<'_>, record: TrialRecord) -> Result<(), KeepError> {
+fn keep(keeper: &mut RecordedGrader<'_>, record: TrialRecord) -> Result<(), KeepError> {
     let TrialRecord { trial, calls, questions, judgements, outcome, scorecard, .. } = record;
     let trial = trial.number;
     for call in calls {

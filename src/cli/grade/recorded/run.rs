@@ -16,9 +16,9 @@ use super::super::super::printer::Printer;
 use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
 use super::super::super::team;
-use super::super::asking::Asking;
+use super::super::asking::JudgeSession;
 use super::judged::ask_judge;
-use super::keeper::{KeepError, Keeper, KeptJudge, Large};
+use super::keeper::{KeepError, KeptJudge, Large, RecordedGrader};
 use super::kept::Kept;
 use super::trials::Trials;
 use crate::dataset::LargeDataset;
@@ -55,7 +55,7 @@ pub(in super::super) fn keep(
     matched: Matched,
     held: &RecordedConversations,
     (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
-    asking: Option<&Asking<'_>>,
+    asking: Option<&JudgeSession<'_>>,
 ) -> Result<RecordedRun, CliError> {
     let Matched { mut loaded, case_of, ids, large } = matched;
     if large.is_some() && !held.is_of_files() {
@@ -92,7 +92,7 @@ pub(in super::super) fn keep(
     let kept = Kept::new(journal);
     let waiting = BTreeMap::new();
     let mut keeper =
-        Keeper { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt, judge, waiting };
+        RecordedGrader { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt, judge, waiting };
     let places = large.map(|large| Large { large, ids: &ids });
     let kept = keeper.keep(&id, held, (&trials, places.as_ref())).and_then(|()| match asking {
         Some(asking) => ask_judge(&mut keeper, &folder, asking),
