@@ -56,14 +56,21 @@ fn older_messages(attributes: &Map<String, Value>) -> Vec<Spoken> {
     messages
 }
 
+/// The entries of a message by their names, and its tool calls by their numbers.
+#[derive(Default)]
+struct NumberedMessage {
+    entries: Map<String, Value>,
+    calls: BTreeMap<usize, Map<String, Value>>,
+}
+
 /// `gen_ai.prompt.0.role`, `gen_ai.prompt.0.content`, `gen_ai.prompt.0.tool_calls.0.name` as messages.
 fn numbered_messages(attributes: &Map<String, Value>, key: &str) -> Vec<Value> {
-    let mut messages: BTreeMap<usize, (Map<String, Value>, BTreeMap<usize, Map<String, Value>>)> = BTreeMap::new();
+    let mut messages: BTreeMap<usize, NumberedMessage> = BTreeMap::new();
     for (name, value) in attributes {
         let Some(rest) = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) else { continue };
         let mut path = rest.split('.');
         let Some(message) = path.next().and_then(|number| number.parse().ok()) else { continue };
-        let (entries, calls) = messages.entry(message).or_default();
+        let NumberedMessage { entries, calls } = messages.entry(message).or_default();
         match (path.next(), path.next().and_then(|number| number.parse().ok()), path.next()) {
             (Some("tool_calls"), Some(call), Some(part)) => {
                 calls.entry(call).or_default().insert(part.to_owned(), value.clone());
@@ -72,7 +79,7 @@ fn numbered_messages(attributes: &Map<String, Value>, key: &str) -> Vec<Value> {
             _ => {}
         }
     }
-    let whole = |(mut message, calls): (Map<String, Value>, BTreeMap<usize, Map<String, Value>>)| {
+    let whole = |NumberedMessage { entries: mut message, calls }: NumberedMessage| {
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), calls.into_values().map(Value::Object).collect());
         }
