@@ -68,10 +68,14 @@ fn a_run_whose_journal_was_changed_since_has_not_passed() {
     assert!(typed(folder, "list").1.contains(" no gate "));
     // A line is taken out, the end is cut off, all of it is.
     let lines: Vec<&str> = journal.split_inclusive('\n').collect();
-    for changed in [[&lines[..2], &lines[3..]].concat().concat(), lines[..lines.len() - 2].concat()] {
+    let changes = [
+        ([&lines[..2], &lines[3..]].concat().concat(), " incomplete "),
+        (lines[..lines.len() - 2].concat(), " cut off "),
+    ];
+    for (changed, state) in changes {
         fs::write(run.join("journal.ndjson"), changed).unwrap();
         let (_, listed) = typed(folder, "list");
-        assert!(listed.contains(" incomplete "), "{listed}");
+        assert!(listed.contains(state), "{listed}");
         let (status, told) = typed(folder, "baseline set main");
         assert!(status == Some(0) && told.contains("is incomplete"), "{told}");
         assert!(told.contains("note: line ") || told.contains("note: the journal ends with line"), "{told}");

@@ -57,7 +57,7 @@ fn other_weights_need_nobody_and_what_the_conversations_were_held_by_is_refused(
     let other = desk.night("--model main");
     refused(
         &format!("compare {old} {other} --bridge"),
-        "maxTurns: 20 and 7 case c2: one text and another try: hold both",
+        "maxTurns: 20 and 7 case c2 (script): one text and another try: hold both",
     );
     let (_, told) = desk.typed(&format!("compare {old} {other} --bridge"));
     assert!(!told.contains("weights.timing"), "what a bridge would mend is not in the way: {told}");

@@ -123,7 +123,7 @@ fn without_time(value: Value) -> Value {
             if is_run(&left) {
                 left.remove("id");
                 let replayed = left.get_mut("provenance").and_then(Value::as_object_mut);
-                replayed.into_iter().for_each(|provenance| drop(provenance.remove("replayed")));
+                replayed.into_iter().for_each(|provenance| drop(provenance.shift_remove("replayed")));
             }
             Value::Object(left)
         }

@@ -116,7 +116,7 @@ fn runs_that_say_nothing_of_each_other_are_refused_with_the_reason() {
     );
     refused(
         &format!("compare {first} {other}"),
-        "\n  maxTurns: 20 and 7\n  case c2: one text and another\n  try: hold both",
+        "\n  maxTurns: 20 and 7\n  case c2 (script): one text and another\n  try: hold both",
     );
     // Where it is, what passes and how it is called may differ, and more cases may be there.
     desk.write("job.yml", &desk.job(5).replace("name: Worth", "name: Other\ngate: {minScore: 0.1}\ntags: [nightly]"));
