@@ -1,5 +1,7 @@
 //! `eval-job list`
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 
 use super::args::ListArgs;
@@ -19,7 +21,7 @@ const AT_ONCE: usize = 200;
 
 /// Shows the runs that are kept, oldest first.
 pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    let folder = RunsFolder::at(&args.runs.runs_dir);
+    let unended = UnendedRuns::new(RunsFolder::at(&args.runs.runs_dir));
     let runs = IndexedRuns::new(RunsFolder::at(&args.runs.runs_dir));
     let mut elsewhere = team::elsewhere(&args.runs.runs_dir, context, printer)?.into_iter().peekable();
     let here: Box<dyn Iterator<Item = Result<ListedRun, StoreError>>> = match runs.runs() {
@@ -44,10 +46,10 @@ pub(super) fn list(args: &ListArgs, context: &Context, printer: &Printer) -> Res
         };
         match args.json {
             true => {
-                lines += &format!("{}{}", if count == 0 { "[\n" } else { ",\n" }, json(&run, state(&run, &folder))?)
+                lines += &format!("{}{}", if count == 0 { "[\n" } else { ",\n" }, json(&run, unended.state_of(&run))?)
             }
             false => {
-                let label = state(&run, &folder).label().unwrap_or(run.verdict_label());
+                let label = unended.state_of(&run).label().unwrap_or(run.verdict_label());
                 lines += &format!("{}\n", report::listing_as(&run, label, context.stdout_ink, context.width));
             }
         }
@@ -87,15 +89,29 @@ impl RunState {
     }
 }
 
-/// Whether a run has ended; one that is kept elsewhere has.
-fn state(run: &ListedRun, runs: &RunsFolder) -> RunState {
-    if run.finished_at.is_some() {
-        return RunState::Ended;
+/// Finds the folders of runs without an end: the names are read once, and only where there is such a run.
+struct UnendedRuns {
+    runs: RunsFolder,
+    names: OnceCell<Vec<String>>,
+}
+
+impl UnendedRuns {
+    fn new(runs: RunsFolder) -> UnendedRuns {
+        UnendedRuns { runs, names: OnceCell::new() }
     }
-    match runs.open(Some(&run.id)) {
-        Ok(journal) if journal.is_being_written() => RunState::Running,
-        Ok(_) => RunState::CutOff,
-        Err(_) => RunState::Ended,
+
+    /// Whether a run has ended; one that is kept elsewhere has.
+    fn state_of(&self, run: &ListedRun) -> RunState {
+        if run.finished_at.is_some() {
+            return RunState::Ended;
+        }
+        let end = format!("-{}", run.id);
+        let names = self.names.get_or_init(|| self.runs.names().unwrap_or_default());
+        match names.iter().find(|name| name.ends_with(&end)) {
+            Some(name) if self.runs.is_being_written(name) => RunState::Running,
+            Some(_) => RunState::CutOff,
+            None => RunState::Ended,
+        }
     }
 }
 

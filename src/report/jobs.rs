@@ -39,8 +39,8 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
     let counts = verdict_counts(summaries).into_iter().map(|(paint, text)| paint(screen.ink, &text));
     let not_run = (not_run > 0).then(|| screen.ink.unsure(&format!("{} not run", count(not_run, "job"))));
     let counts: Vec<String> = counts.chain(not_run).collect();
-    page += &format!("{}\n", counts.join(", "));
     over_jobs(runs.iter().map(|(run, _)| *run)).into_iter().for_each(|line| page += &format!("{line}\n"));
+    page += &format!("{}\n", counts.join(", "));
     page
 }
 

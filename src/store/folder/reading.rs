@@ -244,9 +244,14 @@ impl JournalFile {
 impl JournalFile {
     /// Whether another process holds the journal, as one does that writes it.
     pub fn is_being_written(&self) -> bool {
-        let file = std::fs::File::open(&self.path);
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
+        is_locked(&self.path)
     }
+}
+
+/// Whether another process holds a lock on a journal.
+pub(super) fn is_locked(journal: &std::path::Path) -> bool {
+    let file = std::fs::File::open(journal);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
 }
 
 impl StoredRun for JournalFile {

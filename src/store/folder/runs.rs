@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 
 use super::entries::first_line;
+use super::reading::is_locked;
 use super::{Journal, JournalFile, StoreError, history, private, summary};
 use crate::record::{ListedRun, RunFigures};
 use crate::store::Store;
@@ -117,6 +118,11 @@ impl RunsFolder {
         }
         let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
         if names.is_empty() { Err(none()) } else { Ok(names) }
+    }
+
+    /// Whether another process writes the run in the folder of this name.
+    pub fn is_being_written(&self, name: &str) -> bool {
+        is_locked(&self.path.join(name).join(JOURNAL))
     }
 
     /// When a run began, to the nanosecond.
