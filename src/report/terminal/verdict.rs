@@ -159,7 +159,9 @@ fn decisive(overview: &Overview) -> Option<String> {
     // What a vacuous assertion comes to has words of its own.
     let is_vacuous = |line: &GateLine<'_>| matches!(line.rule, GateRule::Vacuous(..));
     let of = |state: GateState| lines.iter().find(move |line| line.state == state && !is_vacuous(line));
-    let line = of(GateState::Broken).or_else(|| of(GateState::Undecided))?;
+    let is_failed_by_it = lines.iter().any(|line| is_vacuous(line) && line.state == GateState::Broken);
+    let open = || of(GateState::Undecided).filter(|_| !is_failed_by_it);
+    let line = of(GateState::Broken).or_else(open)?;
     Some(line_text(line, overview.summary.figures.len() == 1))
 }
 
