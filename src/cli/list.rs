@@ -106,7 +106,7 @@ impl UnendedRuns {
             return RunState::Ended;
         }
         let end = format!("-{}", run.id);
-        let names = self.names.get_or_init(|| self.runs.names().unwrap_or_default());
+        let names = self.names.get_or_init(|| self.runs.folder_names());
         match names.iter().find(|name| name.ends_with(&end)) {
             Some(name) if self.runs.is_being_written(name) => RunState::Running,
             Some(_) => RunState::CutOff,

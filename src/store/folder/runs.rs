@@ -120,6 +120,12 @@ impl RunsFolder {
         if names.is_empty() { Err(none()) } else { Ok(names) }
     }
 
+    /// The names of all folders, in no order; none where they can't be read.
+    pub fn folder_names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().filter_map(Result::ok);
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
     /// Whether another process writes the run in the folder of this name.
     pub fn is_being_written(&self, name: &str) -> bool {
         is_locked(&self.path.join(name).join(JOURNAL))
