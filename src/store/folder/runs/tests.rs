@@ -1,0 +1,153 @@
+use super::*;
+use crate::record::{Entry, FORMAT_VERSION};
+use crate::store::StoredRun;
+
+#[test]
+fn a_name_from_anywhere_makes_a_harmless_folder() {
+    assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+    assert_eq!(slug("Reminders & contacts"), "reminders-contacts");
+    assert_eq!(slug("提醒"), "job");
+    assert_eq!(slug(&"x".repeat(500)).len(), 40);
+}
+
+#[test]
+fn two_runs_of_one_second_get_a_folder_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let at = DateTime::UNIX_EPOCH;
+    let first = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
+    let second = runs.create("job", at, &mut fastrand::Rng::with_seed(1)).unwrap();
+    assert_ne!(first.folder, second.folder);
+    assert_eq!(runs.names().unwrap().len(), 2);
+    assert_eq!(runs.find(Some(&first.id)).unwrap(), first.folder);
+    assert!(matches!(runs.find(Some("19700101")), Err(StoreError::Ambiguous { .. })));
+    assert!(matches!(runs.find(Some("nope")), Err(StoreError::NoSuchRun { .. })));
+}
+
+#[test]
+fn the_newest_run_of_a_second_is_the_one_that_was_written_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let mut rng = fastrand::Rng::with_seed(1);
+    for (job, age) in [("zebra", 2), ("ape", 1)] {
+        let run = runs.create(job, DateTime::UNIX_EPOCH, &mut rng).unwrap();
+        let journal = fs::File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
+        journal.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(10 - age)).unwrap();
+    }
+    let newest = runs.find(None).unwrap();
+    assert!(newest.to_string_lossy().contains("-ape-"), "{newest:?}");
+    assert!(runs.names().unwrap()[0].contains("-zebra-"));
+}
+
+#[test]
+fn runs_that_the_file_system_gives_one_time_are_in_the_order_in_which_they_began() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let mut rng = fastrand::Rng::with_seed(1);
+    for (millis, job) in ["zebra", "ape", "marten"].into_iter().enumerate() {
+        let at = DateTime::UNIX_EPOCH + chrono::TimeDelta::milliseconds(millis as i64);
+        let run = runs.create(job, at, &mut rng).unwrap();
+        let mut started = entries(&run.id, false).remove(0);
+        if let Entry::RunStarted { at: started_at, .. } = &mut started {
+            *started_at = at;
+        }
+        run.journal.append(&started).unwrap();
+        drop(run.journal);
+        let journal = File::options().append(true).open(run.folder.join(JOURNAL)).unwrap();
+        journal.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+    let names = runs.names().unwrap();
+    let jobs: Vec<&str> = names.iter().filter_map(|name| name.split('-').nth(2)).collect();
+    assert_eq!(jobs, ["zebra", "ape", "marten"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_is_the_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+    let entry = Entry::RunStarted {
+        version: FORMAT_VERSION,
+        id: run.id.clone(),
+        at: DateTime::UNIX_EPOCH,
+        provenance: Box::default(),
+        job: None,
+        templates: Default::default(),
+        trials: Vec::new(),
+    };
+    run.journal.append(&entry).unwrap();
+    drop(run.journal);
+    let mut stored = runs.open(None).unwrap();
+    let summary = stored.read(|_, _| ()).unwrap().summary;
+    stored.write_summary(&summary).unwrap();
+    assert_eq!(runs.runs().unwrap().next().unwrap().unwrap(), ListedRun::from(&summary));
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&run.folder), 0o700);
+    assert_eq!(mode(&run.folder.join(JOURNAL)), 0o600);
+    assert_eq!(mode(&run.folder.join("summary.json")), 0o600);
+}
+
+/// The entries of a run about one conversation that never began.
+fn entries(id: &str, is_ended: bool) -> Vec<Entry> {
+    let provenance = serde_json::from_str(r#"{"job": "Travel desk", "models": ["m"]}"#).unwrap();
+    let started = Entry::RunStarted {
+        version: FORMAT_VERSION,
+        id: id.to_owned(),
+        at: DateTime::UNIX_EPOCH,
+        provenance,
+        job: None,
+        templates: Default::default(),
+        trials: vec![
+            crate::record::TrialRecord::planned(
+                serde_json::from_str(
+                    r#"{"number": 1, "case": "c", "model": "m", "condition": "withFacts", "repeat": 1}"#,
+                )
+                .unwrap(),
+            )
+            .trial,
+        ],
+    };
+    let finished = Entry::RunFinished { at: DateTime::UNIX_EPOCH, interrupted: false };
+    std::iter::once(started).chain(is_ended.then_some(finished)).collect()
+}
+
+#[test]
+fn a_run_without_a_summary_is_listed_by_its_first_line_and_one_that_ended_is_added_up_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let mut rng = fastrand::Rng::with_seed(1);
+    for is_ended in [false, true] {
+        let run = runs.create("job", DateTime::UNIX_EPOCH, &mut rng).unwrap();
+        for entry in entries(&run.id, is_ended) {
+            run.journal.append(&entry).unwrap();
+        }
+        drop(run.journal);
+        let summary = run.folder.join("summary.json");
+        for _ in 0..2 {
+            let listed = runs.runs().unwrap().map(Result::unwrap).find(|it| it.id == run.id).unwrap();
+            assert_eq!((listed.provenance.job.as_str(), listed.finished_at.is_some()), ("Travel desk", is_ended));
+            assert_eq!(listed.figures.len(), usize::from(is_ended));
+            assert_eq!(summary.exists(), is_ended);
+        }
+        if is_ended {
+            let opened = runs.open(Some(&run.id)).unwrap().read(|_, _| ()).unwrap().summary;
+            assert_eq!(runs.runs().unwrap().last().unwrap().unwrap().verdict, opened.verdict);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_never_began_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    assert!(matches!(runs.find(None), Err(StoreError::NoRuns { .. })));
+    let run = runs.create("job", DateTime::UNIX_EPOCH, &mut fastrand::Rng::with_seed(1)).unwrap();
+    let read = |id: &str| runs.open(Some(id)).unwrap().read(|_, _| ()).unwrap_err();
+    assert!(matches!(read(&run.id), StoreError::JustBegun(_)), "somebody holds its journal");
+    let id = run.id.clone();
+    drop(run);
+    let error = read(&id).to_string();
+    assert!(error.contains("cut off before it began"), "{error}");
+}
