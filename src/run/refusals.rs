@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::llm::{LlmError, LlmErrorKind};
 use crate::record::Asker;
 
-/// After so many requests that were refused for good, and none that was answered, no further conversation begins.
-const MANY: u32 = 3;
+/// How many requests of one role may be refused for good, with none answered, before no further conversation begins.
+const MAX_REFUSALS: u32 = 3;
 
 /// The requests to persona and judge that were refused for their key, address or model, as long as none was answered.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct RoleRefusals {
 
 impl RoleRefusals {
     fn is_all(&self) -> bool {
-        !self.was_answered && self.refused >= MANY
+        !self.was_answered && self.refused >= MAX_REFUSALS
     }
 }
 
