@@ -5,9 +5,13 @@
 /// Case, `_` and `-` do not count. Near is one slip (Damerau-Levenshtein) for every three letters, or the start of the
 /// candidate from four letters on, so that nonsense gets no suggestion.
 pub(super) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(text, &mut candidates.into_iter())
+}
+
+/// The same for any iterator, so that it is compiled once.
+fn nearest_of<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let text = plain(text);
     candidates
-        .into_iter()
         .filter_map(|candidate| {
             let other = plain(candidate);
             let slips = strsim::damerau_levenshtein(&text, &other);

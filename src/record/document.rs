@@ -147,7 +147,9 @@ pub fn write_streamed<'i, T: 'i, E: 'i, D: Serialize>(
     let seen = failure.clone();
     let until_failure = items.map_while(move |item| item.map_err(|error| *seen.borrow_mut() = Some(error)).ok());
     let document = document(Box::new(until_failure));
-    let written = serde_json::to_writer_pretty(&mut to, &document).map_err(io::Error::from);
+    // As one type of writer: what writes a record is compiled once, and not for each kind of file.
+    let one_type: &mut dyn Write = &mut to;
+    let written = serde_json::to_writer_pretty(one_type, &document).map_err(io::Error::from);
     match failure.take() {
         Some(error) => Err(DocumentError::Read(error)),
         None => written.and_then(|()| to.write_all(b"\n")).and_then(|()| to.flush()).map_err(DocumentError::Write),

@@ -45,7 +45,7 @@ impl JournalFile {
         &mut self,
         mut each: impl FnMut(TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
-        self.fold(FoldOptions { texts: true, places: true }, |_, trial| each(trial))
+        self.fold(FoldOptions { texts: true, places: true }, &mut |_, trial| each(trial))
     }
 
     /// Reads it once, trial by trial in the order in which they ended, without texts and for the last time: no trial can be asked for
@@ -54,7 +54,7 @@ impl JournalFile {
     /// # Errors
     /// As those of [`StoredRun::read`].
     pub fn read_through(&mut self, mut each: impl FnMut(&TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(FoldOptions { texts: false, places: false }, |_, trial| {
+        self.fold(FoldOptions { texts: false, places: false }, &mut |_, trial| {
             each(&trial);
             Ok(())
         })
@@ -173,7 +173,7 @@ impl JournalFile {
     fn fold(
         &mut self,
         options: FoldOptions,
-        mut each: impl FnMut(usize, TrialRecord) -> Result<(), StoreError>,
+        each: &mut dyn FnMut(usize, TrialRecord) -> Result<(), StoreError>,
     ) -> Result<Overview, StoreError> {
         let file = self.file.clone();
         let restarts = restarts(self.reader(&file)?).map_err(|source| unreadable(&self.path, source))?;
@@ -256,7 +256,7 @@ pub(super) fn is_locked(journal: &std::path::Path) -> bool {
 
 impl StoredRun for JournalFile {
     fn read(&mut self, mut each: impl FnMut(usize, &TrialRecord)) -> Result<Overview, StoreError> {
-        self.fold(FoldOptions { texts: false, places: true }, |group, trial| {
+        self.fold(FoldOptions { texts: false, places: true }, &mut |group, trial| {
             each(group, &trial);
             Ok(())
         })
