@@ -82,7 +82,7 @@ pub(super) fn reveals(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_
 }
 
 /// The parts of a fact that say something each.
-fn clauses(fact: &str) -> impl Iterator<Item = &str> {
+pub(super) fn clauses(fact: &str) -> impl Iterator<Item = &str> {
     let ends = [". ", "; ", ", ", " and ", " und ", " et ", " y ", " en ", " ve ", " и ", "。", "，", "、", "；"];
     let mut rest = Some(fact);
     std::iter::from_fn(move || {
@@ -147,7 +147,7 @@ fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -
 }
 
 /// The words of a clause that say what is so: those behind "is", or all.
-fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
+pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     let is_content = |word: &Content<'_>| word.is_number() || !PHRASES.task_words.contains_key(word.text);
     let all: Vec<Content<'_>> = clause.content().filter(is_content).collect();
     let plain = clause.plain();

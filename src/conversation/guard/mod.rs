@@ -93,7 +93,16 @@ fn fault(why: impl Into<String>, evidence: impl Into<String>) -> Option<Fault> {
     Some(Fault { why: why.into(), evidence: evidence.into() })
 }
 
-/// Everything that is wrong with a turn.
+/// The faults of a turn, each counted once: what is copied from the assistant is found as its part and as a repetition.
+pub fn faults(input: &GuardInput<'_>) -> Vec<GuardFinding> {
+    let mut findings = check(input);
+    if findings.iter().any(|finding| finding.guard == Guard::RoleSwap) {
+        findings.retain(|finding| finding.why != repetition::COPIED);
+    }
+    findings
+}
+
+/// What each guard finds in a turn.
 pub fn check(input: &GuardInput<'_>) -> Vec<GuardFinding> {
     let scene = Scene::new(input);
     if scene.turn.is_empty {

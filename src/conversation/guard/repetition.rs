@@ -13,6 +13,9 @@ const SAME: f64 = 0.6;
 /// At least this share of an earlier message stands in one that repeats it.
 const LEAST: f64 = 0.6;
 
+/// The problem with a turn that is copied from the assistant.
+pub(super) const COPIED: &str = "it says what the assistant said; react to it instead";
+
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     // A message that is too long has one fault, not two.
@@ -20,7 +23,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault("it says the same sentence again and again in one message", sentence);
     }
     if let Some(sentence) = super::role_swap::copied_from_agent(scene) {
-        return fault("it says what the assistant said; react to it instead", sentence);
+        return fault(COPIED, sentence);
     }
     let agent = scene.last_agent()?;
     if agent.has(List::AskAgain)
