@@ -100,6 +100,9 @@ impl Known {
                 };
                 let text_is_said =
                     || text.len() >= 2 && !value.is_word && sources(scene).any(|source| source.plain().contains(text));
+                if is_year(turn, value) {
+                    return self.numbers.iter().any(|known| near(*known));
+                }
                 self.numbers.iter().any(|known| near(*known))
                     || text.len() == 1 && self.is_spelled(turn)
                     || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
@@ -115,6 +118,24 @@ impl Known {
         }
     }
 }
+
+/// Whether a number is the year of a date: no year comes from others by reckoning, nor by rounding.
+fn is_year(turn: &TextView<'_>, value: &Value) -> bool {
+    let Kind::Number(number) = value.kind else { return false };
+    let plain = turn.plain();
+    let previous =
+        plain[..value.start].split(|c: char| !is_of_word(c)).rfind(|word| !word.is_empty()).unwrap_or_default();
+    let is_date = || plain[value.start..value.end].contains(['-', '/', '.']);
+    (1900.0..2100.0).contains(&number)
+        && number.fract() == 0.0
+        && (is_date() || PHRASES.months.contains_key(previous) || BEFORE_YEAR.contains(&previous))
+}
+
+/// Words before a year.
+const BEFORE_YEAR: [&str; 20] = [
+    "in", "since", "year", "born", "seit", "jahr", "jahre", "en", "depuis", "annee", "desde", "dal", "nel", "em",
+    "sinds", "w", "roku", "od", "ano", "с",
+];
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
 fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
@@ -140,7 +161,13 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
             ]
             .iter()
             .any(|end| id.strip_suffix(end).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())));
-            id.len() >= 4 && digits(id).len() >= 2 && !is_ordinal && !id.starts_with("covid") && !id.starts_with("http")
+            // One digit is enough among capitals: "ZK4TTR".
+            let is_code = || id.len() >= 5 && turn.raw.contains(&plain[value.start..value.end].to_uppercase());
+            id.len() >= 4
+                && (digits(id).len() >= 2 || is_code())
+                && !is_ordinal
+                && !id.starts_with("covid")
+                && !id.starts_with("http")
         }
         Kind::Month(_) => {
             value.end - value.start >= 5

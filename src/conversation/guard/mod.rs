@@ -27,6 +27,7 @@ mod role_swap;
 mod scene;
 mod shape;
 mod signoff_inside;
+mod task_read_out;
 mod tasks_raised;
 mod text_view;
 mod too_long;
