@@ -101,10 +101,8 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     // German nouns have a capital too.
     let is_german = [turn, agent].iter().any(|text| text.language().is_some() && text.language() == PHRASES.german);
     let question = TextView::new(agent.raw.rfind(['?', '؟']).map_or("", |at| last_sentence(&agent.raw[..at])));
-    let asks_who = !is_german
-        && question.words().any(|word| WHO.contains(&word))
-        && turn.places().len() <= 6
-        && !turn.raw.contains('?');
+    let asks_who =
+        question.words().any(|word| WHO.contains(&word)) && turn.places().len() <= 6 && !turn.raw.contains('?');
     if asks_who && let Some(name) = full_name(turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
         return Some(name.join(" "));
     }

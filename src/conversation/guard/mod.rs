@@ -94,11 +94,17 @@ fn fault(why: impl Into<String>, evidence: impl Into<String>) -> Option<Fault> {
     Some(Fault { why: why.into(), evidence: evidence.into() })
 }
 
-/// The faults of a turn, each counted once: what is copied from the assistant is found as its part and as a repetition.
+/// The faults of a turn, each counted once: what is copied from the assistant is found as its part and as a repetition, "as an AI
+/// language model" as its part and as a leak.
 pub fn faults(input: &GuardInput<'_>) -> Vec<GuardFinding> {
     let mut findings = check(input);
-    if findings.iter().any(|finding| finding.guard == Guard::RoleSwap) {
-        findings.retain(|finding| finding.why != repetition::COPIED);
+    if let Some(role) = findings.iter().find(|finding| finding.guard == Guard::RoleSwap).map(|it| it.evidence.clone()) {
+        let is_same = |finding: &GuardFinding| match finding.guard {
+            Guard::Repetition => finding.why == repetition::COPIED,
+            Guard::ReasoningLeak => role.contains(&finding.evidence),
+            _ => false,
+        };
+        findings.retain(|finding| !is_same(finding));
     }
     findings
 }
