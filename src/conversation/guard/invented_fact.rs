@@ -10,7 +10,7 @@ use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<Value> = values(turn).into_iter().filter(|value| is_stated(turn, value)).collect();
+    let stated: Vec<&Value> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
     let known: std::cell::LazyCell<Known, _> = std::cell::LazyCell::new(|| Known::new(scene));
     let invented = stated.iter().find(|value| !known.has(scene, turn, value));
     let what = match invented {
@@ -33,7 +33,7 @@ struct Known {
 
 impl Known {
     fn new(scene: &Scene<'_>) -> Known {
-        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind).collect();
+        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind.clone()).collect();
         let mut numbers: Vec<f64> = Vec::new();
         for value in &values {
             match value {
@@ -90,7 +90,7 @@ impl Known {
                 let near = |other: f64| (other - number).abs() < 0.005;
                 let follows = || {
                     let named: Vec<f64> = values(turn)
-                        .into_iter()
+                        .iter()
                         .filter_map(|it| if let Kind::Number(other) = it.kind { Some(other) } else { None })
                         .filter(|other| !near(*other))
                         .collect();

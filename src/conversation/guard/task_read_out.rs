@@ -108,7 +108,6 @@ fn common(one: &[&str], other: &[&str]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::conversation::guard::{GuardInput, check};
     use crate::evidence::Guard;
 

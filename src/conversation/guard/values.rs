@@ -47,7 +47,13 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
+/// The data of a text; it is looked for once.
+pub(super) fn values<'t>(text: &'t TextView<'_>) -> &'t [Value] {
+    text.values()
+}
+
+/// Looks for the data of a text.
+pub(super) fn find_values(text: &TextView<'_>) -> Vec<Value> {
     let plain = text.plain();
     let mut values = Vec::new();
     if let Some((pattern, (from, to))) = PATTERN.as_ref().zip(data(plain)) {
