@@ -124,13 +124,11 @@ fn named(what: &str, ids: &[String]) -> String {
 fn reached(guard: Guard) -> f64 {
     match guard {
         Guard::SignoffInside | Guard::Empty | Guard::TooLong | Guard::ReasoningLeak | Guard::Restart => 100.0,
-        Guard::RoleSwap => 97.0,
+        Guard::RoleSwap => 98.0,
         // It passes what is unclear: a question about a task may have raised the next one in other words.
         Guard::EarlyEnd => 97.0,
         Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
-        Guard::InventedFact => 95.0,
-        Guard::Repetition | Guard::FactLeak => 93.0,
-        Guard::TwoTasks => 89.0,
+        Guard::InventedFact | Guard::Repetition | Guard::FactLeak | Guard::TwoTasks => 95.0,
     }
 }
 
@@ -148,13 +146,19 @@ fn guards() {
     // Another stranger's, of which the authors of the guards have read half of the misses.
     for (guard, figures) in &measure(&root().join("tests/guards-3.jsonl")) {
         let name = guard.as_str();
-        assert!(figures.recall() >= 0.85, "{name}: recall {}", figures.recall());
+        assert!(figures.recall() >= 0.92, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     // Written without a look at the guards; its misses have been read since.
     for (guard, figures) in &measure(&root().join("tests/guards-4.jsonl")) {
         let name = guard.as_str();
-        assert!(figures.recall() >= 0.85, "{name}: recall {}", figures.recall());
+        assert!(figures.recall() >= 0.92, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    // Written without a look at the guards or the other corpora, before the guards that its author then mended.
+    for (guard, figures) in &measure(&root().join("tests/guards-5.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() >= 0.95, "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));

@@ -24,6 +24,8 @@ pub(super) struct TargetArg {
     address: Option<String>,
     /// The app or agent there, instead of the one that the file names.
     app: Option<String>,
+    /// The working folder of a command that was typed, where it is run at once.
+    folder: Option<String>,
 }
 
 /// The transports that need no more than an address, the key of that, and the key of an app's or agent's name.
@@ -77,7 +79,7 @@ impl FromStr for TargetArg {
             None if *of_address == "command" => Err(TargetError("write command=PROGRAM".to_owned())),
             address => {
                 let address = address.filter(|address| !address.is_empty()).map(str::to_owned);
-                Ok(TargetArg { key, address, app: app.map(str::to_owned) })
+                Ok(TargetArg { key, address, app: app.map(str::to_owned), folder: None })
             }
         }
     }
@@ -109,7 +111,24 @@ impl TargetArg {
         let row = TRANSPORTS.iter().find(|(key, ..)| *key == self.key);
         let (of_address, of_app) = row.map_or(("", ""), |(_, address, app)| (address, app));
         let parts = [(of_address, &self.address), (of_app, &self.app)];
-        parts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text.as_deref()?.into()))).collect()
+        let cwd = ("cwd", &self.folder);
+        parts
+            .into_iter()
+            .chain([cwd])
+            .filter_map(|(key, text)| Some((key.to_owned(), text.as_deref()?.into())))
+            .collect()
+    }
+
+    /// The same, with a command as it is meant where it is typed: relative to the current folder, and run there. In a job file it is
+    /// relative to that file.
+    fn from_here(&self) -> TargetArg {
+        let absolute = |path: &str| std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned());
+        if self.key != "command" {
+            return self.clone();
+        }
+        let is_path = |address: &&String| address.contains('/');
+        let program = self.address.as_ref().filter(is_path).and_then(|address| absolute(address));
+        TargetArg { address: program.or_else(|| self.address.clone()), folder: absolute("."), ..self.clone() }
     }
 
     /// Its keys in a job, and whether it reports calls of tools.
@@ -177,8 +196,13 @@ pub(super) fn import_all(
     let options = OpenOptions { generate: args.generate, ..options(&args.reading) };
     let datasets = dataset::open(typed, &options, &DiskFiles);
     let datasets = datasets.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let reference = args.expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
-    let mocks_reference = args.expected_target.as_ref().is_some_and(|other| other.lowering(false).mocks_tools);
+    // What is only imported is written into a job file.
+    let is_run = tells_difference;
+    let here = |target: &TargetArg| if is_run { target.from_here() } else { target.clone() };
+    let target = here(target);
+    let expected_target = args.expected_target.as_ref().map(here);
+    let reference = expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
+    let mocks_reference = expected_target.as_ref().is_some_and(|other| other.lowering(false).mocks_tools);
     let options =
         LowerOptions { reference, mocks_reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
     let import = |dataset: &dataset::Dataset| {
@@ -210,7 +234,7 @@ pub(super) fn refuse_empty(typed: &str, dataset: &dataset::Dataset) -> Result<()
 }
 
 /// The target of a job that names none.
-pub(super) const NOBODY: TargetArg = TargetArg { key: "embabel", address: None, app: None };
+pub(super) const NOBODY: TargetArg = TargetArg { key: "embabel", address: None, app: None, folder: None };
 
 /// A target for the cases of a data file, of the system that the file comes from; `None` where it holds no cases. Nobody is there.
 pub(super) fn stand_in(path: &Path) -> Option<TargetArg> {
@@ -276,6 +300,12 @@ mod tests {
         let target: TargetArg = "watsonx,agent=hr agent".parse().unwrap();
         assert_eq!(Value::Object(target.settings()), serde_json::json!({"agent": "hr agent"}));
         assert_eq!("demo".parse::<TargetArg>().unwrap().settings(), Map::new());
+        let target: TargetArg = "command=./chat.sh".parse().unwrap();
+        let (here, typed) = (std::env::current_dir().unwrap(), serde_json::json!({"command": "./chat.sh"}));
+        assert_eq!(Value::Object(target.settings()), typed, "a job file has it as it was typed");
+        let run = target.from_here().settings();
+        assert_eq!(Path::new(run["command"].as_str().unwrap()), here.join("chat.sh"));
+        assert_eq!(Path::new(run["cwd"].as_str().unwrap()), here);
         for (wrong, said) in [
             ("adc=http://h", "did you mean `adk`?"),
             ("http=http://h", "import the file"),

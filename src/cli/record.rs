@@ -32,9 +32,10 @@ use crate::dataset::{self, Dataset};
 use crate::evidence::{Role, Usage};
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, UsageMeter};
 use crate::plan::{Overrides, Plan, Refusal};
-use crate::record::Entry;
+use crate::record::{Entry, Verdict};
 use crate::report::{count, plain};
 use crate::run::{self, Durability, Engine, RunDeps};
+use crate::score::Outcome;
 use crate::store::folder::{Journal, NewRun, RunsFolder};
 use crate::store::{Store, StoredRun};
 
@@ -109,8 +110,9 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     held?;
 
     let mut stored = runs.open(Some(&id))?.with_redactor(context.redactor().clone());
-    let mut turns = 0;
+    let (mut turns, mut failed) = (0, None);
     let overview = stored.read(|_, trial| {
+        failed = trial.outcome.as_ref().and_then(Outcome::error).map(str::to_owned).or_else(|| failed.take());
         let of_trial = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         turns += of_trial.filter(|turn| !turn.is_greeting() && turn.agent.is_some()).count();
     })?;
@@ -118,6 +120,14 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     reindex::index(&folder, context, printer);
     team::send(&args.runs.runs_dir, context, printer);
     printer.note(&format!("kept in {}: {}", folder.display(), count(turns, "turn")));
+    if let Some(error) = &failed {
+        let error = context.redactor().redact(error).into_owned();
+        printer.note(&format!("the conversation broke off: {}; what was said before is kept", plain(&error)));
+    }
+    let status = if failed.is_some() { Verdict::Incomplete.exit_status() } else { 0 };
+    if turns == 0 && failed.is_some() {
+        return Ok(status);
+    }
     if turns == 0 {
         let what = "nothing that the agent replied to was said, so there is no case".to_owned();
         return Err(CliError::Unprepared(Refusal::new(what, format!("show what there is: eval-job show {id} -v"))));
@@ -130,7 +140,7 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
             })?
         }
     }
-    Ok(0)
+    Ok(status)
 }
 
 /// Adds the case to a file that is there, or writes a job with it.

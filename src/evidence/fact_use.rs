@@ -14,11 +14,20 @@ pub struct FactUse {
     /// The first turn in whose message the user says it.
     #[serde(default, alias = "told", skip_serializing_if = "Option::is_none")]
     pub released: Option<u32>,
+    /// The first turn in whose reply the agent states the fact itself, before the user said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<u32>,
 }
 
 impl FactUse {
     /// Whether the user said it before the agent had asked for it. The answer to a reply is in the next turn.
     pub fn is_volunteered(&self) -> bool {
         self.released.is_some_and(|released| self.asked.is_none_or(|asked| asked >= released))
+    }
+
+    /// Whether the agent stated it before it had asked for it, so that it had no need to ask. A question that names the value,
+    /// "Your order is 4711, right?", states it.
+    pub fn is_known_to_agent(&self) -> bool {
+        self.stated.is_some_and(|stated| self.asked.is_none_or(|asked| asked >= stated))
     }
 }

@@ -81,7 +81,14 @@ impl ApiType {
                 ("staticMethod", Plain),
                 ("inputTypeSchema", Free),
             ],
-            ApiType::FactUse => &[("fact", Plain), ("asked", Plain), ("released", Plain), ("volunteered", Plain)],
+            ApiType::FactUse => &[
+                ("fact", Plain),
+                ("asked", Plain),
+                ("released", Plain),
+                ("volunteered", Plain),
+                ("stated", Plain),
+                ("known", Plain),
+            ],
             ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             ApiType::FunctionCall => &[("function", Plain), ("args", Free)],
             ApiType::Changes => &[

@@ -93,3 +93,19 @@ fn a_terminal_that_closes_loses_nothing() {
     assert_eq!(page.matches("you:").count(), 1, "{page}");
     assert!(!page.contains("nothing was asked for yet"), "{page}");
 }
+
+#[test]
+fn an_agent_that_breaks_is_told_and_what_was_said_before_is_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "#!/bin/sh\nread -r line\necho 'agent: The desk opens at nine.'\necho ':DONE'\nread -r line\nexit 3\n";
+    std::fs::write(folder.path().join("agent.sh"), agent).unwrap();
+    let job = "target: {user: u, chatbot: c, command: {command: sh, args: [agent.sh], greeting: false}}\n\
+               tasks: [{task: Find out when the desk opens, acceptanceCriteria: It is named}]\nfacts: []\n";
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = record(folder.path(), &["job.yml", "-o", "case.yml"], "When do you open?\nAnd on Sundays?\nHello?\n");
+    let page = words(&output);
+    assert_eq!(output.status.code(), Some(102), "{page}");
+    assert!(page.contains("the conversation broke off: ") && page.contains(": 1 turn"), "{page}");
+    let written = std::fs::read_to_string(folder.path().join("case.yml")).unwrap();
+    assert!(written.contains("When do you open?") && written.contains("opens at nine"), "{written}");
+}

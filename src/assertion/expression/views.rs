@@ -102,7 +102,7 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
     )
 }
 
-/// A fact by its place, and the turns in which the agent asked for it and the user said it.
+/// A fact by its place, and the turns in which the agent asked for it, the user said it and the agent stated it.
 fn fact_use(fact: &FactUse) -> Dynamic {
     let turn = |turn: Option<u32>| turn.map_or(Dynamic::UNIT, |turn| Dynamic::from(i64::from(turn)));
     let parts = [
@@ -110,6 +110,8 @@ fn fact_use(fact: &FactUse) -> Dynamic {
         ("asked", turn(fact.asked)),
         ("released", turn(fact.released)),
         ("volunteered", fact.is_volunteered().into()),
+        ("stated", turn(fact.stated)),
+        ("known", fact.is_known_to_agent().into()),
     ];
     Record::dynamic(ApiType::FactUse, parts)
 }

@@ -4,7 +4,7 @@ use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
-use super::values::digits;
+use super::values::{Kind, digits, values};
 use super::words::Script;
 use super::{Fault, fault};
 
@@ -59,7 +59,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let mut stated = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
-        if !reveals(scene, turn, fact) {
+        if !reveals(scene, turn, fact) && !(!scene.input.has_facts && picks(scene, fact)) {
             continue;
         }
         stated += 1;
@@ -76,13 +76,26 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     None
 }
 
+/// Whether a short turn picks what a fact says among what the agent asks about: "a student", to "pupil or student?".
+fn picks(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let turn = scene.text();
+    let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
+    let says_all = |value: &[Content<'_>]| {
+        !value.is_empty() && value.iter().all(|word| turn.says(word)) && value.iter().any(|word| agent.says(word))
+    };
+    turn.places().len() <= MOST_OF_PICK && !turn.asks() && says_all(&value(fact))
+}
+
+/// The most words of a turn that only picks something.
+const MOST_OF_PICK: usize = 5;
+
 /// Whether the turn reveals something of a fact that was not known before.
 pub(super) fn reveals(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
     clauses(fact.raw).any(|clause| reveals_clause(scene, turn, &TextView::new(clause)))
 }
 
 /// The parts of a fact that say something each.
-fn clauses(fact: &str) -> impl Iterator<Item = &str> {
+pub(super) fn clauses(fact: &str) -> impl Iterator<Item = &str> {
     let ends = [". ", "; ", ", ", " and ", " und ", " et ", " y ", " en ", " ve ", " и ", "。", "，", "、", "；"];
     let mut rest = Some(fact);
     std::iter::from_fn(move || {
@@ -96,7 +109,7 @@ fn clauses(fact: &str) -> impl Iterator<Item = &str> {
 
 /// Whether the turn says what a clause of a fact says and was not known before.
 fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
-    if tells_digits(scene, turn, clause) {
+    if tells_digits(scene, turn, clause) || tells_time(scene, turn, clause) {
         return true;
     }
     let value = value(clause);
@@ -146,8 +159,28 @@ fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -
             .any(|it| digits(it.plain()).contains(&number))
 }
 
+/// Whether the turn has the time of day of a clause, however it is written: "20:00" as "8 in the evening".
+fn tells_time(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
+    let has_digit = |text: &TextView<'_>| text.plain().contains(|c: char| c.is_ascii_digit());
+    if !has_digit(clause) || !has_digit(turn) {
+        return false;
+    }
+    let times = |text: &TextView<'_>| -> Vec<u32> {
+        values(text)
+            .iter()
+            .filter_map(|it| if let Kind::Time { minutes, .. } = it.kind { Some(minutes % 720) } else { None })
+            .collect()
+    };
+    let (of_clause, of_turn) = (times(clause), times(turn));
+    let is_told = |time: &u32| {
+        let mut others = scene.tasks.iter().chain(scene.messages.iter().map(|(_, text)| text));
+        of_turn.contains(time) && !others.any(|text| has_digit(text) && times(text).contains(time))
+    };
+    of_clause.iter().any(is_told)
+}
+
 /// The words of a clause that say what is so: those behind "is", or all.
-fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
+pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     let is_content = |word: &Content<'_>| word.is_number() || !PHRASES.task_words.contains_key(word.text);
     let all: Vec<Content<'_>> = clause.content().filter(is_content).collect();
     let plain = clause.plain();

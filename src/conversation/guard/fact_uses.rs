@@ -1,15 +1,19 @@
 //! When each fact was asked for and released.
 
+use std::mem::discriminant;
+
 use super::GuardInput;
-use super::fact_leak::{asks_for, reveals};
+use super::fact_leak::{asks_for, clauses, reveals, value};
+use super::phrases::is_sentence_end;
 use super::scene::Scene;
-use super::text_view::TextView;
+use super::text_view::{Content, TextView};
+use super::values::{Kind, Value, values};
 use crate::evidence::{FactUse, Role, Transcript};
 
 /// When each fact of a case was asked for and released in a conversation.
 pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec<FactUse> {
     let mut uses: Vec<FactUse> =
-        (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, released: None }).collect();
+        (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, released: None, stated: None }).collect();
     let input = GuardInput {
         has_facts: true,
         tasks,
@@ -34,11 +38,66 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.asked.is_none()) {
                 known.asked = asks_for(&scene, &reply, fact).then_some(turn.number);
             }
+            let open = |known: &&mut FactUse| known.released.is_none() && known.stated.is_none();
+            for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| open(known)) {
+                known.stated = states(&scene, &reply, fact).then_some(turn.number);
+            }
             scene.messages.push((Role::Assistant, reply));
         }
     }
     uses
 }
+
+/// Whether a message of the agent states what a fact says and was not said before. One that offers a choice, "Friday or
+/// Saturday?", asks.
+fn states(scene: &Scene<'_>, reply: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let is_stated = |sentence: &str| {
+        let sentence = TextView::new(sentence);
+        clauses(fact.raw).any(|clause| says_clause(scene, &sentence, &TextView::new(clause)))
+            && !offers_choice(&sentence, fact)
+    };
+    // By far the most replies end here.
+    reveals(scene, reply, fact) && sentences(reply.raw).any(is_stated)
+}
+
+/// Whether a sentence has all figures and two of three words of what is new in a clause.
+fn says_clause(scene: &Scene<'_>, sentence: &TextView<'_>, clause: &TextView<'_>) -> bool {
+    let value: Vec<Content<'_>> = value(clause).into_iter().filter(|word| !scene.is_known(word)).collect();
+    let said = value.iter().filter(|word| sentence.says(word)).count();
+    !value.is_empty()
+        && said * 3 >= value.len() * 2
+        && value.iter().all(|word| !word.has_digit() || sentence.says(word))
+}
+
+/// Whether a sentence names several things of which a fact has one.
+fn offers_choice(sentence: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let (of_sentence, of_fact) = (values(sentence), values(fact));
+    let count =
+        |all: &[Value], kind: &Kind| all.iter().filter(|it| discriminant(&it.kind) == discriminant(kind)).count();
+    sentence.words().any(|word| OR.contains(&word))
+        || UNSPACED_OR.iter().any(|or| sentence.plain().contains(or))
+        || of_fact.iter().any(|it| count(&of_sentence, &it.kind) > count(&of_fact, &it.kind))
+}
+
+/// The sentences of a text. A point within a figure or an address ends none.
+fn sentences(raw: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(raw);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.char_indices().find(|(at, c)| {
+            let end = at + c.len_utf8();
+            is_sentence_end(*c) && (*c != '.' || text[end..].chars().next().is_none_or(char::is_whitespace))
+        });
+        let end = end.map(|(at, c)| at + c.len_utf8());
+        rest = end.map(|end| &text[end..]).filter(|rest| !rest.trim().is_empty());
+        Some(end.map_or(text, |end| &text[..end]))
+    })
+}
+
+/// The words between the things of a choice.
+const OR: [&str; 11] = ["or", "oder", "ou", "o", "of", "lub", "albo", "czy", "или", "veya", "eller"];
+/// The same of languages without spaces.
+const UNSPACED_OR: [&str; 4] = ["还是", "または", "それとも", "或"];
 
 #[cfg(test)]
 mod tests {
@@ -58,5 +117,28 @@ mod tests {
         let uses = fact_uses(&["Find out where the parcel is"], &facts, &transcript);
         let shown: Vec<_> = uses.iter().map(|it| (it.fact, it.asked, it.released, it.is_volunteered())).collect();
         assert_eq!(shown, [(1, None, Some(1), true), (2, Some(1), Some(2), false), (3, None, None, false)], "{uses:?}");
+    }
+    #[test]
+    fn what_the_agent_states_before_it_asks_is_known_to_it() {
+        let tasks = ["Find out where the parcel is"];
+        let facts = ["The order number is 4711-22", "The pick-up day is Friday"];
+        let held = |replies: &[&str]| {
+            let turns = (1..).zip(replies).map(|(number, reply)| Turn::answered(number, "Where is my parcel?", *reply));
+            fact_uses(&tasks, &facts, &Transcript { turns: turns.collect() })
+        };
+        let shown = |replies: &[&str]| -> Vec<_> {
+            held(replies).iter().map(|it| (it.asked, it.stated, it.is_known_to_agent())).collect()
+        };
+        // In a question, in a statement beside another question, and after it was asked for.
+        for reply in ["Your order number is 4711-22, right?", "It is order 4711-22. Is there anything else?"] {
+            assert!(held(&[reply])[0].is_known_to_agent(), "{reply}: {:?}", held(&[reply]));
+        }
+        let asked_first = ["What is your order number?", "I found it: your order number is 4711-22."];
+        assert_eq!(shown(&asked_first)[0], (Some(1), Some(2), false));
+        // A choice asks, and opening hours state nothing.
+        for reply in ["Which day for the pick-up, Friday or Saturday?", "We are open from Monday to Friday."] {
+            assert_eq!(held(&[reply])[1].stated, None, "{reply}: {:?}", held(&[reply]));
+        }
+        assert_eq!(shown(&["Shall I note Friday as the pick-up day?"])[1], (Some(1), Some(1), true));
     }
 }

@@ -10,7 +10,7 @@ use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<Value> = values(turn).into_iter().filter(|value| is_stated(turn, value)).collect();
+    let stated: Vec<&Value> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
     let known: std::cell::LazyCell<Known, _> = std::cell::LazyCell::new(|| Known::new(scene));
     let invented = stated.iter().find(|value| !known.has(scene, turn, value));
     let what = match invented {
@@ -33,7 +33,7 @@ struct Known {
 
 impl Known {
     fn new(scene: &Scene<'_>) -> Known {
-        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind).collect();
+        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind.clone()).collect();
         let mut numbers: Vec<f64> = Vec::new();
         for value in &values {
             match value {
@@ -90,7 +90,7 @@ impl Known {
                 let near = |other: f64| (other - number).abs() < 0.005;
                 let follows = || {
                     let named: Vec<f64> = values(turn)
-                        .into_iter()
+                        .iter()
                         .filter_map(|it| if let Kind::Number(other) = it.kind { Some(other) } else { None })
                         .filter(|other| !near(*other))
                         .collect();
@@ -100,6 +100,9 @@ impl Known {
                 };
                 let text_is_said =
                     || text.len() >= 2 && !value.is_word && sources(scene).any(|source| source.plain().contains(text));
+                if is_year(turn, value) {
+                    return self.numbers.iter().any(|known| near(*known));
+                }
                 self.numbers.iter().any(|known| near(*known))
                     || text.len() == 1 && self.is_spelled(turn)
                     || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
@@ -115,6 +118,24 @@ impl Known {
         }
     }
 }
+
+/// Whether a number is the year of a date: no year comes from others by reckoning, nor by rounding.
+fn is_year(turn: &TextView<'_>, value: &Value) -> bool {
+    let Kind::Number(number) = value.kind else { return false };
+    let plain = turn.plain();
+    let previous =
+        plain[..value.start].split(|c: char| !is_of_word(c)).rfind(|word| !word.is_empty()).unwrap_or_default();
+    let is_date = || plain[value.start..value.end].contains(['-', '/', '.']);
+    (1900.0..2100.0).contains(&number)
+        && number.fract() == 0.0
+        && (is_date() || PHRASES.months.contains_key(previous) || BEFORE_YEAR.contains(&previous))
+}
+
+/// Words before a year.
+const BEFORE_YEAR: [&str; 20] = [
+    "in", "since", "year", "born", "seit", "jahr", "jahre", "en", "depuis", "annee", "desde", "dal", "nel", "em",
+    "sinds", "w", "roku", "od", "ano", "с",
+];
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
 fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
@@ -140,7 +161,13 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
             ]
             .iter()
             .any(|end| id.strip_suffix(end).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())));
-            id.len() >= 4 && digits(id).len() >= 2 && !is_ordinal && !id.starts_with("covid") && !id.starts_with("http")
+            // One digit is enough among capitals: "ZK4TTR".
+            let is_code = || id.len() >= 5 && turn.raw.contains(&plain[value.start..value.end].to_uppercase());
+            id.len() >= 4
+                && (digits(id).len() >= 2 || is_code())
+                && !is_ordinal
+                && !id.starts_with("covid")
+                && !id.starts_with("http")
         }
         Kind::Month(_) => {
             value.end - value.start >= 5

@@ -1,7 +1,7 @@
 //! A person, place or other name that the user gives and that nobody has named before.
 
 use super::invented_fact::sources;
-use super::phrases::{List, PHRASES};
+use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::words::{Script, plain};
@@ -9,10 +9,7 @@ use super::words::{Script, plain};
 /// A name that the turn gives and that stands nowhere.
 pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
-    let is_known = |name: &str| {
-        let name = plain(name);
-        sources(scene).any(|source| source.plain().contains(&name))
-    };
+    let is_known = |name: &str| sources(scene).any(|source| has_name(source, &plain(name)));
     for hit in turn.hits_in(List::NameIs) {
         // The raw text behind the phrase: as many words are left in both.
         if turn.plain()[hit.end..].trim_start().starts_with(['[', '{', '<']) {
@@ -68,6 +65,14 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         "naam",
         "nazwisk",
         "imie",
+        "namen",
+        "heissen",
+        "heisst",
+        "heet",
+        "chiama",
+        "appelez",
+        "llama",
+        "chama",
         "зовут",
         "имя",
         "isim",
@@ -75,6 +80,15 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         "where do you live",
         "which city",
         "what city",
+        "what town",
+        "welche stadt",
+        "welcher stadt",
+        "quelle ville",
+        "que ciudad",
+        "quale citta",
+        "que cidade",
+        "welke stad",
+        "welke gemeente",
     ]
     .iter()
     .any(|word| agent.words().any(|it| it == *word) || word.contains(' ') && agent.plain().contains(word));
@@ -87,10 +101,8 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     // German nouns have a capital too.
     let is_german = [turn, agent].iter().any(|text| text.language().is_some() && text.language() == PHRASES.german);
     let question = TextView::new(agent.raw.rfind(['?', '؟']).map_or("", |at| last_sentence(&agent.raw[..at])));
-    let asks_who = !is_german
-        && question.words().any(|word| WHO.contains(&word))
-        && turn.places().len() <= 6
-        && !turn.raw.contains('?');
+    let asks_who =
+        question.words().any(|word| WHO.contains(&word)) && turn.places().len() <= 6 && !turn.raw.contains('?');
     if asks_who && let Some(name) = full_name(turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
         return Some(name.join(" "));
     }
@@ -101,8 +113,58 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
             return Some(unknown.iter().map(|name| **name).collect::<Vec<_>>().join(" "));
         }
     }
+    if asks_name && !is_german {
+        return one_name(turn).filter(|name| !is_known(name)).map(str::to_owned);
+    }
     None
 }
+
+/// The one word of a short statement that can only be a name: with a capital inside a sentence, or alone, and in no list of
+/// words.
+fn one_name<'t>(turn: &TextView<'t>) -> Option<&'t str> {
+    if turn.places().len() > MOST_AROUND_NAME || turn.raw.contains('?') {
+        return None;
+    }
+    let words: Vec<&str> = turn.raw.split_whitespace().collect();
+    let is_alone = turn.places().len() == 1;
+    let mut begins = true;
+    for word in words {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_inside = !std::mem::replace(&mut begins, word.ends_with(is_sentence_end) || inner.is_empty());
+        let is_name = inner.starts_with(char::is_uppercase)
+            && inner.chars().nth(1).is_some()
+            && inner.chars().all(char::is_alphabetic)
+            && !PHRASES.words.contains_key(&plain(inner))
+            && !COMMON.contains(&inner);
+        let is_phrase = || {
+            let view = TextView::new(inner);
+            [List::Polite, List::Greeting, List::Answer, List::Goodbye].iter().any(|list| view.has(*list))
+        };
+        if is_name && (is_inside || is_alone) && !is_phrase() {
+            return Some(inner);
+        }
+    }
+    None
+}
+
+/// The most words of a turn that gives a name where one is asked for.
+const MOST_AROUND_NAME: usize = 8;
+
+/// Whether a text has a name: as a word, or, if it is a long one, with an ending or within another word. "Ann" does not stand in
+/// "planned".
+fn has_name(source: &TextView<'_>, name: &str) -> bool {
+    let is_spaced = |c: char| matches!(Script::from_char(c), Script::Latin | Script::Cyrillic | Script::Greek);
+    if name.chars().count() >= LEAST_WITHIN || !name.starts_with(is_spaced) {
+        return source.plain().contains(name);
+    }
+    let is_it = |word: &str| word == name || word.strip_prefix(name).is_some_and(|ending| ENDINGS.contains(&ending));
+    source.words().any(is_it) || name.contains(|c: char| !c.is_alphanumeric()) && source.plain().contains(name)
+}
+
+/// The fewest letters of a name that may stand within another word.
+const LEAST_WITHIN: usize = 5;
+/// What follows a name that is written with an ending.
+const ENDINGS: [&str; 12] = ["s", "n", "en", "a", "e", "y", "i", "u", "em", "om", "ie", "es"];
 
 /// Who, whom and whose.
 const WHO: [&str; 23] = [
@@ -169,3 +231,53 @@ const COMMON: [&str; 28] = [
     "Hello",
     "My",
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::conversation::guard::{GuardInput, check};
+    use crate::evidence::{Guard, Message, Role};
+
+    fn invented(asked: &str, turn: &str) -> Option<String> {
+        let transcript = [
+            Message::new(Role::User, "I planned a book evening in a hotel I like, on 4 May 1988, with Eva Sturm"),
+            Message::new(Role::Assistant, asked),
+        ];
+        let found = check(&GuardInput {
+            has_facts: true,
+            tasks: &["Book a room for the evening"],
+            facts: &[],
+            background: &[],
+            signoff: "So Long",
+            transcript: &transcript,
+            turn,
+            is_done: false,
+        });
+        found.into_iter().find(|finding| finding.guard == Guard::InventedFact).map(|finding| finding.evidence)
+    }
+
+    #[test]
+    fn short_names_and_years_that_nobody_named_are_invented() {
+        let name = "What name should I put it under?";
+        for (asked, turn, shown) in [
+            (name, "My name is Ann.", "Ann"),
+            (name, "Put it under Bo, please.", "Bo"),
+            (name, "Li", "Li"),
+            (name, "It's for my friend Li.", "Li"),
+            ("When were you born?", "On 4 May 1976.", "1976"),
+            ("When were you born?", "4-5-1990", "4-5-1990"),
+            ("Which code is on it?", "It's ZK4TTR.", "zk4ttr"),
+        ] {
+            assert_eq!(invented(asked, turn).as_deref(), Some(shown), "{turn}");
+        }
+        for (asked, turn) in [
+            (name, "Eva, please."),
+            (name, "Under Sturm."),
+            (name, "Sure, Eva Sturm."),
+            (name, "Nobody's, I don't know it."),
+            ("When were you born?", "On 4 May 1988."),
+            ("When were you born?", "4-5-1988"),
+        ] {
+            assert_eq!(invented(asked, turn), None, "{turn}");
+        }
+    }
+}

@@ -27,6 +27,7 @@ mod role_swap;
 mod scene;
 mod shape;
 mod signoff_inside;
+mod task_read_out;
 mod tasks_raised;
 mod text_view;
 mod too_long;
@@ -93,7 +94,22 @@ fn fault(why: impl Into<String>, evidence: impl Into<String>) -> Option<Fault> {
     Some(Fault { why: why.into(), evidence: evidence.into() })
 }
 
-/// Everything that is wrong with a turn.
+/// The faults of a turn, each counted once: what is copied from the assistant is found as its part and as a repetition, "as an AI
+/// language model" as its part and as a leak.
+pub fn faults(input: &GuardInput<'_>) -> Vec<GuardFinding> {
+    let mut findings = check(input);
+    if let Some(role) = findings.iter().find(|finding| finding.guard == Guard::RoleSwap).map(|it| it.evidence.clone()) {
+        let is_same = |finding: &GuardFinding| match finding.guard {
+            Guard::Repetition => finding.why == repetition::COPIED,
+            Guard::ReasoningLeak => role.contains(&finding.evidence),
+            _ => false,
+        };
+        findings.retain(|finding| !is_same(finding));
+    }
+    findings
+}
+
+/// What each guard finds in a turn.
 pub fn check(input: &GuardInput<'_>) -> Vec<GuardFinding> {
     let scene = Scene::new(input);
     if scene.turn.is_empty {

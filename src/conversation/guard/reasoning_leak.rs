@@ -7,6 +7,7 @@ use regex::Regex;
 use super::phrases::{List, PHRASES, Words};
 use super::retry_echo::retry_echo;
 use super::scene::Scene;
+use super::task_read_out::read_out;
 use super::text_view::TextView;
 use super::{Fault, fault};
 
@@ -113,6 +114,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(words) = meta(scene) {
         return fault("it speaks of the conversation as one that is played; write only what the user says", words);
+    }
+    if let Some(task) = read_out(scene) {
+        return fault("it reads out a task as it was given; ask for it in the user's own words", task);
     }
     if let Some(fact) =
         scene.facts.iter().map(|fact| fact.plain().trim_end_matches('.')).find(|fact| is_read_out(turn, fact))

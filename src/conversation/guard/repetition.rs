@@ -13,6 +13,9 @@ const SAME: f64 = 0.6;
 /// At least this share of an earlier message stands in one that repeats it.
 const LEAST: f64 = 0.6;
 
+/// The problem with a turn that is copied from the assistant.
+pub(super) const COPIED: &str = "it says what the assistant said; react to it instead";
+
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     // A message that is too long has one fault, not two.
@@ -20,17 +23,18 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault("it says the same sentence again and again in one message", sentence);
     }
     if let Some(sentence) = super::role_swap::copied_from_agent(scene) {
-        return fault("it says what the assistant said; react to it instead", sentence);
+        return fault(COPIED, sentence);
+    }
+    if let Some(sentence) = mirrored(scene) {
+        return fault(COPIED, sentence);
     }
     let agent = scene.last_agent()?;
-    if agent.has(List::AskAgain)
-        || turn.has(List::Objection)
-        || agent.raw.trim().is_empty()
-        || starts_over(scene, agent)
-    {
+    if turn.has(List::Objection) || agent.raw.trim().is_empty() || starts_over(scene, agent) {
         return None;
     }
     let closes = turn.only_closes();
+    // Who is asked again says the last message again, and no other.
+    let again = agent.has(List::AskAgain).then(|| scene.messages.len().saturating_sub(2));
     for (at, (role, earlier)) in scene.messages.iter().enumerate() {
         let question = at.checked_sub(1).map(|before| &scene.messages[before].1);
         let is_answered = || {
@@ -44,7 +48,12 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
                 && question.is_some_and(|question| question.likeness(agent) >= SAME)
         };
         // By far the most messages end here.
-        if *role != Role::User || !closes && share(earlier, turn) < LEAST || !is_answered() || is_same_question() {
+        if *role != Role::User
+            || again.is_some_and(|last| at >= last)
+            || !closes && share(earlier, turn) < LEAST
+            || !is_answered()
+            || is_same_question()
+        {
             continue;
         }
         if repeats(turn, earlier, agent) || question.is_some_and(|it| answers_again(turn, earlier, it, agent)) {
@@ -56,6 +65,22 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     None
 }
+
+/// The turn, where it is one long sentence of the assistant's but for a word or two: "we have …" for "you have …".
+fn mirrored<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let sentence = turn.plain().trim().trim_end_matches(is_sentence_end);
+    if turn.places().len() < LEAST_MIRRORED || sentence.contains(is_sentence_end) || turn.asks() || turn.is_quoted(0) {
+        return None;
+    }
+    let is_alike = |their: &str| TextView::new(their).likeness(turn) >= MIRRORED;
+    let agent = scene.last_agent()?;
+    agent.plain().split(is_sentence_end).any(is_alike).then_some(sentence)
+}
+
+/// The fewest words of a sentence that mirrors the other's, and how alike they are at least.
+const LEAST_MIRRORED: usize = 8;
+const MIRRORED: f64 = 0.85;
 
 /// A sentence that stands in the turn at least three times.
 fn repeated_sentence<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {

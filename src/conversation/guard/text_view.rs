@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
+use super::values::Value;
 use super::words::{Script, Word, is_same_stem, plain, words};
 use crate::text::is_of_word;
 
@@ -21,6 +22,7 @@ pub(super) struct TextView<'a> {
     languages: OnceCell<[f32; 32]>,
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
+    values: OnceCell<Vec<Value>>,
 }
 
 /// A content word: its place, its groups of synonyms and its number.
@@ -70,6 +72,7 @@ impl<'a> TextView<'a> {
             languages: OnceCell::new(),
             script: OnceCell::new(),
             kinds: OnceCell::new(),
+            values: OnceCell::new(),
         }
     }
 
@@ -150,6 +153,11 @@ impl<'a> TextView<'a> {
     /// The kinds of thing that it asks for or says, a bit each.
     pub(super) fn kinds(&self) -> u32 {
         *self.kinds.get_or_init(|| PHRASES.kinds(self.plain(), self.words()))
+    }
+
+    /// The numbers, times, dates, ids and addresses in it.
+    pub(super) fn values(&self) -> &[Value] {
+        self.values.get_or_init(|| super::values::find_values(self))
     }
 
     /// Whether it has a word that says the same.

@@ -36,7 +36,7 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x)
         (?P<email> [a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,} )
-        | (?P<iso> [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} | [0-9]{1,2}[./][0-9]{1,2}[./](?:[0-9]{4}|[0-9]{2}) | [0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2} )
+        | (?P<iso> [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} | [0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2}\b) | [0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2} )
         | (?P<time> [0-9]{1,2}(?::[0-9]{2})?\ ?(?:a\.m\.|p\.m\.|am\b|pm\b) | [0-9]{1,2}:[0-9]{2} | [0-9]{1,2}(?:\.[0-9]{2})?\ ?uhr\b | [0-9]{1,2}\ ?h(?:[0-9]{2})?\b | [0-9]{1,2}\ ?[時时点點시](?:[0-9]{1,2}\ ?[分분])? )
         | (?P<telephone> \+?\(?[0-9][0-9\ ()./-]{6,}[0-9] )
         | (?P<id> [a-z]{1,6}[-_/]?[0-9][a-z0-9_/-]*[a-z0-9]|[0-9]+[a-z]+[0-9][a-z0-9-]*|[0-9]{2,}-[a-z]{2,}[a-z0-9-]*|[0-9]{1,}-[a-z0-9]+-[a-z0-9-]+ )
@@ -47,7 +47,13 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-pub(super) fn values(text: &TextView<'_>) -> Vec<Value> {
+/// The data of a text; it is looked for once.
+pub(super) fn values<'t>(text: &'t TextView<'_>) -> &'t [Value] {
+    text.values()
+}
+
+/// Looks for the data of a text.
+pub(super) fn find_values(text: &TextView<'_>) -> Vec<Value> {
     let plain = text.plain();
     let mut values = Vec::new();
     if let Some((pattern, (from, to))) = PATTERN.as_ref().zip(data(plain)) {

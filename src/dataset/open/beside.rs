@@ -91,16 +91,13 @@ const OWN: &str = "conversation_context";
 fn of_redhat(path: &Path, folder: &Path, files: &dyn Files, beside: &mut Beside) -> Result<(), Problems> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     // The results lie beside the folder of the configuration.
-    let roots = [folder.parent(), folder.parent().and_then(Path::parent)].into_iter().flatten();
-    let roots = roots.flat_map(|root| [root.to_path_buf(), root.join("conversations_config")]);
-    let has = |root: &PathBuf| {
-        files.is_file(&root.join(IDS)) || [DEFAULT, OWN].iter().any(|folder| files.is_folder(&root.join(folder)))
-    };
-    let Some(root) = roots.into_iter().find(has) else { return Ok(()) };
-    let ids = root.join(IDS);
-    if files.is_file(&ids) {
+    let roots = [Some(folder), folder.parent(), folder.parent().and_then(Path::parent)].into_iter().flatten();
+    let roots: Vec<PathBuf> = roots.flat_map(|root| [root.to_path_buf(), root.join("conversations_config")]).collect();
+    if let Some(ids) = roots.iter().map(|root| root.join(IDS)).find(|ids| files.is_file(ids)) {
         beside.user_ids = Some(named(&ids, files)?);
     }
+    let has = |root: &&PathBuf| [DEFAULT, OWN].iter().any(|folder| files.is_folder(&root.join(folder)));
+    let Some(root) = roots.iter().find(has) else { return Ok(()) };
     for folder in [root.join(DEFAULT), root.join(OWN).join(&stem)] {
         beside.context.extend(context(&folder, files)?);
     }

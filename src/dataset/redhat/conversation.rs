@@ -91,9 +91,16 @@ fn read_turn(value: Cursor<'_>, turns: &mut Vec<RecordedTurn>) {
     fields.rest(UnknownKeys::Kept);
 }
 
-/// The ids in a file of them: one a line.
+/// The ids in a file of them: one a line, or a JSON list.
 pub(in crate::dataset) fn user_ids(text: &str) -> Vec<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let id = |value: &Value| match value {
+        Value::String(id) => id.trim().to_owned(),
+        other => other.to_string(),
+    };
+    if let Ok(ids) = serde_json::from_str::<Vec<Value>>(text) {
+        return ids.iter().map(id).filter(|id| !id.is_empty()).collect();
+    }
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 

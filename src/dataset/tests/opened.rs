@@ -110,6 +110,22 @@ fn conversations_of_redhat_are_one_dataset_with_their_context() {
     assert_eq!(opened("e/results/conversation_results/one.json", &files)[0].cases[0].context_files.len(), 3);
 }
 
+#[test]
+fn the_users_of_redhats_conversations_may_stand_in_their_folder_and_in_a_json_list() {
+    let flow =
+        r#"{"metadata": {"authoritative_user_id": "a@x.org"}, "conversation": [{"role": "user", "content": "a"}]}"#;
+    let goldens = r#"{"scenario": "a", "expected_outcome": "b"}"#;
+    for ids in ["b@c.d\na@x.org\n", r#"["b@c.d", "a@x.org"]"#] {
+        let files = Held::new(&[("f/authoritative_user_ids", ids), ("f/one.json", flow), ("f/two.json", goldens)]);
+        let datasets = opened("f", &files);
+        let users: Vec<Option<&str>> = datasets[0].cases.iter().map(|case| case.session.user.as_deref()).collect();
+        assert_eq!(users, [Some("a@x.org"), Some("b@c.d")], "{ids}");
+        assert_eq!(warnings(&datasets[0]), Vec::<String>::new(), "{ids}");
+        let stranger = Held::new(&[("f/authoritative_user_ids", "b@c.d"), ("f/one.json", flow)]);
+        assert!(warnings(&opened("f", &stranger)[0])[0].contains("not among the `authoritative_user_ids`"));
+    }
+}
+
 const CASE: &str = r#"{"story": "s", "agent": "a", "goals": {}, "goal_details": [], "tags": ["t"]}"#;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether the agent asked for the facts.
 //!
-//! Score: of the facts that the user did not give unasked, the share for which the agent asked. A fact that the user told before
-//! the agent could ask for it says nothing of the agent and is left out.
+//! Score: of the facts for which the agent had to ask, the share for which it did. A fact that the user told before the agent
+//! could ask for it, or that the agent stated itself before it asked, says nothing of that and is left out.
 
 use super::{Metric, MetricInput};
 use crate::evidence::{FactUse, Judgement};
@@ -30,7 +30,9 @@ impl Metric for ElicitationMetric {
         let whole = match input.fact_uses {
             _ if input.facts.is_empty() => Component::not_applicable("the case has no facts"),
             None => Component::missing("what became of the facts was not recorded"),
-            Some(_) if scores.is_empty() => Component::not_applicable("the user told every fact unasked"),
+            Some(_) if scores.is_empty() => {
+                Component::not_applicable("no fact had to be asked for: the user told it unasked or the agent knew it")
+            }
             Some(_) => Component::scored(
                 Score::clamped(scores.iter().sum::<f64>() / scores.len() as f64),
                 format!("the agent asked for {asked} of {} facts", scores.len()),
@@ -45,6 +47,10 @@ fn component(fact: &FactUse) -> Component {
         (_, Some(released)) if fact.is_volunteered() => {
             Component::not_applicable(format!("the user told it unasked in turn {released}"))
         }
+        _ if fact.is_known_to_agent() => Component::not_applicable(format!(
+            "known to the agent, which stated it itself in turn {}",
+            fact.stated.unwrap_or_default()
+        )),
         (Some(asked), Some(released)) => {
             Component::scored(Score::ONE, format!("asked for in turn {asked}, told in turn {released}"))
         }
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn it_is_the_share_of_the_facts_that_were_asked_for_of_those_that_were_not_volunteered() {
         let facts = ["a", "b", "c", "d"].map(str::to_owned);
-        let use_of = |fact, asked, released| FactUse { fact, asked, released };
+        let use_of = |fact, asked, released| FactUse { fact, asked, released, stated: None };
         let uses =
             [use_of(1, Some(1), Some(2)), use_of(2, Some(2), None), use_of(3, None, None), use_of(4, Some(3), Some(3))];
         let dimension = scored(&facts, Some(&uses));
@@ -90,7 +96,28 @@ mod tests {
         let facts = ["a".to_owned()];
         assert!(matches!(scored(&facts, None).component, Component::Missing { .. }));
         assert!(matches!(scored(&[], Some(&[])).component, Component::NotApplicable { .. }));
-        let uses = [FactUse { fact: 1, asked: None, released: Some(1) }];
+        let uses = [FactUse { fact: 1, asked: None, released: Some(1), stated: None }];
         assert!(matches!(scored(&facts, Some(&uses)).component, Component::NotApplicable { .. }));
+    }
+    #[test]
+    fn what_the_agent_stated_itself_before_it_asked_is_neither_asked_for_nor_missed() {
+        let facts = ["a", "b", "c"].map(str::to_owned);
+        let use_of = |fact, asked, stated| FactUse { fact, asked, released: None, stated: Some(stated) };
+        // A question that states the value; a statement alone; a statement after the question.
+        let dimension = scored(&facts, Some(&[use_of(1, Some(2), 2), use_of(2, None, 1), use_of(3, Some(1), 2)]));
+        assert_eq!(dimension.component.why(), "the agent asked for 1 of 1 facts");
+        let whys: Vec<&str> = dimension.items.iter().map(|item| item.component.why()).collect();
+        assert_eq!(
+            whys,
+            [
+                "known to the agent, which stated it itself in turn 2",
+                "known to the agent, which stated it itself in turn 1",
+                "asked for in turn 1, not told"
+            ]
+        );
+        assert!(matches!(
+            scored(&facts[..1], Some(&[use_of(1, Some(2), 2)])).component,
+            Component::NotApplicable { .. }
+        ));
     }
 }

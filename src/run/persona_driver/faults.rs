@@ -87,7 +87,7 @@ impl PersonaDriver<'_> {
         let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
         let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
         let background = character.chain(of_case.map(String::as_str));
-        let findings = guard::check(&guard::GuardInput {
+        let findings = guard::faults(&guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
             tasks: &tasks,
             facts: &facts,
