@@ -63,7 +63,7 @@ pub use run_figures::{CellFigure, ModelCells, RunFigures};
 pub use spending::{Spender, Spending, Stage, total};
 pub use steps::StepsWritten;
 pub use summary::{ListedFigure, ListedProvenance, ListedRun, RunSummary};
-pub use trial::{Discarded, Replaced, TrialRecord};
+pub use trial::{Continued, Discarded, Replaced, TrialRecord};
 pub use vacuous::{AssertionKey, Doubts};
 pub use validity::{ModelValidity, Validity};
 pub use verdict::Verdict;

@@ -53,6 +53,7 @@ mod seeds;
 mod refusals;
 mod regrade;
 mod resume;
+mod resume_continues;
 mod resume_kills;
 mod resume_limits;
 mod shell;
