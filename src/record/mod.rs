@@ -41,7 +41,7 @@ pub use cached::CachedVerdicts;
 pub use call::{Asker, ModelCall};
 pub use canaries::CanaryCheck;
 pub use difference::SettingDifference;
-pub use document::{DocumentError, RunRecord, Sequence, write_document, write_streamed};
+pub use document::{DocumentError, FirstModel, ModelDivergence, RunRecord, Sequence, write_document, write_streamed};
 pub use entry::Entry;
 pub use estimates::{Estimates, MeanFigure, NamedFigure, Percentile};
 pub use figures::{CaseFigure, ConditionFigure, ModelFigure, PersonaFigure};
