@@ -21,7 +21,7 @@ pub enum Ability {
     TakesState,
     /// Calls of tools are answered with a case's own results.
     MocksTools,
-    /// An interrupted session can be resumed.
+    /// A session that another process of eval-job opened can be continued.
     Resumes,
 }
 

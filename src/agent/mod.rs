@@ -79,6 +79,22 @@ pub trait Agent: Send + Sync {
         }
         Err(AgentError::no_history())
     }
+
+    /// Continues a conversation that another process of eval-job opened, where the transport can ([`Ability::Resumes`]).
+    async fn reopen(&self, _left: &LeftSession) -> Result<Box<dyn Session>, AgentError> {
+        Err(AgentError::not_resumed())
+    }
+}
+
+/// A conversation that another process of eval-job opened and did not end, as its journal has it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LeftSession {
+    /// The id that the agent gave to it.
+    pub id: String,
+    /// Its messages so far, after those that it began after.
+    pub messages: Vec<Message>,
+    /// How many messages of the user were answered.
+    pub turns: u32,
 }
 
 /// One conversation with the agent.
@@ -152,6 +168,10 @@ impl AgentError {
     /// An error of this kind.
     pub fn new(kind: AgentErrorKind, message: impl Into<String>) -> AgentError {
         AgentError { kind, message: message.into() }
+    }
+
+    fn not_resumed() -> AgentError {
+        AgentError::new(AgentErrorKind::BadReply, "its conversations can't be continued by another process")
     }
 
     fn no_history() -> AgentError {

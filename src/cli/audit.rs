@@ -76,16 +76,17 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
     Ok(worst)
 }
 
-/// The mutants that the assertions of a stored run notice; with `--max-trivial-score` also the scores of trivial agents.
+/// The mutants that the assertions of a stored run notice; with `--max-trivial-score`, or `gate.maxTrivialScore` of its job, also the
+/// scores of trivial agents.
 fn audit_run(
     (args, context, printer): (&AuditArgs, &Context, &Printer),
     (mut run, folder): (JournalFile, &str),
     runtime: &Runtime,
 ) -> Result<(u8, Value), CliError> {
-    let loaded = match args.max_trivial_score {
-        Some(_) => Some(stored_job(&mut run, folder.to_owned())?),
-        None => None,
-    };
+    run.planned()?;
+    let of_job = run.job.as_deref().and_then(|job| job.pointer("/gate/maxTrivialScore")).filter(|most| !most.is_null());
+    let is_limited = args.max_trivial_score.is_some() || of_job.is_some();
+    let loaded = if is_limited { Some(stored_job(&mut run, folder.to_owned())?) } else { None };
     let (status, mut json) = mutate::mutate((args, context, printer), run, runtime)?;
     let Some(loaded) = loaded else { return Ok((status, json)) };
     let (of_trivial, audit) = limited((args, context, printer), loaded, runtime)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::CalibrateArgs;
 use super::context::Context;
@@ -17,6 +17,10 @@ use crate::record::Verdict;
 use crate::report::{self, terminal_json};
 use crate::store::folder::RunsFolder;
 use crate::store::{Store, StoredRun};
+
+/// The note where the judge is asked again at temperature 0.
+const ALIKE: &str = "note: the judge is asked again at temperature 0, where models answer nearly the same each time: flips and spread are of \
+                     copies, and less than of a judge with scorer: {temperature: 0.7}";
 
 /// Shows how far the judge of some runs can be believed. It is a look, so the status is 0 whatever is found; 102 where a judge was
 /// to be asked again and not all of it could be, or most of what it said of a metric can't be used.
@@ -42,6 +46,11 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         }
         checks.push(overview.summary);
         if let Some(times) = args.repeat {
+            let temperature =
+                run.job.as_deref().and_then(|job| job.pointer("/scorer/temperature")).and_then(Value::as_f64);
+            if times > 1 && temperature.unwrap_or_default() == 0.0 {
+                printer.note(ALIKE);
+            }
             let left = args.runs.get(place + 1..).unwrap_or_default();
             let verdict = rejudge((args, context, printer), (run, left), (times, &mut rejudged))?;
             let verdict = verdict.unwrap_or(Verdict::Interrupted);

@@ -217,7 +217,8 @@ pub(super) fn import_all(
                 .as_array()
                 .is_some_and(|cases| cases.iter().any(|case| case.get("reference").is_some()));
         let unasked = unasked.then(|| "no case asks for a second agent: nothing comes of --expected-target".to_owned());
-        let warnings = of_reading.chain(lowered.warnings).chain(unasked).collect();
+        let unused = args.reading.without_effect(Some(dataset.kind.system()));
+        let warnings = of_reading.chain(lowered.warnings).chain(unasked).chain(unused).collect();
         Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
     };
     datasets.iter().map(import).collect()

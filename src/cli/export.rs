@@ -158,6 +158,7 @@ fn datasets(file: &str, args: &ExportArgs, context: &Context) -> Result<(Vec<Dat
     let options = OpenOptions {
         config: args.config_file_path.clone(),
         session: args.session_file.clone(),
+        any_value: args.any_value.clone().filter(|word| !word.is_empty()),
         ..OpenOptions::default()
     };
     let datasets =

@@ -137,6 +137,7 @@ fn load_with(
             }
             same => {
                 let paths: Vec<PathBuf> = same.iter().map(|(path, _)| path.clone()).collect();
+                warnings.extend(data.reading.without_effect(None));
                 let found = job_files(&paths, argument)?;
                 loaded.extend(jobs::load(&found.files, argument, prompts, context.redactor())?);
                 left_out.extend(found.left_out);

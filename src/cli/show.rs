@@ -9,7 +9,7 @@ use super::printer::Printer;
 use super::rows::hanging;
 use super::stored::StoredPrompts;
 use super::team;
-use crate::record::{DocumentError, Overview, TrialRecord, write_document};
+use crate::record::{DocumentError, FirstModel, Overview, TrialRecord, write_document};
 use crate::report::{self, Gathered};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
@@ -129,9 +129,13 @@ impl Shown<'_> {
             Some(width) => hanging(&text, INDENT, width),
             None => text,
         };
+        let mut first = FirstModel::new(&self.overview.summary);
         for trial in self.trials() {
             let trial = self.prompts.filled_in(trial?);
             self.printer.data(&fitted(report::conversation(self.overview, &trial, ink)))?;
+            if let Some(divergence) = first.divergence(&trial) {
+                self.printer.data(&fitted(report::divergence(&divergence, ink)))?;
+            }
             if self.args.verbose {
                 self.printer.data(&fitted(report::judging(&trial, ink)))?;
             }

@@ -23,7 +23,7 @@ pub use baseline::{BesideBaseline, beside_baseline};
 pub use divergence::{Divergence, PairDivergence};
 pub use held::{RuleDifference, RunRules};
 pub use judged::{ComparedScore, Relation, Subject};
-pub use needed::Needed;
+pub use needed::{MOST_MORE, Needed};
 pub use scores::Scores;
 
 /// The default of the least difference that matters.

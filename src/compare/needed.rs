@@ -1,5 +1,7 @@
 //! How much more would decide a comparison.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -9,19 +11,19 @@ use crate::statistics::{Cell, LEVEL, Sums, figure, t_half_width, unseen_share};
 /// With fewer repetitions nothing is known of how much they vary.
 const TELLING: u32 = 3;
 
-/// The most cases that are advised.
-const MOST: u32 = 100_000;
+/// The most cases, or repetitions, that are advised beyond those that were held: a suite of practical size has no more.
+pub const MOST_MORE: u32 = 1000;
 
 /// The sample sizes that would decide a comparison with 80 % power, were the true difference the one that is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Needed {
-    /// The number of cases needed in total, at the current number of repetitions; `None` where no number would do, or
-    /// nothing is known of the spread.
+    /// The number of cases needed in total, at the current number of repetitions; `None` where more than [`MOST_MORE`] further ones
+    /// would be, or nothing is known of the spread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<u32>,
-    /// The number of repetitions needed with the current cases; `None` where the cases differ too much from each other,
-    /// and where nothing was repeated.
+    /// The number of repetitions needed with the current cases; `None` where the cases differ too much from each other, more than
+    /// [`MOST_MORE`] further ones would be needed, and where nothing was repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
 }
@@ -57,7 +59,8 @@ pub(super) fn needed(
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
         let is_none = figure(cells, 0).is_some_and(|figure| figure.error.is_none()) && mean.abs() < 1e-12;
         let cases = (alpha.ln() / (1.0 - min_effect).ln()).ceil() as u32;
-        return Needed { cases: is_none.then_some(cases), ..Needed::NOTHING };
+        let held = cells.iter().map(|cell| cell.case).collect::<BTreeSet<_>>().len() as u32;
+        return Needed { cases: Some(cases).filter(|_| is_none && cases <= held + MOST_MORE), ..Needed::NOTHING };
     };
     let is_effect = mean.abs() >= min_effect;
     // Over the repetitions of a single case there are as many degrees of freedom as repetitions, less one in each condition.
@@ -121,9 +124,9 @@ pub(super) fn repeats_may_decide(
     !is_alike_as_seen && t_half_width(degrees[0], level) * error <= room
 }
 
-/// The least number from this one on for which it holds.
+/// The least number from this one on for which it holds, up to [`MOST_MORE`] more.
 fn least(from: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
-    let (mut low, mut high) = (from.max(1), MOST);
+    let (mut low, mut high) = (from.max(1), from.saturating_add(MOST_MORE));
     if !holds(high) {
         return None;
     }
@@ -175,9 +178,14 @@ mod tests {
         // solve_power(effect_size=0.5, power=.8, alpha=.05 / 3) is 44.1.
         let of_three = needed(&cells(&singles), 0.05, (ComparisonRules::default(), 0.05 / 3.0));
         assert!(matches!(of_three.cases, Some(44..=46)), "{of_three:?}");
-        // So near to the least that matters four of five estimates must lie above it, too: (0.84 * 0.1 / 0.002)^2.
-        let near = needed(&cells(&singles), 0.022, (ComparisonRules::default(), 0.05));
-        assert!(matches!(near.cases, Some(1700..=1850)), "{near:?}");
+        // So near to the least that matters four of five estimates must lie above it, too: (0.84 * 0.1 / 0.003)^2.
+        let near = needed(&cells(&singles), 0.023, (ComparisonRules::default(), 0.05));
+        assert!(matches!(near.cases, Some(760..=820)), "{near:?}");
+        // With 0.002 about 1,770 would be needed, with 0.0005 some 28,000: nobody has such a suite.
+        for difference in [0.022, 0.0205] {
+            let nearer = needed(&cells(&singles), difference, (ComparisonRules::default(), 0.05));
+            assert_eq!(nearer, Needed::NOTHING, "{difference}");
+        }
         assert_eq!(needed(&cells(&singles), 0.02, (ComparisonRules::default(), 0.05)), Needed::NOTHING);
     }
 

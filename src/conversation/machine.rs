@@ -82,6 +82,38 @@ impl Conversation {
         }
     }
 
+    /// Takes in what was held of the same conversation before: its turns, each with a reply, and the message that was on its way.
+    /// `farewell` is how it ends, where the persona signed off in the last message of them.
+    pub fn go_on(&mut self, turns: &[Turn], pending: Option<&str>, farewell: Option<Ending>) {
+        for (at, turn) in turns.iter().enumerate() {
+            if turn.is_greeting() {
+                self.agent_greeted(turn.clone());
+                continue;
+            }
+            self.user_said(&turn.user);
+            if pending.is_none() && at + 1 == turns.len() {
+                self.farewell.clone_from(&farewell);
+            }
+            self.agent_replied(turn.clone());
+        }
+        if let Some(pending) = pending {
+            self.user_said(pending);
+            self.farewell = farewell;
+        }
+    }
+
+    /// The user's message is known already.
+    fn user_said(&mut self, message: &str) {
+        if !matches!(self.next, Next::Done(_)) {
+            self.next = Next::SayToAgent(message.to_owned());
+        }
+    }
+
+    /// How the conversation ends when the message that comes next is answered, where the persona signed off in it.
+    pub fn farewell(&self) -> Option<&Ending> {
+        self.farewell.as_ref()
+    }
+
     /// The transcript so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript

@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::{Dollars, SpendLimits};
 
+/// The usual limit of one request to one of our own models.
+const MODEL_SECONDS: f64 = 120.0;
+
+/// Records of earlier versions have none.
+fn is_usual_model_limit(seconds: &f64) -> bool {
+    (*seconds - MODEL_SECONDS).abs() < f64::EPSILON
+}
+
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -22,6 +30,11 @@ pub struct Limits {
     #[serde(rename = "query")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
     pub query_seconds: f64,
+    /// Seconds for one try of one request to persona, judge or another model of our own. After two tries that took so long no other one
+    /// is made.
+    #[serde(rename = "model", skip_serializing_if = "is_usual_model_limit")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 31_536_000))]
+    pub model_seconds: f64,
     /// US dollars for the whole run: what persona and judge cost never exceeds it, and once the agent's own cost does, no
     /// further turn begins.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +59,7 @@ impl Default for Limits {
             turn_seconds: 60.0,
             trial_seconds: 1800.0,
             query_seconds: 30.0,
+            model_seconds: MODEL_SECONDS,
             cost: None,
             tokens: None,
             run_seconds: None,

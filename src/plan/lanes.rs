@@ -108,6 +108,7 @@ impl Schedule {
                 case: case.clone(),
                 attempt: 0,
                 restart: None,
+                left: None,
                 together,
             }
         })

@@ -1,25 +1,54 @@
 //! The trials that are left of a run that is resumed.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::{Lane, Plan, Trial};
+use crate::agent::Ability;
+use crate::evidence::{Ending, Evidence, Judgement, Usage};
+use crate::graph::GraphConfig;
+use crate::job::{Case, Isolation};
 
 /// The trials of a run that was held before, as far as they are not simply to come.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResumedTrials {
     /// The numbers of those that are over and stay as they are.
     pub finished: HashSet<u32>,
-    /// Trials that were begun and are held again, by their numbers.
+    /// Trials that were begun and are not over, by their numbers.
     pub begun: HashMap<u32, BegunTrial>,
 }
 
-/// A trial that was begun before and is held again from its setups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A trial that was begun before.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BegunTrial {
     /// How often the persona did not play its part in it.
     pub attempt: u32,
     /// How many of its conversations were cut off or broke.
     pub restart: u32,
+    /// What was held of it, where it goes on where it was; else it is held again from its setups.
+    pub left: Option<Arc<LeftTrial>>,
+}
+
+/// A trial that was cut off, as its journal has it, and goes on where it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftTrial {
+    /// The evidence, as far as it went.
+    pub evidence: Evidence,
+    /// The message that was on its way.
+    pub pending: Option<String>,
+    /// How the conversation ends with the reply to the user's last message, where the persona said goodbye in it.
+    pub farewell: Option<Ending>,
+    /// The usage of the persona so far.
+    pub persona_usage: Usage,
+    /// What the judge has answered.
+    pub judgements: Vec<Judgement>,
+}
+
+impl LeftTrial {
+    /// Whether the conversation has ended: only verdicts are left to be asked for.
+    pub fn has_ended(&self) -> bool {
+        self.evidence.ending != Ending::CutOff
+    }
 }
 
 impl ResumedTrials {
@@ -33,8 +62,8 @@ impl ResumedTrials {
     pub(super) fn remaining(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
-            Some(BegunTrial { attempt, restart }) => {
-                Some(Trial { attempt: *attempt, restart: Some(*restart), ..trial })
+            Some(BegunTrial { attempt, restart, left }) => {
+                Some(Trial { attempt: *attempt, restart: Some(*restart), left: left.clone(), ..trial })
             }
             None => (!self.finished.contains(&number)).then_some(trial),
         }
@@ -42,6 +71,29 @@ impl ResumedTrials {
 }
 
 impl Plan {
+    /// Why a conversation about this case that was cut off can't go on where it was; `None` where it can.
+    pub fn why_restarts(&self, case: &Case) -> Option<String> {
+        let target = &self.job.target;
+        let key = target.transport.key();
+        if let Some(GraphConfig::Embedded(_)) = &self.graph {
+            return Some("its graph ended with eval-job".to_owned());
+        }
+        if self.graph.is_some() && self.job.graph.watch.is_on() {
+            return Some("its graph was being watched (graph.watch)".to_owned());
+        }
+        if target.start.is_some() || matches!(self.isolation, Isolation::Database | Isolation::Process) {
+            return Some("what was started for it ended with eval-job".to_owned());
+        }
+        if !target.transport.can(Ability::Resumes) {
+            return Some(format!("target.{key} can't continue a session, as it is set up"));
+        }
+        let has_mocks = case.mocks().next().is_some();
+        if has_mocks || case.reference.is_some() {
+            return Some("its tools are mocked, or it has a reference agent".to_owned());
+        }
+        None
+    }
+
     /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
     pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
         let left = self.trials().filter_map(move |trial| held.remaining(trial));

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{Doubts, Entry, Fold, RunSummary, TrialRecord, restarts};
 use crate::evidence::figures::{FigureDocument, figures};
 use crate::evidence::{Condition, Speaker, TranscriptDigest, TrialId};
+use crate::statistics::FigureMethods;
 
 /// Everything about a run in one document; it takes as much memory as all its conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +77,7 @@ pub fn write_document<E>(
     struct Document<'a, T: Serialize> {
         #[serde(flatten)]
         summary: &'a RunSummary,
+        methods: FigureMethods,
         trials: T,
     }
     let mut first = FirstModel::new(summary);
@@ -86,24 +88,28 @@ pub fn write_document<E>(
         TrialWithFigures { figures: figures.into_iter().map(FigureDocument::from).collect(), divergence, trial }
     };
     let trials = trials.map(move |trial| trial.map(&mut with_figures));
-    write_streamed(trials, to, |trials| Document { summary, trials: Sequence::new(trials) })
+    write_streamed(trials, to, |trials| Document {
+        summary,
+        methods: FigureMethods::ALL,
+        trials: Sequence::new(trials),
+    })
 }
 
 /// Where a conversation and that of the run's first model part: of the same case, condition and repetition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ModelDivergence {
+pub struct ModelDivergence {
     /// The first model.
-    from: String,
+    pub from: String,
     /// The first turn in which they differ, 0 for the greeting; nothing where all is the same.
-    turn: Option<u32>,
+    pub turn: Option<u32>,
     /// The speaker of the first message that differs.
-    by: Option<Speaker>,
+    pub by: Option<Speaker>,
 }
 
 /// The conversations of the first of several models, with which those of the others are compared. They come before them, case
 /// by case: those of one case are held.
-struct FirstModel {
+pub struct FirstModel {
     model: Option<String>,
     /// The case and the repetition.
     of: (String, u32),
@@ -111,12 +117,14 @@ struct FirstModel {
 }
 
 impl FirstModel {
-    fn new(summary: &RunSummary) -> FirstModel {
+    /// The first model of a run; of a run of one model nothing is compared.
+    pub fn new(summary: &RunSummary) -> FirstModel {
         let model = summary.provenance.models.first().filter(|_| summary.provenance.models.len() > 1).cloned();
         FirstModel { model, of: Default::default(), held: Vec::new() }
     }
 
-    fn divergence(&mut self, trial: &TrialRecord) -> Option<ModelDivergence> {
+    /// Takes in the next conversation, in the order of the plan. Returns where it and that of the first model part.
+    pub fn divergence(&mut self, trial: &TrialRecord) -> Option<ModelDivergence> {
         let (first, transcript) = (self.model.as_ref()?, &trial.evidence.as_ref()?.transcript);
         let TrialId { case, model, condition, repeat, .. } = &trial.trial;
         let digest = TranscriptDigest::new(transcript);

@@ -107,6 +107,9 @@ pub enum Entry {
         turn: u32,
         /// The message.
         text: String,
+        /// How the conversation ends with the reply, where the persona said goodbye in the message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        farewell: Option<Ending>,
     },
     /// The persona's message was faulty: it was not sent, and it was asked for another one.
     PersonaFaulted {
@@ -231,6 +234,13 @@ pub enum Entry {
         /// When.
         at: DateTime<Utc>,
     },
+    /// A trial that was cut off goes on where it was: nothing of it is held again.
+    TrialContinued {
+        /// Which trial.
+        trial: u32,
+        /// When.
+        at: DateTime<Utc>,
+    },
     /// The run is gone on with, after it was cut off or had ended.
     RunResumed {
         /// When.
@@ -299,6 +309,7 @@ macro_rules! of_trial {
             | Entry::AgentRefused { trial, .. }
             | Entry::TrialDiscarded { trial, .. }
             | Entry::TrialRestarted { trial, .. }
+            | Entry::TrialContinued { trial, .. }
             | Entry::TrialFinished { trial, .. } => Some(trial),
         }
     };

@@ -15,6 +15,9 @@ pub struct BaselineCheck {
     /// The run that it was; `None` where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+    /// How many runs of the store were compared with it, this one included; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<u32>,
     /// Why the runs were not compared, in a sentence; `None` where they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,

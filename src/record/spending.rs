@@ -140,6 +140,9 @@ impl Ledger {
         for usage in agent_usage(trial.evidence.as_ref(), trial.pending.as_deref()) {
             self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
         }
+        for _ in trial.continued.iter().filter(|it| it.is_sent_again) {
+            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(None);
+        }
         let replaced = trial.replaced.iter().filter_map(|it| it.evidence.as_ref());
         let evidence = discarded().chain(replaced).chain(&trial.evidence);
         for usage in evidence.filter_map(|evidence| evidence.reference.as_ref()).flat_map(usage_of_turns) {

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, ModelCall};
-use crate::evidence::{AgentOutput, AskedQuestion, Evidence, Judgement, Observed, TrialId, Usage};
+use super::{Asker, Entry, ModelCall};
+use crate::evidence::{AgentOutput, AskedQuestion, Ending, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
 use crate::money::LimitExceeded;
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard};
@@ -43,6 +43,17 @@ pub struct Replaced {
     pub pending: Option<String>,
 }
 
+/// A break in a trial that was cut off and went on where it was, after the run was resumed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Continued {
+    /// When it went on.
+    pub at: DateTime<Utc>,
+    /// Whether a message was on its way, and was sent again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sent_again: bool,
+}
+
 /// The stored form of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,6 +74,12 @@ pub struct TrialRecord {
     /// The message that was on its way when the trial was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
+    /// How the conversation ends with the reply to the user's last message, where the persona said goodbye in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub farewell: Option<Ending>,
+    /// The breaks after which it went on where it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continued: Vec<Continued>,
     /// The agent's output, where eval-job started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_output: Option<AgentOutput>,
@@ -104,6 +121,8 @@ impl TrialRecord {
             outcome: None,
             evidence: None,
             pending: None,
+            farewell: None,
+            continued: Vec::new(),
             agent_output: None,
             was_primed: false,
             priming_usage: None,
@@ -127,12 +146,15 @@ impl TrialRecord {
             (Entry::LookedBefore { before, empty, .. }, Some(evidence)) => {
                 (evidence.before, evidence.empty) = (Some(before), Some(empty));
             }
-            (Entry::UserSaid { text, .. }, _) => self.pending = Some(text),
+            (Entry::UserSaid { text, farewell, .. }, _) => (self.pending, self.farewell) = (Some(text), farewell),
+            (Entry::TrialContinued { at, .. }, _) => {
+                self.continued.push(Continued { at, is_sent_again: self.pending.is_some() });
+            }
             (Entry::PersonaFaulted { fault, .. }, Some(evidence)) => evidence.persona_faults.push(fault),
             (Entry::TrialDiscarded { at, error, .. }, _) => {
                 let (started_at, evidence) = (self.started_at.take(), self.evidence.take());
                 self.discarded.push(Discarded { started_at, at, error, evidence });
-                self.pending = None;
+                (self.pending, self.farewell) = (None, None);
             }
             (Entry::TrialRestarted { at, .. }, _) => self.restart(at),
             (Entry::TurnFinished { turn, .. }, evidence) => {
@@ -215,7 +237,7 @@ impl TrialRecord {
         let held = std::mem::replace(self, TrialRecord::planned(self.trial.clone()));
         let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;
         (self.was_primed, self.priming_usage, self.calls) = (held.was_primed, held.priming_usage, held.calls);
-        (self.discarded, self.replaced) = (held.discarded, held.replaced);
+        (self.discarded, self.replaced, self.continued) = (held.discarded, held.replaced, held.continued);
         match outcome {
             // The persona is to blame for it, however often the run is resumed.
             Some(Outcome::PersonaInvalid { error }) => {
@@ -231,6 +253,27 @@ impl TrialRecord {
     /// Whether anything of it was held.
     pub fn was_begun(&self) -> bool {
         self.started_at.is_some() || !self.discarded.is_empty() || !self.replaced.is_empty()
+    }
+
+    /// Whether it was cut off in a conversation of which every message so far was answered, but for one that was on its way, or
+    /// after that conversation had ended.
+    pub fn was_left_whole(&self) -> bool {
+        let Some(evidence) = self.evidence.as_ref().filter(|_| self.outcome.is_none()) else { return false };
+        let turns = &evidence.transcript.turns;
+        let is_under_way = self.pending.is_some() || !turns.is_empty();
+        match evidence.ending {
+            Ending::CutOff => is_under_way && turns.iter().all(|turn| turn.agent.is_some()),
+            // Whose failure it was is not in the journal before the outcome is.
+            Ending::AgentFailed { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// The persona's usage in the conversation so far; that of conversations before it is left out.
+    pub fn persona_usage_so_far(&self) -> Usage {
+        let is_of_this = |call: &&ModelCall| self.started_at.is_some_and(|started_at| call.at >= started_at);
+        let of_persona = self.calls.iter().filter(|call| call.asker == Asker::Persona).filter(is_of_this);
+        of_persona.fold(Usage::default(), |sum, call| sum.plus(call.usage))
     }
 
     /// How often the persona did not play its part, and how many conversations were cut off or broke, once it is held again.

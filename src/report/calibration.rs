@@ -3,6 +3,7 @@
 use super::judge_check::UNLIKE;
 use super::{Ink, Page, Paint, Screen, count, one_line, plain, two_decimals};
 use crate::calibration::{Flips, MetricCalibration};
+use crate::compare::MOST_MORE;
 use crate::statistics::{Estimate, SpreadShares};
 
 /// With fewer labels a threshold fits these labels alone.
@@ -97,6 +98,9 @@ fn lines(metric: &MetricCalibration) -> Vec<(Paint, String)> {
     if let Some(corrected) = metric.corrected {
         let halved = match metric.to_halve {
             Some(enough) if enough <= all => format!("; labels on {enough} cases would halve the interval"),
+            Some(enough) if enough > all + MOST_MORE as usize => {
+                format!("; to halve the interval takes more than {MOST_MORE} further cases")
+            }
             Some(enough) => format!("; to halve the interval takes {enough} cases, all labelled"),
             None => String::new(),
         };

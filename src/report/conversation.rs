@@ -5,8 +5,24 @@ use std::fmt::Write;
 use super::{Ink, TrialNames, count, plain};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedAttempt, GuardFinding, Observed, PersonaFault,
+    Speaker,
 };
-use crate::record::{Overview, TrialRecord};
+use crate::record::{ModelDivergence, Overview, TrialRecord};
+
+/// Where a conversation and that of the run's first model part.
+pub fn divergence(divergence: &ModelDivergence, ink: Ink) -> String {
+    let ModelDivergence { from, turn, by } = divergence;
+    let from = plain(from);
+    let words = match (turn, by) {
+        (Some(turn), Some(by)) => {
+            let place = if *turn == 0 { "the greeting".to_owned() } else { format!("turn {turn}") };
+            let whose = if *by == Speaker::Agent { "the agent's reply" } else { "the user's message" };
+            format!("parts from the conversation with {from} at {place}, with {whose}")
+        }
+        _ => format!("user and agent say the same as in the conversation with {from}"),
+    };
+    format!("   {}\n", ink.dim(&words))
+}
 
 /// A trial's conversation; empty where there was none.
 pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {

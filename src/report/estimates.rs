@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::comparison::{interval_text, signed};
 use super::{count, duration, plain, two_decimals};
+use crate::compare::MOST_MORE;
 use crate::evidence::case_and_persona;
 use crate::record::{Estimates, MeanFigure, ModelFigure, NamedFigure, Passes, Percentile, Provenance, RunSummary};
 use crate::statistics::{Estimate, Interval, LEVEL, SamplingUnit, t_half_width, unseen_share};
@@ -11,8 +12,8 @@ use crate::statistics::{Estimate, Interval, LEVEL, SamplingUnit, t_half_width, u
 /// With fewer cases an interval is too wide to show anything.
 const LEAST_CASES: u32 = 3;
 
-/// The most cases that are advised.
-const MOST_CASES: u32 = 100_000;
+/// The most cases that are advised beyond those that were held: a suite of practical size has no more.
+const MOST_CASES: u32 = MOST_MORE;
 
 /// The largest factor of repetitions that is advised.
 const MOST_TIMES: u32 = 20;
@@ -179,8 +180,11 @@ fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &
     let repeats = f64::from(score.n) / (f64::from(score.cases) * settings);
     let of = format!("{} of the score's variance is between repetitions of a case ({varying}{range})", percent(share));
     let is_half = |precision: &Precision| precision.half_width() <= now.half_width() / 2.0 + 1e-9;
-    let cases = (1..MOST_CASES).find(|more| is_half(&Precision { cases: now.cases + more, ..now }))?;
-    let more_cases = count(cases as usize, "more case");
+    let cases = (1..=MOST_CASES).find(|more| is_half(&Precision { cases: now.cases + more, ..now }));
+    let more_cases = match cases {
+        Some(cases) => count(cases as usize, "more case"),
+        None => format!("more than {MOST_CASES} more cases"),
+    };
     let repeated = |times: f64| Precision { deviation: now.deviation * (1.0 - share + share / times).sqrt(), ..now };
     let most = (f64::from(MOST_TIMES) * repeats) as u32;
     Some(match (1..most).find(|more| is_half(&repeated(1.0 + f64::from(*more) / repeats))) {
@@ -196,7 +200,8 @@ fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &
                 true => format!("repetitions leave it at ±{least}"),
                 false => format!("repetitions without end would make it ±{least}"),
             };
-            format!("{of}: {more_cases} would halve the interval; {repeated}")
+            let is_practical = if cases.is_some() { "would" } else { "(no practical suite) would" };
+            format!("{of}: {more_cases} {is_practical} halve the interval; {repeated}")
         }
     })
 }
@@ -276,6 +281,13 @@ mod tests {
             "36 % of the score's variance is between repetitions of a case (agent and judge, 20 % to 100 %): 293 more cases would \
              halve the interval; repetitions without end would make it ±0.05"
         );
+    }
+
+    #[test]
+    fn a_suite_that_nobody_has_is_not_advised() {
+        // Of 1,000 cases it takes some 3,000 more.
+        let text = advised(0.01, 1000, 0.3);
+        assert!(text.contains(": more than 1000 more cases (no practical suite) would halve the interval; "), "{text}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::record::{
     BaselineFigure, BaselineOpen, BaselineUnshared, GateLine, GateRule, GateState, Overview, gate_lines,
 };
 use crate::score::{Decision, GateRules, RepeatsEnded, Score, VacuousGate};
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, false_alarms_by_uses};
 
 /// So many cases that only one run has are named.
 const NAMED: usize = 3;
@@ -80,12 +80,26 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
             let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
-                (Some(figure), _) => format!("{rule}: {}", figure_text(figure, (line.state, *allowed))),
+                (Some(figure), _) => {
+                    let uses = check.and_then(|check| check.uses).map(uses_text).unwrap_or_default();
+                    format!("{rule}: {}{uses}", figure_text(figure, (line.state, *allowed)))
+                }
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
                 (None, None) => format!("{rule}: not compared"),
             }
         }
+    }
+}
+
+/// How often a baseline was used, and what that does to false alarms; empty for its first use.
+fn uses_text(uses: u32) -> String {
+    match uses {
+        0 | 1 => String::new(),
+        uses => format!(
+            "; run {uses} beside this baseline: {:.0} of 100 baselines have raised a false alarm by then",
+            false_alarms_by_uses(uses) * 100.0
+        ),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::calibration::{figure, percent};
 use super::{count, two_decimals};
+use crate::compare::MOST_MORE;
 use crate::record::{CorrectedTasks, JudgeCheck, RunSummary};
 
 /// From so many standard errors on the verified tasks are unlike the others, beyond what chance does in one of twenty runs.
@@ -71,6 +72,9 @@ fn tasks(tasks: &CorrectedTasks) -> Option<String> {
     let (verified, all) = (tasks.verified_cases, tasks.all_cases);
     let halved = match tasks.to_halve {
         Some(enough) if enough <= all => format!("; {enough} verified would halve the interval"),
+        Some(enough) if enough as usize > all as usize + MOST_MORE as usize => {
+            format!("; to halve the interval takes more than {MOST_MORE} further cases")
+        }
         Some(enough) => format!("; to halve the interval takes {enough} cases, all verified"),
         None => String::new(),
     };

@@ -48,9 +48,12 @@ pub(super) async fn judge(
         let asked = move || grade::questions(&job, &grade::metric_input(&job, &case, &evidence, clock), &templates);
         off_thread(engine, asked).await?
     };
-    let questions = questions.map_err(|error| TrialAbort::broken(error.to_string()))?;
+    let mut questions = questions.map_err(|error| TrialAbort::broken(error.to_string()))?;
     let input = grade::metric_input(job, case, evidence, engine.clock);
-    let mut judgements = Vec::with_capacity(questions.len());
+    // What was answered before the trial was cut off is paid for.
+    let mut judgements = trial.left.as_ref().map_or_else(Vec::new, |left| left.judgements.clone());
+    questions
+        .retain(|question| !judgements.iter().any(|it| (&it.question, it.sample) == (&question.id, question.sample)));
     ask_all(engine, &trial.id, (&input, questions), (&LastFailure::default(), &mut judgements)).await?;
     Ok(judgements)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::trial::{SetupError, TrialAbort};
+use super::abort::{SetupError, TrialAbort};
 use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};

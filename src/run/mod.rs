@@ -7,6 +7,7 @@
 //! Invariants: each step is appended to the sink before the next one begins; nothing in here prints, knows a folder or reads
 //! the environment; memory grows by only a few bytes per trial.
 
+mod abort;
 mod ask_again;
 mod audit;
 mod budget;
@@ -25,6 +26,7 @@ mod metered_call;
 mod models;
 mod mutation;
 mod observe;
+mod parameters;
 mod persona_driver;
 mod persona_review;
 mod preflight;
@@ -44,6 +46,7 @@ mod trial_limit;
 mod turn;
 mod watch;
 
+pub use abort::SetupError;
 pub use ask_again::{AskingStopped, StoredConversation, ask_again};
 pub use clients::{ClientError, Clients, Credentials, check_clients, neo4j_connection};
 pub use concurrency::{DescriptorLimit, descriptor_limit};
@@ -56,4 +59,4 @@ pub use probe::{ProbeError, ProbeReport, probe};
 pub use provenance::without_user;
 pub use sink::{Durability, Sink};
 pub use steps::{NoSteps, StepsError, StepsReplyError, WrittenSteps, write_steps};
-pub use trial::{SetupError, fact_uses};
+pub use trial::fact_uses;

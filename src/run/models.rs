@@ -17,9 +17,6 @@ use crate::plan::{Access, REVIEW, access};
 use crate::retry::RetryPolicy;
 use crate::secret::{Secret, Variables};
 
-/// The time limit of one request to one of our own models.
-const MODEL_LIMIT: Duration = Duration::from_secs(120);
-
 /// The role of the model of embeddings.
 pub(super) const EMBEDDINGS: &str = "embeddings";
 
@@ -68,7 +65,8 @@ impl Models {
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
             let url = access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned());
             let from = access.address_from.clone();
-            let client = client(model, (access, part == "scorer.embeddings"), http.clone(), budget)?;
+            let time_limit = Duration::from_secs_f64(job.limits.model_seconds);
+            let client = client(model, (access, part == "scorer.embeddings"), http.clone(), (budget, time_limit))?;
             let role = match part {
                 "evaluator" => "persona".to_owned(),
                 "scorer" => "judge".to_owned(),
@@ -116,7 +114,7 @@ fn client(
     model: &Model,
     (access, is_of_embeddings): (Access, bool),
     http: HttpClient,
-    budget: &Budget,
+    (budget, time_limit): (&Budget, Duration),
 ) -> Result<Arc<dyn Llm>, LlmError> {
     if let Some(problem) = access.key.as_ref().and_then(|key| key_problem(key.expose())) {
         return Err(LlmError::for_good(format!("{} {problem}", access.key_from)));
@@ -138,7 +136,7 @@ fn client(
             effort: model.reasoning_effort.map(effort),
             rng_seed: model.rng_seed,
         },
-        time_limit: MODEL_LIMIT,
+        time_limit,
         rng_seed: budget.rng_seed,
         clock: budget.clock,
         retry: RetryPolicy::MODEL,

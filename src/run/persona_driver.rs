@@ -19,7 +19,7 @@ use crate::conversation::{PersonaReply, guard, read_persona_reply};
 use crate::evidence::{Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Usage};
 use crate::job::{Case, Job, ModelName};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
-use crate::plan::Trial;
+use crate::plan::{LeftTrial, Trial};
 use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
 use crate::record::Entry;
 use crate::text::DenseText;
@@ -123,6 +123,12 @@ impl<'a> PersonaDriver<'a> {
             notes: Vec::new(),
             faults: Vec::new(),
         }))
+    }
+
+    /// Takes over what the persona came to before the conversation was cut off.
+    pub(super) fn go_on(&mut self, left: &LeftTrial) {
+        self.usage = left.persona_usage;
+        self.faults.clone_from(&left.evidence.persona_faults);
     }
 
     /// Its results when the conversation is over.

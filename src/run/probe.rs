@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
+use super::abort::SetupError;
 use super::talk::greeted;
-use super::trial::SetupError;
 use super::trial_env::{SetupMode, TrialEnv};
 use crate::agent::managed::Listener;
 use crate::agent::{Agent, AgentError, Attempts, Reply};

@@ -46,19 +46,20 @@ pub(super) async fn converse<'a>(
         lines: repeated.clone().or_else(|| fixed_lines(&env.trial.case.user)),
     });
     let mut persona = if repeated.is_some() { None } else { PersonaDriver::new(engine, env.trial).await? };
-    let greeted = greeted(engine, session).await;
-    if let Some(reply) =
-        greeted.map_err(|error| TrialAbort::broken(format!("the agent's greeting did not come: {error}")))?
-    {
-        let mut turn = Turn::begun(0, String::new());
-        set_reply(&mut turn, reply);
-        keep(engine, id, &mut turn).await?;
+    if let Some(left) = env.trial.left.as_deref() {
+        conversation.go_on(&left.evidence.transcript.turns, left.pending.as_deref(), left.farewell.clone());
+        if let Some(persona) = &mut persona {
+            persona.go_on(left);
+        }
+    } else if let Some(turn) = greeting(env, session).await? {
         conversation.agent_greeted(turn);
     }
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
     let (tape, name) = (env.tape.clone(), "the agent");
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
-    let mut talk = LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start() };
+    let is_continued = env.trial.left.is_some();
+    let mut talk =
+        LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start(), is_continued };
     let mut outcome = talk.hold(persona.as_mut()).await;
     if matches!(outcome, Ok(Ending::SignedOff { .. } | Ending::MaxTurns))
         && persona.as_ref().is_some_and(|persona| persona.is_off_task(talk.conversation.transcript()))
@@ -74,6 +75,17 @@ pub(super) async fn converse<'a>(
     }
     let LiveConversation { watch, conversation, .. } = talk;
     Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults })
+}
+
+/// The turn of the agent's greeting, if it has one.
+async fn greeting(env: &TrialEnv<'_>, session: &mut (dyn Session + 'static)) -> Result<Option<Turn>, TrialAbort> {
+    let greeted = greeted(env.engine, session).await;
+    let greeted = greeted.map_err(|error| TrialAbort::broken(format!("the agent's greeting did not come: {error}")))?;
+    let Some(reply) = greeted else { return Ok(None) };
+    let mut turn = Turn::begun(0, String::new());
+    set_reply(&mut turn, reply);
+    keep(env.engine, &env.trial.id, &mut turn).await?;
+    Ok(Some(turn))
 }
 
 /// The agent's greeting, if it has one. A long wait for it is reported.
@@ -99,6 +111,8 @@ struct LiveConversation<'a, 's> {
     conversation: Conversation,
     /// Runs since the agent's last reply.
     last_reply: Stopwatch,
+    /// Whether it was cut off before, and the agent has not answered since.
+    is_continued: bool,
 }
 
 impl LiveConversation<'_, '_> {
@@ -154,10 +168,14 @@ impl LiveConversation<'_, '_> {
 
     async fn take_turn(&mut self, text: String) -> Result<(), TrialAbort> {
         let (engine, id, number) = (self.env.engine, &self.env.trial.id, self.conversation.turn_number());
-        engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone() })?;
+        let farewell = self.conversation.farewell().cloned();
+        engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone(), farewell })?;
         engine.sink.kept(Durability::Process).await?;
         let outage_check = observe::outage_check(self.env, self.last_reply);
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
+        if std::mem::take(&mut self.is_continued) && !matches!(end, TurnEnd::Replied) {
+            return Err(TrialAbort::broken("the agent did not answer in the session that was to be continued"));
+        }
         keep(engine, id, &mut turn).await?;
         let before = self.partner.limit.elapsed_ms();
         self.watch.after_turn(number).await?;

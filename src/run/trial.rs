@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use super::abort::STOPPED;
+pub(super) use super::abort::TrialAbort;
 use super::reference::{self, ReferenceLines};
 use super::sink::Durability;
 use super::talk::converse;
@@ -10,88 +12,39 @@ use super::trial_env::{SetupMode, TrialEnv};
 use super::trial_limit::TrialLimit;
 use super::watch::Watch;
 use super::{Engine, audit, evaluate, judge, observe};
+use crate::agent::Session;
 use crate::agent::managed::Listener;
-use crate::cassette::{Stopped, Tape};
+use crate::cassette::Tape;
 use crate::conversation::guard;
 use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FactUse, Transcript};
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Isolation, ReferencePart};
-use crate::plan::Trial;
+use crate::money::LimitExceeded;
+use crate::plan::{LeftTrial, Trial};
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
-
-/// The note of the outcome of a conversation that was stopped.
-const STOPPED: &str = "stopped";
-
-/// Why a trial says nothing about the agent, or could not be kept.
-pub(super) enum TrialAbort {
-    /// It is the trial's outcome.
-    Outcome(Outcome),
-    /// The sink failed: the run must not go on.
-    Sink(io::Error),
-}
-
-impl From<io::Error> for TrialAbort {
-    fn from(error: io::Error) -> TrialAbort {
-        TrialAbort::Sink(error)
-    }
-}
-
-impl TrialAbort {
-    /// The world around the agent is at fault.
-    pub(super) fn broken(error: impl Into<String>) -> TrialAbort {
-        TrialAbort::Outcome(Outcome::Broken { error: error.into() })
-    }
-
-    /// A trial that can't be replayed any further.
-    pub(super) fn of_replay(stopped: Stopped, tape: &Tape) -> TrialAbort {
-        match stopped {
-            Stopped::Unrecorded(why) => TrialAbort::broken(why),
-            Stopped::Unanswered => match tape.noted(STOPPED, None::<Outcome>) {
-                Some(outcome) => TrialAbort::Outcome(outcome),
-                None => TrialAbort::broken(
-                    "the recording ends while an answer is waited for; record again with --cassette-record",
-                ),
-            },
-        }
-    }
-
-    /// The persona is at fault.
-    pub(super) fn persona_invalid(error: impl Into<String>) -> TrialAbort {
-        TrialAbort::Outcome(Outcome::PersonaInvalid { error: error.into() })
-    }
-}
-
-/// The graph or the agent of a conversation could not be set up: the reason, in a sentence.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SetupError(String);
-
-impl SetupError {
-    pub(super) fn new(why: impl Into<String>) -> SetupError {
-        SetupError(why.into())
-    }
-}
-
-impl From<TrialAbort> for SetupError {
-    fn from(stop: TrialAbort) -> SetupError {
-        match stop {
-            TrialAbort::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
-            TrialAbort::Sink(error) => SetupError::new(error.to_string()),
-        }
-    }
-}
 
 /// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
 /// is held again, as often as `limits.reruns` says.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let (mut trial, open) = (trial.clone(), engine.cassette.open(&trial.id));
-    if trial.restart.is_some() {
-        engine.sink.append(Entry::TrialRestarted { trial: trial.id.number, at: engine.clock.wall() })?;
+    let number = trial.id.number;
+    if trial.left.is_some() {
+        engine.sink.append(Entry::TrialContinued { trial: number, at: engine.clock.wall() })?;
+    } else if trial.restart.is_some() {
+        engine.sink.append(Entry::TrialRestarted { trial: number, at: engine.clock.wall() })?;
     }
-    while hold(engine, &trial, open.tape()).await? == TrialResult::Discarded {
-        trial.attempt += 1;
+    loop {
+        match hold(engine, &trial, open.tape()).await? {
+            TrialResult::Finished => break,
+            TrialResult::Discarded => trial.attempt += 1,
+            TrialResult::NotContinued => {
+                engine.sink.append(Entry::TrialRestarted { trial: number, at: engine.clock.wall() })?;
+                trial.restart = Some(trial.restart.unwrap_or_default() + 1);
+            }
+        }
+        trial.left = None;
     }
     open.end();
     Ok(())
@@ -104,13 +57,17 @@ enum TrialResult {
     Finished,
     /// It does not count, and is to be held again.
     Discarded,
+    /// It was cut off before and could not go on where it was: it is held again from its setups.
+    NotContinued,
 }
 
 async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialResult> {
     let number = trial.id.number;
     tape.begin_attempt(trial.attempt);
     let mut under_way = Unfinished { engine, tape, number, listener: Listener::default(), output_is_kept: false };
-    engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall(), case: None })?;
+    if trial.left.is_none() {
+        engine.sink.append(Entry::TrialStarted { trial: number, at: engine.clock.wall(), case: None })?;
+    }
     engine.sink.kept(Durability::Process).await?;
     let attempted = tokio::select! {
         biased;
@@ -128,6 +85,12 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
         Err(TrialAbort::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
+    if trial.left.as_ref().is_some_and(|left| !left.has_ended())
+        && let Outcome::Broken { error } = &outcome
+        && !LimitExceeded::is_limit_message(error)
+    {
+        return Ok(TrialResult::NotContinued);
+    }
     if let Outcome::PersonaInvalid { error } = &outcome
         && trial.attempt < engine.plan.job.limits.reruns
         && engine.exhausted(number, "limit before the conversation is held again").is_none()
@@ -171,22 +134,10 @@ impl Drop for Unfinished<'_> {
 }
 
 async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<(Outcome, Scorecard), TrialAbort> {
-    let id = &trial.id;
-    let env = TrialEnv::set_up(engine, trial, SetupMode::Everything, listener).await?;
-    let played = play(&env).await;
-    if let Some(refusals) = env.tape.noted("refusals", env.limiter.refusals()) {
-        engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
-    }
-    let tape = env.tape.clone();
-    env.close().await;
-    let evidence = Arc::new(played?);
-    if engine.plan.isolation != Isolation::Shared {
-        let leak = engine.resources.leak(trial.into(), &evidence);
-        let leak = leak.map(|leak| format!("state leaked from {}: {leak}", name(engine, leak.owner.trial)));
-        if let Some(leak) = tape.noted("leak", leak) {
-            return Err(TrialAbort::broken(leak));
-        }
-    }
+    let evidence = match trial.left.as_ref().filter(|left| left.has_ended()) {
+        Some(left) => Arc::new(left.evidence.clone()),
+        None => Arc::new(conversation(engine, trial, listener).await?),
+    };
     let judgements = match engine.plan.is_audit {
         true => Vec::new(),
         false => judge::judge(engine, trial, &evidence).await?,
@@ -200,6 +151,28 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
     Ok((outcome, evaluate::off_thread(engine, graded).await?))
 }
 
+/// Sets up what a conversation runs on, and holds it.
+async fn conversation(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<Evidence, TrialAbort> {
+    let id = &trial.id;
+    let mode = if trial.left.is_some() { SetupMode::IsContinued } else { SetupMode::Everything };
+    let env = TrialEnv::set_up(engine, trial, mode, listener).await?;
+    let played = play(&env).await;
+    if let Some(refusals) = env.tape.noted("refusals", env.limiter.refusals()) {
+        engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;
+    }
+    let tape = env.tape.clone();
+    env.close().await;
+    let evidence = played?;
+    if engine.plan.isolation != Isolation::Shared {
+        let leak = engine.resources.leak(trial.into(), &evidence);
+        let leak = leak.map(|leak| format!("state leaked from {}: {leak}", name(engine, leak.owner.trial)));
+        if let Some(leak) = tape.noted("leak", leak) {
+            return Err(TrialAbort::broken(leak));
+        }
+    }
+    Ok(evidence)
+}
+
 /// The name of a trial for a reader.
 fn name(engine: &Engine, number: u32) -> String {
     match engine.plan.trials().nth(number as usize - 1) {
@@ -210,8 +183,8 @@ fn name(engine: &Engine, number: u32) -> String {
     }
 }
 
-/// The conversation, and what it left behind.
-async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
+/// Opens the session of a trial. Returns it with the evidence so far.
+async fn open(env: &TrialEnv<'_>) -> Result<(Box<dyn Session>, Evidence), TrialAbort> {
     let (engine, id) = (env.engine, &env.trial.id);
     let seconds = engine.plan.job.limits.trial_seconds;
     let opening = TrialLimit::new(seconds, engine.clock.start(), env.limiter.clone());
@@ -245,6 +218,25 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
     } {
         return Err(TrialAbort::broken(trouble));
     }
+    Ok((session, evidence))
+}
+
+/// Takes up the session of a trial that was cut off. Returns it with the evidence so far.
+async fn reopen(env: &TrialEnv<'_>, left: &LeftTrial) -> Result<(Box<dyn Session>, Evidence), TrialAbort> {
+    let session = env.reopen(left).await?;
+    if env.engine.plan.isolation != Isolation::Shared {
+        env.engine.resources.note_session(env.trial.into(), session.id());
+    }
+    Ok((session, left.evidence.clone()))
+}
+
+/// The conversation, and what it left behind.
+async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
+    let (engine, id) = (env.engine, &env.trial.id);
+    let (mut session, mut evidence) = match env.trial.left.as_deref() {
+        Some(left) => reopen(env, left).await?,
+        None => open(env).await?,
+    };
     let watch = Watch::before(env, &evidence.session_id).await;
     let reference = env.reference.as_ref().zip(env.trial.case.reference);
     let led = match reference {

@@ -18,13 +18,13 @@ use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent, StartError};
 use crate::agent::tools::ToolMockConfig;
-use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, Session};
+use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, LeftSession, Session};
 use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
-use crate::evidence::{Message, Value};
-use crate::graph::{Graph, GraphConfig, GraphError, GraphErrorKind, Parameters};
-use crate::job::{Isolation, Line, Target, User};
+use crate::evidence::{Message, Role, Turn};
+use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
+use crate::job::{Line, Target, User};
 use crate::limiter::ConversationLimiter;
-use crate::plan::Trial;
+use crate::plan::{LeftTrial, Trial};
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 
@@ -88,6 +88,8 @@ pub(super) enum SetupMode {
     Everything,
     /// All but setups in a database of the user's own, and seeds, which would remain after the trial.
     LeavesNoTrace,
+    /// All but setups and seeds: they were carried out when the conversation that goes on was begun.
+    IsContinued,
 }
 
 impl<'a> TrialEnv<'a> {
@@ -111,7 +113,7 @@ impl<'a> TrialEnv<'a> {
                 limiter,
                 user: engine.user(trial),
                 history: match mode {
-                    SetupMode::Everything => history(&engine.plan.job, &trial.case),
+                    SetupMode::Everything | SetupMode::IsContinued => history(&engine.plan.job, &trial.case),
                     SetupMode::LeavesNoTrace => Vec::new(),
                 },
                 tape: setup.tape,
@@ -145,6 +147,24 @@ impl<'a> TrialEnv<'a> {
                 Err(TrialAbort::broken(format!("the agent's process ended ({how}) when it was asked for a session")))
             }
         }
+    }
+
+    /// Takes up the session of a conversation that was cut off.
+    pub(super) async fn reopen(&self, left: &LeftTrial) -> Result<Box<dyn Session>, TrialAbort> {
+        let LeftTrial { evidence, .. } = left;
+        let of_turn = |turn: &Turn| {
+            let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
+            let reply = turn.agent.clone().map(|reply| Message::new(Role::Assistant, reply));
+            user.into_iter().chain(reply)
+        };
+        let turns = &evidence.transcript.turns;
+        let left = LeftSession {
+            id: evidence.session_id.clone(),
+            messages: self.history.iter().cloned().chain(turns.iter().flat_map(of_turn)).collect(),
+            turns: turns.iter().filter(|turn| !turn.is_greeting()).count() as u32,
+        };
+        let reopened = self.agent.reopen(&left).await;
+        reopened.map_err(|error| TrialAbort::broken(format!("the session could not be continued: {error}")))
     }
 
     /// Notifies when the agent's process has ended, where eval-job started it.
@@ -297,7 +317,11 @@ impl EnvSetup<'_> {
     }
 
     async fn run_setups(&self) -> Result<(), TrialAbort> {
-        let is_run = self.mode == SetupMode::Everything || !self.engine.graph_lasts();
+        let is_run = match self.mode {
+            SetupMode::Everything => true,
+            SetupMode::LeavesNoTrace => !self.engine.graph_lasts(),
+            SetupMode::IsContinued => false,
+        };
         let Some(graph) = self.graph.clone().filter(|_| is_run) else { return Ok(()) };
         let parameters = self.engine.parameters(self.trial, None);
         for (setup, number) in self.trial.case.setups.iter().zip(1..) {
@@ -350,43 +374,5 @@ impl EnvSetup<'_> {
             reading: RetryPolicy::READING,
             limiter,
         }
-    }
-}
-
-impl Engine {
-    /// Whether the graph is in a database of the user's own, so that what is written there stays.
-    pub(super) fn graph_lasts(&self) -> bool {
-        matches!(self.plan.graph, Some(GraphConfig::Neo4j(_))) && self.plan.isolation != Isolation::Database
-    }
-
-    /// The user of a trial.
-    pub(super) fn user(&self, trial: &Trial) -> String {
-        let user = trial.case.session.user.as_ref().unwrap_or(&self.plan.job.target.user);
-        match self.plan.isolation {
-            Isolation::User => format!("{user}-{}", self.resources.token(trial.into())),
-            Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
-        }
-    }
-
-    /// The parameters that every statement gets: `$user`, `$sessionId` (null in setups), `$trial`, `$model`.
-    pub(super) fn parameters(&self, trial: &Trial, session_id: Option<&str>) -> Parameters {
-        let id = &trial.id;
-        let text = |text: &str| Value::String(text.to_owned());
-        // What was written in a conversation that was cut off is still there, and not of this one.
-        let restart = trial.restart.filter(|restart| *restart > 0).map_or_else(String::new, |it| format!("-r{it}"));
-        // In replay that of the recorded run, as the answers have it.
-        let run = self.cassette.header().map_or(&self.id, |header| &header.run_id);
-        Parameters::from([
-            ("user".to_owned(), text(&self.user(trial))),
-            ("sessionId".to_owned(), session_id.map_or(Value::Null, text)),
-            (
-                "trial".to_owned(),
-                text(&match trial.attempt {
-                    0 => format!("{run}-{}{restart}", id.number),
-                    again => format!("{run}-{}-{again}{restart}", id.number),
-                }),
-            ),
-            ("model".to_owned(), text(&id.model)),
-        ])
     }
 }

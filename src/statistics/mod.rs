@@ -5,6 +5,7 @@
 //! is computed over cases, with Student's t.
 
 mod agreement;
+mod baseline_uses;
 #[cfg(test)]
 mod beside;
 mod bootstrap;
@@ -16,6 +17,7 @@ mod correction;
 mod figure;
 mod interval;
 mod mean;
+mod methods;
 mod paired;
 mod quantile;
 mod rate;
@@ -26,12 +28,14 @@ mod sums;
 mod unseen;
 
 pub use agreement::{Agreement, Pair, Ratings, agreement, alpha, best_threshold, kappa};
+pub use baseline_uses::false_alarms_by_uses;
 pub use change::{ChangePoint, Changes, Dated, FALSE_ALARMS, LEAST_VALUES, Shift, changes, shift};
 pub use components::{JudgedScore, SpreadShares, spread_shares};
 pub use correction::{Corrected, CorrectionError, LEAST_VERIFIED, Unit, corrected};
 pub use figure::{Figure, SamplingUnit, StandardError, figure, t_half_width};
 pub use interval::{Estimate, Interval, LEVEL};
 pub use mean::mean;
+pub use methods::{ComparisonMethods, FigureMethods, TrendMethods};
 pub use paired::{Difference, Paired, difference, difference_at_a_look, holm};
 pub use quantile::{quantile, quantile_at_least};
 pub use rate::{Share, rate};

@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::compare::RunRules;
 use crate::evidence::TrialId;
 use crate::record::RunFigures;
-use crate::statistics::FALSE_ALARMS;
+use crate::statistics::{FALSE_ALARMS, TrendMethods};
 
 pub use flakes::{Flake, FlakeKey, FlakePattern, flakes};
 pub use night::{Night, NightCase, NightModel, Passed};
@@ -57,6 +57,8 @@ pub struct Trend {
     pub job: String,
     /// The false-alarm rate: the largest share of unchanged series that are ever reported as changed.
     pub false_alarms: f64,
+    /// The methods behind its figures.
+    pub methods: TrendMethods,
     /// How many nights there are.
     pub nights_in_all: usize,
     /// The runs of the job that are no nights, oldest first.
@@ -210,6 +212,7 @@ impl Nights {
         Trend {
             job,
             false_alarms: FALSE_ALARMS,
+            methods: TrendMethods::ALL,
             nights_in_all: self.all.len(),
             no_nights: self.no_nights.clone(),
             nights: self.all[self.all.len().saturating_sub(last)..].to_vec(),

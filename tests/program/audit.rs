@@ -322,3 +322,17 @@ fn a_score_just_above_its_limit_does_not_look_like_it() {
     assert_eq!(status, Some(100));
     assert!(said.contains("gets 0.600, more than 0.599 (--max-trivial-score)"), "{said}");
 }
+
+#[test]
+fn the_limit_of_a_runs_own_job_holds_for_its_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = "target: {user: u, chatbot: c, demo: {}}\nfacts: []\nevaluator: {script: [Please remind me to call Bob]}\n\
+               assertions: [{name: a reminder is there, cypher: \"MATCH (r:Reminder) RETURN count(r)\", expected: 1}]\n\
+               metrics: [{assertions: {}}]\ngate: {maxTrivialScore: 1}\n";
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let output = eval_job(folder.path()).args(["run", "job.yml", "--no-progress"]).output().unwrap();
+    let run = super::kept_run(folder.path()).unwrap_or_else(|| panic!("{output:?}"));
+    let (_, json, said) = audit(folder.path(), &[run.to_str().unwrap(), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert!(json[0]["audit"]["agents"].is_array(), "{json:#}");
+}

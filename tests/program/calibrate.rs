@@ -154,6 +154,7 @@ fn a_judge_that_is_asked_again_flips() {
     assert!((0.05..0.5).contains(&rate), "{flips:#}");
     let (status, words) = desk.typed(&["calibrate", "--repeat", "2"], "");
     assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("note: the judge is asked again at temperature 0"), "{words}");
     assert!(words.contains("Judged again") && words.contains("two verdicts on the same part differ in"), "{words}");
 }
 

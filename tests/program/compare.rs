@@ -16,6 +16,15 @@ fn a_planted_regression_of_five_hundredths_is_found_and_a_night_without_one_is_n
         let score = &found["comparisons"][0]["scores"][0];
         assert!(["same", "inconclusive"].contains(&score["relation"].as_str().unwrap()), "{score:#}");
         assert!(score["difference"].as_f64().unwrap().abs() < 0.02 && (status == 0 || status == 101), "{score:#}");
+        // What is drawn is drawn by the seed that was asked for, and the document says which.
+        let drawn = |seed: u32| {
+            let (_, found) = desk.compared(&format!("main {night} --rng-seed {seed}"));
+            assert_eq!(found["rngSeed"], seed);
+            found["comparisons"][0]["scores"][0]["signFlipP"].as_f64().unwrap()
+        };
+        assert_eq!(drawn(0), score["signFlipP"].as_f64().unwrap());
+        assert!((1..=3).any(|seed| drawn(seed) != drawn(0)));
+        assert_eq!(found["methods"]["adjustedP"], "Holm");
     }
     let night = desk.night("--model broken --repeat 3");
     let (status, found) = desk.compared(&format!("main {night}"));
@@ -55,6 +64,11 @@ fn where_the_conversations_of_two_models_part_is_told_pair_by_pair() {
     );
     let (_, page) = desk.typed(&format!("compare {run}"));
     assert!(!page.contains("part at"), "{page}");
+    let (_, page) = desk.typed(&format!("show -v {run}"));
+    let parted = page.matches("parts from the conversation with old at turn 1, with the agent's reply").count();
+    assert_eq!(parted, 6, "{page}");
+    let (_, record) = desk.typed(&format!("show --json {run}"));
+    assert!(record.contains("\"mean\": \"Student's t over the means of the cases"), "{record}");
 }
 
 #[test]
@@ -81,7 +95,12 @@ fn of_one_case_only_that_case_is_spoken_of_and_what_would_decide_is_said() {
     let (status, page) = desk.typed(&format!("compare {run}"));
     assert_eq!(status, 101, "{page}");
     assert!(page.contains("over the repetitions of this case only"), "{page}");
-    assert!(page.contains(" repetitions of these would decide it, if the difference is as it is seen here."), "{page}");
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = [
+        " repetitions of these would decide it, if the difference is as it is seen here.",
+        "for a suite of practical size to decide it: more than 1000 further repetitions of this case would be needed.",
+    ];
+    assert!(said.iter().any(|said| words.contains(said)), "{page}");
     assert!(page.contains("; with 5 pairs it can't be below 0.062") || page.contains("By the flip of signs"), "{page}");
 }
 

@@ -8,7 +8,7 @@ use super::eval_job;
 use crate::servers::http::{Reply, Server};
 
 /// An agent that always says the same.
-fn agent() -> Server {
+pub fn agent() -> Server {
     Server::start(|_| {
         let message = json!({"role": "assistant", "content": "Your table is booked for 7 pm. The soup is leek."});
         Reply::Json(200, json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}))

@@ -194,3 +194,33 @@ fn mistakes_are_told_in_the_words_of_what_was_typed() {
         assert!(words.contains(told), "{line}: {words}");
     }
 }
+
+#[test]
+fn flags_that_mean_nothing_for_a_file_are_named() {
+    let desk = desk();
+    let (status, words) =
+        typed(desk.path(), "validate adk.evalset.json --target demo --any-value ANY --metric-set quickstart-13");
+    assert_eq!(status, Some(0), "{words}");
+    let told = "nothing comes of --any-value (for watsonx Orchestrate's files), --metric-set (for the Red Hat quickstart's files)";
+    assert!(words.contains(told), "{words}");
+    fs::write(
+        desk.path().join("own.yml"),
+        "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [Hi]}\nscorer: {model: scripted}\nfacts: []\n",
+    )
+    .unwrap();
+    let (_, words) = typed(desk.path(), "validate own.yml --session-file s.json --config-file-path c.json");
+    let told =
+        "nothing comes of --session-file (for ADK's files), --config-file-path (for ADK's and trpc-agent-go's files)";
+    assert!(words.contains(told), "{words}");
+}
+
+#[test]
+fn the_word_for_any_value_is_read_by_export_too() {
+    let desk = desk();
+    let case = r#"{"agent": "a", "story": "You look it up.", "starting_sentence": "Hi", "goals": {"get-1": []},
+        "goal_details": [{"type": "tool_call", "name": "get-1", "tool_name": "get", "args": {"id": "ANY"}}]}"#;
+    fs::write(desk.path().join("wx.json"), case).unwrap();
+    let (status, words) = typed(desk.path(), "export wx.json --format watsonx --any-value ANY");
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("<IGNORE>") && !words.contains("\"ANY\""), "{words}");
+}

@@ -95,7 +95,11 @@ fn a_run_that_is_killed_again_and_again_ends_like_one_that_is_not() {
     for seed in 1..=4 {
         let agent = Agent::start();
         let desk = desk(&agent);
-        kills += killed_and_resumed(&agent, &desk, seed);
+        let killed = killed_and_resumed(&agent, &desk, seed);
+        kills += killed;
+        // Three conversations are held at once: each kill costs their requests in flight, and nothing else.
+        let asked = agent.asked_since(0).len();
+        assert!(asked <= CASES * 3 + killed * 3, "seed {seed}: {asked} messages after {killed} kills");
         assert_eq!(essence(&desk.record()), expected, "seed {seed}");
         let own = report(&desk).replace(&agent.server.address, "ADDRESS");
         assert_eq!(own, page.replace(&whole_address(&page), "ADDRESS"), "seed {seed}");

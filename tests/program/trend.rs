@@ -39,6 +39,14 @@ fn a_planted_regression_is_found_by_gate_and_trend_and_nights_without_one_are_no
     assert!(page.starts_with("Worth: 12 nights, the newest 3 are shown\n"), "{page}");
     assert!(page.contains("\nno change is shown: 12 nights, 30 cases\n"), "{page}");
 
+    assert!(quiet["methods"]["score"].as_str().unwrap().starts_with("Student's t"), "{quiet:#}");
+    let (_, page) = desk.typed("show");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        page.contains("; run 11 beside this baseline: 15 of 100 baselines have raised a false alarm by then"),
+        "{page}"
+    );
+
     desk.becomes("main", 0.55);
     let failed = (BEFORE..BEFORE + SINCE).filter(|number| night(&desk, *number, "--repeat 2") == 100).count();
     assert!(failed >= 5, "the gate failed {failed} times");

@@ -7,7 +7,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::{AgentContext, AgentError, AgentErrorKind};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url};
 use crate::text::is_blank;
@@ -107,6 +107,11 @@ impl AdkWire {
 }
 
 impl Wire for AdkWire {
+    /// The agent keeps the conversation, by its id.
+    fn reopen(&mut self, _: &LeftSession) -> bool {
+        true
+    }
+
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let mut session = self.create(caller, session_request(&self.state, false)).await?;
         if !self.state.is_empty() && took_body_for_state(&session, &self.state) {

@@ -47,6 +47,7 @@ impl RestTransport for AdkConfig {
                 (self.streaming, Ability::Streams),
                 (true, Ability::ReportsTools),
                 (true, Ability::ReportsUsage),
+                (true, Ability::Resumes),
             ]),
             name_key: Some(if self.app.is_some() { "target.adk.app" } else { "target.chatbot" }),
             ..RestSettings::new("adk", "http://localhost:8000")

@@ -6,7 +6,7 @@ use super::KnowledgeConfig;
 use super::wire::{KnowledgeRequest, MessageReply, MessageRequest, SessionReply, SessionRequest, parse_object_context};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply};
 use crate::evidence::ObjectContext;
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
@@ -66,6 +66,11 @@ impl Wire for EmbabelWire {
             Err(error) if error.kind == AgentErrorKind::Status(409) => Ok(()),
             outcome => outcome,
         }
+    }
+
+    /// The agent keeps the conversation, by its id.
+    fn reopen(&mut self, _: &LeftSession) -> bool {
+        true
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

@@ -90,7 +90,7 @@ impl RestTransport for EmbabelConfig {
         RestSettings {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
-            abilities: vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools],
+            abilities: vec![Ability::ChoosesModel, Ability::ShowsState, Ability::ReportsTools, Ability::Resumes],
             default_model: "gpt-4.1-mini",
             name_key: Some("target.chatbot"),
             ..RestSettings::new("embabel", "http://localhost:8081")

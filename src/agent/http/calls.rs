@@ -13,8 +13,9 @@ use crate::agent::freeform::{
     FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
     path, text, where_text_is,
 };
+use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, SettingError};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, SettingError};
 use crate::evidence::ObjectContext;
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
 use crate::text::is_blank;
@@ -109,6 +110,11 @@ impl HttpWire {
 }
 
 impl Wire for HttpWire {
+    fn reopen(&mut self, left: &LeftSession) -> bool {
+        self.history = earlier(&left.messages);
+        true
+    }
+
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         let own = caller.session_id();
         let (Some(open), Some(path)) = (&self.config.open, &self.session_path) else { return Ok(own) };

@@ -165,6 +165,7 @@ impl Transport for HttpConfig {
             (self.say.stream != StreamConfig::Json, Ability::Streams),
             (self.say.events.is_some(), Ability::ReportsTools),
             (self.say.usage.is_some(), Ability::ReportsUsage),
+            (true, Ability::Resumes),
         ])
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::OpenAiConfig;
 use super::wire::{ChatFeatures, Completion, request};
+use crate::agent::LeftSession;
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints};
@@ -65,6 +66,10 @@ impl Wire for OpenAiWire {
         self.history = earlier(history);
         self.settled = self.history.len();
         true
+    }
+
+    fn reopen(&mut self, left: &LeftSession) -> bool {
+        self.take_history(&left.messages)
     }
 
     fn is_agent_confirmed(&self) -> bool {

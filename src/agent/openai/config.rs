@@ -53,7 +53,8 @@ impl RestTransport for OpenAiConfig {
         RestSettings {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
-            ..bare_model("openai", self.streams())
+            // The messages between its calls and its reply are in no journal.
+            ..bare_model("openai", (self.streams(), self.tools.is_empty()))
         }
     }
 

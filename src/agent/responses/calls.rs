@@ -13,7 +13,7 @@ use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
 use crate::agent::tools::{ToolMockConfig, ToolRounds, with_mocked};
-use crate::agent::{AgentError, AgentErrorKind};
+use crate::agent::{AgentError, AgentErrorKind, LeftSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -69,6 +69,13 @@ impl Wire for ResponsesWire {
     fn take_history(&mut self, history: &[Message]) -> bool {
         self.earlier = earlier(history);
         true
+    }
+
+    /// Only a conversation that the endpoint keeps has an id that is known.
+    fn reopen(&mut self, left: &LeftSession) -> bool {
+        self.turn = left.turns as usize;
+        self.context = ResponseContext::Conversation(left.id.clone());
+        self.config.conversation
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Caller, NextStep, Received, TurnInput, Wire};
 use crate::agent::attempts::{AttemptFailure, Retry};
-use crate::agent::{Agent, AgentError, Attempts, Reply, Session};
+use crate::agent::{Agent, AgentError, Attempts, LeftSession, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::evidence::{Message, ObjectContext};
 use crate::http::Opened;
@@ -40,6 +40,15 @@ impl<W: Wire> Agent for HttpAgent<W> {
             return Err(AgentError::no_history());
         }
         let input = TurnInput { session_id: wire.open(&caller).await?, ..TurnInput::default() };
+        Ok(Box::new(HttpSession { wire, caller, input }))
+    }
+
+    async fn reopen(&self, left: &LeftSession) -> Result<Box<dyn Session>, AgentError> {
+        let (mut wire, caller) = (self.wire.clone(), Arc::clone(&self.caller));
+        if !wire.reopen(left) {
+            return Err(AgentError::not_resumed());
+        }
+        let input = TurnInput { session_id: left.id.clone(), turn: left.turns, ..TurnInput::default() };
         Ok(Box::new(HttpSession { wire, caller, input }))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{AgentRequest, Caller, EventOutcome, Received};
 use crate::agent::attempts::AttemptFailure;
-use crate::agent::{AgentError, AgentErrorKind, Reply};
+use crate::agent::{AgentError, AgentErrorKind, LeftSession, Reply};
 use crate::evidence::{Message, ObjectContext};
 use crate::http::{HttpFault, HttpReply};
 
@@ -17,6 +17,11 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
 
     /// Takes in an earlier conversation. Returns whether the transport can continue one.
     fn take_history(&mut self, _history: &[Message]) -> bool {
+        false
+    }
+
+    /// Takes in a conversation that another process opened. Returns whether the transport can continue one.
+    fn reopen(&mut self, _left: &LeftSession) -> bool {
         false
     }
 

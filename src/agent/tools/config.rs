@@ -95,8 +95,8 @@ pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<SettingError> {
     problems
 }
 
-/// The default settings of a bare model behind an API of OpenAI's.
-pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSettings<'static> {
+/// The default settings of a bare model behind an API of OpenAI's, which may stream and resume a conversation.
+pub(in crate::agent) fn bare_model(key: &'static str, (streams, resumes): (bool, bool)) -> RestSettings<'static> {
     RestSettings {
         started_path: "/v1",
         abilities: abilities_where(&[
@@ -106,6 +106,7 @@ pub(in crate::agent) fn bare_model(key: &'static str, streams: bool) -> RestSett
             (true, Ability::ReportsUsage),
             (true, Ability::TakesHistory),
             (true, Ability::MocksTools),
+            (resumes, Ability::Resumes),
         ]),
         default_model: "gpt-4.1-mini",
         name_key: Some("another model (--model)"),

@@ -8,7 +8,7 @@ use super::TrpcConfig;
 use super::wire::{RunReply, parse_run, run_request};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, TurnInput, Wire, hints};
-use crate::agent::{AgentContext, AgentError, WireError};
+use crate::agent::{AgentContext, AgentError, LeftSession, WireError};
 use crate::http::{BaseUrl, HttpFault, HttpReply, Method};
 
 const HINTS: Hints = hints!(
@@ -38,6 +38,11 @@ impl TrpcWire {
 
 impl Wire for TrpcWire {
     const NO_STATE: &'static str = "trpc-agent-go's servers have no way to show an agent's state";
+
+    /// The agent keeps the conversation, by its id.
+    fn reopen(&mut self, _: &LeftSession) -> bool {
+        true
+    }
 
     /// The server opens a session for any id that it has not seen: ours depends on the time too, so that a run with the same
     /// `--rng-seed` does not continue an earlier one's session.

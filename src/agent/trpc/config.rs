@@ -65,6 +65,7 @@ impl RestTransport for TrpcConfig {
                 (self.server == ServerConfig::Agent, Ability::TakesState),
                 (true, Ability::ReportsTools),
                 (!self.streaming, Ability::ReportsUsage),
+                (true, Ability::Resumes),
             ]),
             name_key: Some(if self.app.is_some() { "target.trpc.app" } else { "target.chatbot" }),
             // The port of trpc-agent-go's examples.

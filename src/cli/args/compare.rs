@@ -21,6 +21,10 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, env = "EVAL_JOB_MIN_EFFECT", value_name = "SCORE", default_value_t = MIN_EFFECT, value_parser = parse_effect)]
     pub(in crate::cli) min_effect: f64,
 
+    /// Draws the flips of signs, of more than 13 cases, and bootstraps: the same number, the same figures
+    #[arg(long, env = "EVAL_JOB_RNG_SEED", value_name = "N", default_value_t = 0)]
+    pub(in crate::cli) rng_seed: u64,
+
     /// Also show each condition and metric of sides that are alike
     #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
     pub(in crate::cli) verbose: bool,

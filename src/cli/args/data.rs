@@ -6,7 +6,7 @@ use clap::builder::FalseyValueParser;
 
 use super::values::whole_number;
 use crate::cli::datasets::TargetArg;
-use crate::dataset::MetricSet;
+use crate::dataset::{MetricSet, System};
 
 /// How other systems' evaluation files are read.
 #[derive(Debug, clap::Args)]
@@ -54,6 +54,27 @@ pub(in crate::cli) struct ReadingArgs {
     /// The metrics of the Red Hat quickstart's files: the fifteen of today, or the thirteen of 2025
     #[arg(long, env = "EVAL_JOB_METRIC_SET", value_name = "SET", value_enum, default_value_t)]
     pub(in crate::cli) metric_set: MetricSetArg,
+}
+
+impl ReadingArgs {
+    /// A note about flags that mean nothing for files of this system, or for jobs of our own; nothing where there are none.
+    pub(in crate::cli) fn without_effect(&self, system: Option<System>) -> Option<String> {
+        let is_of = |systems: &[System]| system.is_some_and(|system| systems.contains(&system));
+        let typed = [
+            (self.session_file.is_some() && !is_of(&[System::Adk]), "--session-file (for ADK's files)"),
+            (
+                self.config_file_path.is_some() && !is_of(&[System::Adk, System::Trpc]),
+                "--config-file-path (for ADK's and trpc-agent-go's files)",
+            ),
+            (self.any_value.is_some() && !is_of(&[System::Watsonx]), "--any-value (for watsonx Orchestrate's files)"),
+            (
+                self.metric_set != MetricSetArg::default() && !is_of(&[System::Redhat]),
+                "--metric-set (for the Red Hat quickstart's files)",
+            ),
+        ];
+        let flags: Vec<&str> = typed.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
+        (!flags.is_empty()).then(|| format!("nothing comes of {}", flags.join(", ")))
+    }
 }
 
 /// A generation of the Red Hat quickstart's metrics.

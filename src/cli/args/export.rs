@@ -32,6 +32,10 @@ pub(in crate::cli) struct ExportArgs {
     #[arg(long, env = "EVAL_JOB_SESSION_FILE", value_name = "FILE")]
     pub(in crate::cli) session_file: Option<PathBuf>,
 
+    /// The word that stands for any value in arguments of watsonx Orchestrate's cases, instead of <IGNORE>
+    #[arg(long, env = "EVAL_JOB_ANY_VALUE", value_name = "WORD")]
+    pub(in crate::cli) any_value: Option<String>,
+
     #[command(flatten)]
     pub(in crate::cli) runs: RunsArgs,
 }

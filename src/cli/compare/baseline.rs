@@ -29,7 +29,7 @@ pub(in crate::cli) fn baseline_check(
     if !run.has_ended {
         return Ok(None);
     }
-    let mut check = BaselineCheck { name: name.clone(), run: None, why_not: None, models: Vec::new() };
+    let mut check = BaselineCheck { name: name.clone(), run: None, uses: None, why_not: None, models: Vec::new() };
     let mut opened = match RunsFolder::at(runs_dir).open(Some(name)) {
         Ok(opened) => opened.with_redactor(context.redactor().clone()),
         Err(error) if is_missing(&error) => {
@@ -73,7 +73,23 @@ pub(in crate::cli) fn baseline_check(
     } else if check.models.is_empty() {
         check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
     }
+    if check.why_not.is_none() {
+        check.uses = Some(1 + uses_before(&RunsFolder::at(runs_dir), &baseline.id, (&run.id, &run.job)));
+    }
     Ok(Some(check))
+}
+
+/// How many runs of a job were compared with this baseline before this one. The newest of them has counted those before it.
+fn uses_before(runs: &RunsFolder, baseline: &str, (own, job): (&str, &str)) -> u32 {
+    let names = runs.names().unwrap_or_default();
+    let is_of = |name: &str, id: &str| name.ends_with(&format!("-{id}"));
+    // Those from before the baseline can't have been compared with it.
+    let later = names.iter().rev().take_while(|name| !is_of(name, baseline)).filter(|name| !is_of(name, own));
+    let check = |name: &String| runs.baseline_check_of(name, job);
+    later
+        .filter_map(check)
+        .find(|check| check.run.as_deref() == Some(baseline) && check.why_not.is_none())
+        .map_or(0, |check| check.uses.unwrap_or(1))
 }
 
 /// The note of a recording that says how the run was beside its baseline.

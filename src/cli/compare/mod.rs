@@ -116,7 +116,7 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
 fn rules(args: &CompareArgs, runs: &[ComparedRun]) -> ComparisonRules {
     let until = runs.first().filter(|_| runs.len() == 1).and_then(|run| run.until.as_ref());
     let usual = ComparisonRules::default();
-    let rules = ComparisonRules::for_run(until, usual.rng_seed);
+    let rules = ComparisonRules::for_run(until, args.rng_seed);
     if args.min_effect == usual.min_effect { rules } else { ComparisonRules { min_effect: args.min_effect, ..rules } }
 }
 

@@ -205,6 +205,7 @@ fn grade_run<'a>(
 /// The check of a gate's baseline that is not made where conversations of before are graded.
 fn not_compared(name: String, id: &str) -> BaselineCheck {
     BaselineCheck {
+        uses: None,
         why_not: Some(format!(
             "it is not compared once more where a run is graded again; `eval-job compare {name} {id}` compares the first verdicts"
         )),

@@ -190,8 +190,13 @@ impl Progress {
                 let lines = changes.iter().map(|change| self.line(*trial, &report::change(change, self.ink)));
                 (self.level == Level::Everything).then(|| lines.collect::<Vec<_>>().join("\n"))
             }
-            Entry::TrialStarted { .. } | Entry::ConversationEnded { .. } if self.level == Level::Failures => None,
+            Entry::TrialStarted { .. } | Entry::TrialContinued { .. } | Entry::ConversationEnded { .. }
+                if self.level == Level::Failures =>
+            {
+                None
+            }
             Entry::TrialStarted { trial, .. } => Some(self.line(*trial, "started")),
+            Entry::TrialContinued { trial, .. } => Some(self.line(*trial, "goes on where it was")),
             Entry::UserSaid { trial, text, .. } => self.message(*trial, &format!("{}:", self.persona), text),
             Entry::PersonaFaulted { trial, fault } => {
                 let what = fault.findings.iter().map(|it| it.guard.label()).collect::<Vec<_>>().join(", ");

@@ -77,7 +77,7 @@ impl Status {
                 self.models = trials.iter().map(|trial| (trial.number, trial.model.clone())).collect();
                 return;
             }
-            Entry::TrialStarted { .. } => Awaited::SetUp,
+            Entry::TrialStarted { .. } | Entry::TrialContinued { .. } => Awaited::SetUp,
             Entry::LookedBefore { .. } => Awaited::Persona,
             Entry::UserSaid { .. } => Awaited::Agent,
             Entry::TurnFinished { trial, turn } => {

@@ -35,7 +35,7 @@ fn started(trial: u32) -> Entry {
 }
 
 fn user_message(trial: u32) -> Entry {
-    Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned() }
+    Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned(), farewell: None }
 }
 
 fn asked(trial: u32) -> Entry {

@@ -6,10 +6,14 @@
 mod check;
 mod command;
 mod find;
+mod left;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use tokio::runtime::Runtime;
+
+use left::LeftTrials;
 
 use super::args::{ResumeMode, RunArgs};
 use super::context::Context;
@@ -38,6 +42,8 @@ pub(super) struct Resumed {
     pub(super) held: ResumedTrials,
     /// How many trials are held now.
     pub(super) left: usize,
+    /// Which of those that were cut off go on where they were.
+    cut_off: LeftTrials,
     /// How many of those that are over say nothing about the agent, and stay.
     broken: usize,
     pub(super) mode: ResumeMode,
@@ -62,14 +68,15 @@ impl ResumeRequest {
         }
         planned.jobs = vec![planned.jobs.swap_remove(at)];
         let mut run = reopened.run().with_redactor(context.redactor().clone());
-        let mut trials = Trials { mode, held: ResumedTrials::default(), broken: 0 };
+        let mut trials = Trials { mode, held: ResumedTrials::default(), broken: 0, whole: HashSet::new() };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
         check::check(&first, (&overview, run.note.as_deref()), &mut planned.jobs[0], (args, context))?;
-        let Trials { held, broken, .. } = trials;
+        let Trials { mut held, broken, whole, .. } = trials;
+        let cut_off = LeftTrials::take_up((&run, &planned.jobs[0].plan), &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
-        Ok(Resumed { reopened, first, overview, held, left, broken, mode })
+        Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })
     }
 }
 
@@ -87,6 +94,10 @@ impl Resumed {
 
     /// The trials that are left, in a sentence.
     pub(super) fn description(&self, context: &Context) -> String {
+        format!("{}{}", self.trials_left(context), self.cut_off.description())
+    }
+
+    fn trials_left(&self, context: &Context) -> String {
         let (id, all) = (self.id(), self.overview.planned());
         let conversations = count(all, "conversation");
         let kept = all - self.left;
@@ -128,6 +139,8 @@ struct Trials {
     mode: ResumeMode,
     held: ResumedTrials,
     broken: usize,
+    /// Those that were cut off after their session was opened.
+    whole: HashSet<u32>,
 }
 
 impl Trials {
@@ -142,7 +155,11 @@ impl Trials {
             self.broken += usize::from(trial.is_to_be_retried());
         } else if trial.was_begun() {
             let (attempt, restart) = trial.tries_before();
-            self.held.begun.insert(number, BegunTrial { attempt: attempt as u32, restart: restart as u32 });
+            let begun = BegunTrial { attempt: attempt as u32, restart: restart as u32, left: None };
+            self.held.begun.insert(number, begun);
+            if trial.was_left_whole() {
+                self.whole.insert(number);
+            }
         }
     }
 }

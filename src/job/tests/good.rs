@@ -92,6 +92,7 @@ fn every_key_is_understood() {
     assert_eq!(job.gate.min_score.map(Score::get), Some(0.8));
     let limits = &job.limits;
     assert_eq!((limits.turn_seconds, limits.trial_seconds, limits.query_seconds), (2.5, 1800.0, 7.0));
+    assert_eq!((limits.model_seconds, Limits::default().model_seconds), (45.0, 120.0));
     let spend = SpendLimits { cost: Dollars::new(0.25), tokens: Some(200_000) };
     assert_eq!((limits.spend(), limits.run_seconds), (spend, Some(900.0)));
     assert_eq!((job.max_turns, job.aspirational_average_ms), (30, Some(1500)));

@@ -93,14 +93,13 @@ impl JudgeMeasure for HallucinationConfig {
     }
 }
 
-/// The longest text, in bytes, that is judged as one sentence: of a longer one some part is always supported.
+/// The longest text, in characters, that is judged as one sentence: of a longer one some part is always supported.
 const LONGEST: usize = 400;
 
 /// A sentence as it is; one that goes on and on in pieces that end with a clause, or at least with a word.
 fn pieces(sentence: &str) -> Vec<&str> {
     let (mut all, mut rest) = (Vec::new(), sentence);
-    while rest.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or_default();
+    while let Some((end, _)) = rest.char_indices().nth(LONGEST) {
         let of_sign = |sign: &str| rest[..end].rfind(sign).filter(|at| *at >= end / 3).map(|at| at + sign.len());
         let end = ["; ", "；", ", ", "，", "、", " "].into_iter().find_map(of_sign).unwrap_or(end);
         all.push(rest[..end].trim());
@@ -131,10 +130,12 @@ mod tests {
         assert_eq!(pieces("It opens at nine, on Sundays at ten."), ["It opens at nine, on Sundays at ten."]);
         let long = vec!["the desk opens at nine and closes at five"; 40].join(", ");
         let all = pieces(&long);
-        assert!(all.len() > 3 && all.iter().all(|piece| piece.len() <= LONGEST), "{all:?}");
+        assert!(all.len() > 3 && all.iter().all(|piece| piece.chars().count() <= LONGEST), "{all:?}");
         assert!(all[..all.len() - 1].iter().all(|piece| piece.ends_with(',')), "{all:?}");
         assert_eq!(all.join(" "), long, "nothing is lost");
         let unspaced = "ä".repeat(1000);
         assert_eq!(pieces(&unspaced).concat(), unspaced);
+        assert_eq!(pieces(&unspaced).len(), 3, "letters count, not bytes");
+        assert_eq!(pieces(&"ก".repeat(400)).len(), 1);
     }
 }

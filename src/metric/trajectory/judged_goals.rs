@@ -180,13 +180,14 @@ fn verdicts(judged: &Judged, input: &MetricInput<'_>, judgements: &[Judgement]) 
     items.into_iter().enumerate().map(|(at, item)| (item.id, item.text, component(at))).collect()
 }
 
-/// After how many calls each message came that reaches a goal.
+/// After how many calls each message came that reaches a goal. A message without a verdict leaves it open, unless another one at the
+/// same place among the calls reaches it.
 fn reached(
     name: &str,
     (transcript, scope): (&Transcript, RubricScope),
     verdicts: &[(String, String, Component)],
 ) -> Result<Vec<usize>, UnknownGoal> {
-    let mut reached = Vec::new();
+    let (mut reached, mut undecided) = (Vec::new(), Vec::new());
     let mut calls = 0;
     for turn in &transcript.turns {
         let before = calls;
@@ -202,14 +203,15 @@ fn reached(
             let Some((_, _, verdict)) = verdicts.iter().find(|(own, ..)| *own == id) else { continue };
             match verdict.score() {
                 Some(score) => reached.extend(is_yes(score).then_some(after_calls)),
-                None if verdict.is_missing() => {
-                    return Err(UnknownGoal::Undecided { name: name.to_owned(), why: verdict.why().to_owned() });
-                }
+                None if verdict.is_missing() => undecided.push((after_calls, verdict.why())),
                 None => {}
             }
         }
     }
-    Ok(reached)
+    match undecided.into_iter().find(|(after_calls, _)| !reached.contains(after_calls)) {
+        Some((_, why)) => Err(UnknownGoal::Undecided { name: name.to_owned(), why: why.to_owned() }),
+        None => Ok(reached),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_dec
 use crate::compare::{
     Bridge, ComparedScore, Comparison, ComparisonRules, Divergence, Excluded, Relation, Side, Subject,
 };
-use crate::statistics::Interval;
+use crate::statistics::{ComparisonMethods, Interval};
 use reserves::{open_text, reserves};
 
 /// The most excluded cases that are listed.
@@ -266,6 +266,8 @@ pub fn comparisons_json(compared: &Compared<'_>) -> Value {
     let mut json = json!({
         "minEffect": rules.min_effect,
         "alpha": rules.alpha,
+        "rngSeed": rules.rng_seed,
+        "methods": ComparisonMethods::ALL,
         "relations": comparisons.iter().map(relation).collect::<Vec<_>>(),
         "comparisons": comparisons,
     });

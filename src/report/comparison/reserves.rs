@@ -1,7 +1,7 @@
 //! The basis of a verdict on a score, and the cases or repetitions that would decide it.
 
 use super::{interval_text, looks_text, p_value_text};
-use crate::compare::{ComparedScore, ComparisonRules, Needed, Relation};
+use crate::compare::{ComparedScore, ComparisonRules, MOST_MORE, Needed, Relation};
 use crate::report::numbers::count;
 use crate::statistics::SamplingUnit;
 
@@ -89,10 +89,12 @@ pub(super) fn open_text(score: &ComparedScore, rules: ComparisonRules) -> Vec<St
             "These {units} differ by less than {effect}, but so few can't rule out a share of others that differ by more."
         ));
     }
-    let is_near = (score.difference.abs() - effect).abs() < effect / 10.0;
-    if score.needed.is_none() && score.standard_error.is_some() && is_near {
+    // The size of the suite that would be needed is known, and is not practical.
+    if score.needed.is_none() && score.standard_error.is_some() {
+        let units = if score.cases > 1 { "cases" } else { "repetitions of this case" };
         lines.push(format!(
-            "The difference lies at {effect}, the least that matters: no number of cases is likely to decide it."
+            "The difference is too near to {effect}, the least that matters, for a suite of practical size to decide it: more than \
+             {MOST_MORE} further {units} would be needed."
         ));
     } else {
         lines.push(needed_text(score.needed, score.standard_error.is_some() || score.pairs <= score.cases));

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
 use super::{ResultNames, job_names, result_id, results};
-use crate::evidence::{Event, ToolUse, TurnExpectation};
+use crate::evidence::figures::{FigureKind, figure};
+use crate::evidence::{Event, ToolUse, Turn, TurnExpectation};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
 
@@ -50,14 +51,16 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         json!({
             "actual_invocation": actual(turn),
             "expected_invocation": turn.expected.map(expected),
-            "eval_metric_results": turn.metrics.iter().map(metric).collect::<Vec<_>>(),
+            "eval_metric_results": with_figures(&turn.metrics, |kind| kind.of_turn(&turn.turn)),
         })
     };
+    let turns = result.trial.evidence.iter().flat_map(|evidence| evidence.transcript.turns.iter().cloned());
+    let turns: Vec<Turn> = turns.collect();
     let mut case = json!({
         "eval_set_id": set,
         "eval_id": result.name.id,
         "final_eval_status": code(result.status),
-        "overall_eval_metric_results": result.metrics.iter().map(metric).collect::<Vec<_>>(),
+        "overall_eval_metric_results": with_figures(&result.metrics, |kind| figure(kind, &turns).mean),
         "eval_metric_result_per_invocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
         "session_id": result.session(),
         "user_id": result.user(),
@@ -67,6 +70,23 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         case["error_message"] = error.as_str().into();
     }
     case
+}
+
+/// The results of metrics, and of ADK's four that only inform, which it adds to each run.
+fn with_figures(metrics: &[MetricResult<'_>], value: impl Fn(FigureKind) -> Option<f64>) -> Vec<Value> {
+    let is_there = |kind: &FigureKind| metrics.iter().any(|metric| metric.name == kind.adk_name());
+    let informs = |kind: FigureKind| {
+        json!({
+            "metric_name": kind.adk_name(),
+            "threshold": null,
+            "criterion": null,
+            "score": value(kind),
+            "eval_status": code(Status::Informs),
+            "details": {},
+        })
+    };
+    let figures = FigureKind::ALL.into_iter().filter(|kind| !is_there(kind)).map(informs);
+    metrics.iter().map(metric).chain(figures).collect()
 }
 
 /// A metric has no place for a reason but those of its rubrics.
@@ -79,6 +99,7 @@ fn metric(result: &MetricResult<'_>) -> Value {
     json!({
         "metric_name": result.name,
         "threshold": result.threshold.map(|threshold| threshold.get()),
+        "criterion": result.threshold.map(|threshold| json!({ "threshold": threshold.get() })),
         "score": result.score.map(|score| score.get()),
         "eval_status": code(result.status),
         "details": { "rubric_scores": reasons },
@@ -127,4 +148,35 @@ fn expected(turn: &TurnExpectation) -> Value {
         "final_response": turn.reply.as_deref().map(|text| content("model", text)),
         "intermediate_data": turn.calls.as_ref().map(|uses| calls(uses, turn.turn)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_agent_says_before_its_reply_is_an_intermediate_response_with_its_author() {
+        let events = vec![
+            Event::intermediate("One moment", "planner"),
+            Event::call("look", json!({"at": 1}), json!({"found": true})),
+            Event::intermediate("Nearly done", "searcher"),
+        ];
+        let turn = Turn { events, ..Turn::answered(2, "Where is it?", "It is here") };
+        let calls = ToolUse::from_events(&turn.events);
+        let written = actual(&TurnResult { turn, calls, expected: None, metrics: Vec::new() });
+        let said = &written["intermediate_data"]["intermediate_responses"];
+        assert_eq!(*said, json!([["planner", [{"text": "One moment"}]], ["searcher", [{"text": "Nearly done"}]]]));
+        assert_eq!(written["intermediate_data"]["tool_uses"][0]["name"], "look");
+        assert_eq!(written["final_response"], content("model", "It is here"));
+    }
+
+    #[test]
+    fn the_four_figures_that_inform_are_in_every_result() {
+        let turn = Turn::answered(1, "Hi", "Hello");
+        let written = with_figures(&[], |kind| kind.of_turn(&turn));
+        let names: Vec<&str> = written.iter().map(|it| it["metric_name"].as_str().unwrap()).collect();
+        assert_eq!(names, FigureKind::ALL.map(FigureKind::adk_name));
+        assert!(written.iter().all(|it| it["eval_status"] == 4 && it["threshold"].is_null()), "{written:#?}");
+        assert_eq!((&written[0]["score"], &written[2]["score"]), (&json!(0.0), &Value::Null));
+    }
 }

@@ -140,6 +140,15 @@ impl JournalFile {
         Ok(BufReader::with_capacity(1 << 16, file))
     }
 
+    /// The trial of this number with its texts. [`StoredRun::read`] comes first.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn trial_numbered(&self, number: u32) -> Result<Option<TrialRecord>, StoreError> {
+        let Some((id, spans)) = self.trials.get(&number) else { return Ok(None) };
+        self.trial(id, spans).map(Some).map_err(|source| unreadable(&self.path, source))
+    }
+
     fn trial(&self, id: &TrialId, spans: &[LineSpan]) -> io::Result<TrialRecord> {
         let mut trial = TrialRecord::planned(id.clone());
         for span in spans {

@@ -118,7 +118,7 @@ mod tests {
         vec![
             Entry::TrialStarted { trial, at: AT, case: None },
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
-            Entry::UserSaid { trial, turn: 1, text: "naïve".to_owned() },
+            Entry::UserSaid { trial, turn: 1, text: "naïve".to_owned(), farewell: None },
             Entry::TurnFinished { trial, turn: Turn::answered(1, "naïve", reply) },
             Entry::TrialFinished { trial, at: AT, outcome: Outcome::Graded, scorecard: None },
         ]

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use super::entries::first_line;
 use super::reading::is_locked;
 use super::{Journal, JournalFile, StoreError, history, private, summary};
-use crate::record::{ListedRun, RunFigures};
+use crate::record::{BaselineCheck, ListedRun, RunFigures};
 use crate::store::Store;
 
 /// The journal's name in a run's folder.
@@ -196,6 +196,13 @@ impl RunsFolder {
         }
         let listed = JournalFile::open(&folder)?.listed()?;
         Ok(summary::figures(&folder).map_or_else(|| RunFigures::from(listed), with_job))
+    }
+
+    /// How the run in the folder of this name was beside the baseline of its gate; `None` where it is of another job, was not compared, or
+    /// has no summary.
+    pub fn baseline_check_of(&self, name: &str, job: &str) -> Option<BaselineCheck> {
+        let summary = summary::read_whole(&self.path.join(name)).filter(|summary| summary.provenance.job == job)?;
+        summary.baseline
     }
 
     /// The same with all that a trend needs, for which a run is read whole where an earlier version kept less.

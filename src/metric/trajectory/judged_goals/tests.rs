@@ -251,3 +251,22 @@ fn keywords_of_messages_have_an_order_within_a_turn() {
         assert_eq!(component.score(), Some(score), "{component:?}");
     }
 }
+
+#[test]
+fn a_message_without_a_verdict_leaves_nothing_open_where_another_reaches_the_goal_at_the_same_place() {
+    let call =
+        Turn { events: vec![Event::call("get", json!({}), json!({}))], ..Turn::answered(2, "And?", "Five days") };
+    let turns = vec![Turn::answered(1, "Hi", "Five days"), call, Turn::answered(3, "Sure?", "Yes, five")];
+    let transcript = Transcript { turns };
+    let yes = || Component::scored(Score::ONE, "so");
+    let no = || Component::scored(Score::ZERO, "so");
+    let missing = || Component::missing("no usable verdict");
+    let found = |says: [Component; 3]| {
+        let verdicts: Vec<(String, String, Component)> =
+            says.into_iter().zip(1..).map(|(verdict, turn)| (format!("end@{turn}"), String::new(), verdict)).collect();
+        reached("end", (&transcript, RubricScope::Turns), &verdicts)
+    };
+    assert_eq!(found([no(), missing(), yes()]).unwrap(), [1], "both came after the call");
+    assert!(found([yes(), missing(), no()]).is_err(), "whether it was reached after the call is open");
+    assert!(found([no(), no(), missing()]).is_err());
+}

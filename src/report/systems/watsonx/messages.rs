@@ -9,28 +9,31 @@ use crate::evidence::{AgentMessage, CallFinding, EventKind, ReviewedCall, ToolUs
 
 /// `*.messages.json`: what both sides said, the calls and their results. A call or a result is a text of JSON.
 pub(super) fn messages(result: &CaseResult<'_>) -> Vec<Value> {
+    result.turns.iter().flat_map(of_turn).collect()
+}
+
+/// The messages of a turn. The reply alone has a `response_time`.
+fn of_turn(turn: &TurnResult<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
-    for turn in &result.turns {
-        if !turn.turn.is_greeting() {
-            messages.push(message("user", turn.turn.user.clone(), "text", None));
-        }
-        let mut said = turn.turn.agent_messages().into_iter().peekable();
-        let spoken = |said: AgentMessage<'_>| {
-            message("assistant", said.text.to_owned(), "text", turn.turn.latency_ms.filter(|_| said.is_reply))
-        };
-        let mut place = 0;
-        for calls in together(turn) {
-            while let Some(said) = said.next_if(|said| said.after_calls <= place) {
-                messages.push(spoken(said));
-            }
-            let named: Vec<(String, &ToolUse)> =
-                (place..).zip(calls).map(|(place, call)| (call_id(call, turn.turn.number, place), call)).collect();
-            messages.extend(asked(&named));
-            messages.extend(named.iter().filter_map(|(id, call)| answered(id, call)));
-            place += calls.len();
-        }
-        messages.extend(said.map(spoken));
+    if !turn.turn.is_greeting() {
+        messages.push(message("user", turn.turn.user.clone(), "text", None));
     }
+    let mut said = turn.turn.agent_messages().into_iter().peekable();
+    let spoken = |said: AgentMessage<'_>| {
+        message("assistant", said.text.to_owned(), "text", turn.turn.latency_ms.filter(|_| said.is_reply))
+    };
+    let mut place = 0;
+    for calls in together(turn) {
+        while let Some(said) = said.next_if(|said| said.after_calls <= place) {
+            messages.push(spoken(said));
+        }
+        let named: Vec<(String, &ToolUse)> =
+            (place..).zip(calls).map(|(place, call)| (call_id(call, turn.turn.number, place), call)).collect();
+        messages.extend(asked(&named));
+        messages.extend(named.iter().filter_map(|(id, call)| answered(id, call)));
+        place += calls.len();
+    }
+    messages.extend(said.map(spoken));
     messages
 }
 
@@ -155,6 +158,22 @@ mod tests {
         let asked = asked(&named).unwrap();
         assert_eq!(asked["tool_calls"].as_array().unwrap().len(), 2);
         assert!(asked["content"].as_str().unwrap().contains("\"name\":\"a\""), "{asked}");
+    }
+
+    #[test]
+    fn the_reply_alone_has_a_response_time() {
+        let call = Event::call("look", json!({}), json!("found"));
+        let events = vec![Event::intermediate("One moment", "agent"), call];
+        let turn = Turn { events, latency_ms: Some(1234.4), ..Turn::answered(1, "Where is it?", "It is here") };
+        let calls: Vec<ToolUse> = ToolUse::from_events(&turn.events);
+        let messages = of_turn(&TurnResult { turn, calls, expected: None, metrics: Vec::new() });
+        let times: Vec<(&str, Option<f64>)> = messages
+            .iter()
+            .map(|message| (message["type"].as_str().unwrap(), message["response_time"].as_f64()))
+            .collect();
+        let expected =
+            [("text", None), ("text", None), ("tool_call", None), ("tool_response", None), ("text", Some(1.234))];
+        assert_eq!(times, expected, "{messages:#?}");
     }
 
     #[test]

@@ -1,0 +1,78 @@
+//! Which of the trials that were cut off go on where they were, and why others begin again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::super::error::CliError;
+use crate::evidence::Ending;
+use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
+use crate::record::TrialRecord;
+use crate::report::count;
+use crate::store::folder::JournalFile;
+
+/// The trials that were cut off while their conversation was held, or after it.
+#[derive(Debug, Default)]
+pub(super) struct LeftTrials {
+    /// How many go on where they were.
+    continued: usize,
+    /// How many begin again, by the reason.
+    restarted: BTreeMap<String, usize>,
+}
+
+impl LeftTrials {
+    /// Finds out which of these trials go on where they were; the others begin again.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub(super) fn take_up(
+        (run, plan): (&JournalFile, &Plan),
+        numbers: &HashSet<u32>,
+        held: &mut ResumedTrials,
+    ) -> Result<LeftTrials, CliError> {
+        let mut left = LeftTrials::default();
+        if numbers.is_empty() {
+            return Ok(left);
+        }
+        for trial in plan.trials().filter(|trial| numbers.contains(&trial.id.number)) {
+            let Some(record) = run.trial_numbered(trial.id.number)? else { continue };
+            match continued(plan, &trial, record) {
+                Ok(begun) => {
+                    left.continued += 1;
+                    held.begun.insert(trial.id.number, begun);
+                }
+                Err(why) => *left.restarted.entry(why).or_default() += 1,
+            }
+        }
+        Ok(left)
+    }
+
+    /// What comes of them, in a clause; empty where there are none.
+    pub(super) fn description(&self) -> String {
+        let continued = match self.continued {
+            0 => String::new(),
+            1 => "; 1 of them goes on where it was".to_owned(),
+            several => format!("; {several} of them go on where they were"),
+        };
+        let restarted = self.restarted.iter().map(|(why, times)| {
+            let begin = if *times == 1 { "begins" } else { "begin" };
+            format!("; {} that was cut off {begin} again: {why}", count(*times, "conversation"))
+        });
+        std::iter::once(continued).chain(restarted).collect()
+    }
+}
+
+/// A trial as it goes on; else why it begins again.
+fn continued(plan: &Plan, trial: &Trial, record: TrialRecord) -> Result<BegunTrial, String> {
+    let persona_usage = record.persona_usage_so_far();
+    let TrialRecord { evidence, pending, farewell, judgements, discarded, replaced, .. } = record;
+    let evidence = evidence.ok_or_else(|| "no session was opened".to_owned())?;
+    let lacks_reference = trial.case.reference.is_some() && evidence.reference.is_none();
+    if (evidence.ending == Ending::CutOff || lacks_reference)
+        && let Some(why) = plan.why_restarts(&trial.case)
+    {
+        return Err(why);
+    }
+    let left = LeftTrial { evidence, pending, farewell, persona_usage, judgements };
+    let (attempt, restart) = (discarded.len() as u32, replaced.len() as u32);
+    Ok(BegunTrial { attempt, restart, left: Some(Arc::new(left)) })
+}
