@@ -147,7 +147,8 @@ impl Calibration {
     pub fn add(
         &mut self,
         trial: &TrialRecord,
-        (labels, personas): (&[Label], &[String]),
+        labels: &[Label],
+        personas: &[String],
         is_judged: impl Fn(&str) -> bool,
     ) {
         // Of an agent that never replied no judge was asked.
@@ -299,7 +300,7 @@ mod tests {
 
     fn figures(trials: &[TrialRecord], labels: &[Label]) -> MetricCalibration {
         let mut calibration = Calibration::default();
-        trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |metric| metric == "tasks"));
+        trials.iter().for_each(|trial| calibration.add(trial, labels, &[], |metric| metric == "tasks"));
         calibration.figures().remove(0)
     }
 
@@ -311,7 +312,7 @@ mod tests {
         let mut calibration = Calibration::default();
         for (trials, labels) in [(&first, labels.as_slice()), (&second, &[])] {
             calibration.begin_run();
-            trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |_| true));
+            trials.iter().for_each(|trial| calibration.add(trial, labels, &[], |_| true));
         }
         assert_eq!(calibration.figures()[0].unlabelled_runs, 1);
         assert_eq!(figures(&first, &labels).unlabelled_runs, 0);

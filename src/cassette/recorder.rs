@@ -46,7 +46,7 @@ impl Recording {
         let path = folder.join(RUN);
         let file = create(&path).map_err(unwritable(&path))?;
         let failure = Arc::new(Failure::default());
-        let run = TrialRecorder::new((path, Some(file)), redactor.clone(), failure.clone());
+        let run = TrialRecorder::new(path, Some(file), redactor.clone(), failure.clone());
         run.append(&Line::Run(header.clone()));
         let begun = unpoisoned(&failure).take();
         begun.map_or(Ok(()), Err)?;
@@ -80,7 +80,7 @@ impl Recording {
     pub(super) fn open(&self, trial: &TrialId) -> OpenTape {
         let path = self.folder.join(trial_file(trial));
         let file = create(&path).map_err(|source| self.failed(&path, source)).ok();
-        let recorder = TrialRecorder::new((path, file), self.redactor.clone(), self.failure.clone());
+        let recorder = TrialRecorder::new(path, file, self.redactor.clone(), self.failure.clone());
         recorder.append(&Line::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
         self.tapes.open(trial.number, Tape::Recorded(Arc::new(recorder)))
     }
@@ -101,7 +101,7 @@ pub struct TrialRecorder {
 }
 
 impl TrialRecorder {
-    fn new((path, file): (PathBuf, Option<File>), redactor: Redactor, failure: Arc<Failure>) -> TrialRecorder {
+    fn new(path: PathBuf, file: Option<File>, redactor: Redactor, failure: Arc<Failure>) -> TrialRecorder {
         TrialRecorder { path, file: Mutex::new(file), attempt: AtomicU32::new(0), redactor, failure }
     }
 
@@ -118,7 +118,7 @@ impl TrialRecorder {
         cleared_request(&self.redactor, request)
     }
 
-    pub(super) fn exchange<A, P>(&self, (attempt, with): (u32, Party), request: Value, outcome: Result<&A, &P>)
+    pub(super) fn exchange<A, P>(&self, attempt: u32, with: Party, request: Value, outcome: Result<&A, &P>)
     where
         A: Serialize + DeserializeOwned,
         P: Serialize + DeserializeOwned,

@@ -143,14 +143,14 @@ impl Request {
     /// It was answered.
     pub(super) fn answered<A: Serialize + DeserializeOwned>(mut self, answer: &A) {
         if let Some((recorder, attempt, request)) = self.begun.take() {
-            recorder.exchange((attempt, self.with), request, Ok::<&A, &A>(answer));
+            recorder.exchange(attempt, self.with, request, Ok::<&A, &A>(answer));
         }
     }
 
     /// It is no longer waited for.
     pub(super) fn abandoned<P: Serialize + DeserializeOwned>(&mut self, known: &P) {
         if let Some((recorder, attempt, request)) = self.begun.take() {
-            recorder.exchange((attempt, self.with), request, Err::<&P, &P>(known));
+            recorder.exchange(attempt, self.with, request, Err::<&P, &P>(known));
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
     let target = args.data.target.clone().unwrap_or(NOBODY);
     let (from, imported) = match (&args.file, &args.from_trace) {
         (_, Some(trace)) => (trace, vec![import_trace(trace, args, context)?]),
-        (Some(file), None) => (file, import_all(file, (&target, false), &args.data)?),
+        (Some(file), None) => (file, import_all(file, &target, false, &args.data)?),
         (None, None) => return Ok(0),
     };
     let several = imported.len() > 1;

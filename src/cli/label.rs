@@ -39,7 +39,7 @@ struct LabelItem {
 
 /// Asks a person about what the judge of a run decided, in an order that is drawn by lot.
 pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, context, printer)?;
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.run.as_deref())?.with_redactor(context.redactor().clone());
     if args.by.trim().is_empty() || args.by.chars().any(char::is_control) {
@@ -150,7 +150,7 @@ impl LabelPrompt<'_> {
                 let Some(dimension) = judged(trial).find(|dimension| dimension.name == asked.metric) else { continue };
                 let parts = judged_parts(dimension);
                 let Some(&(item, score)) = parts.get(asked.place) else { continue };
-                self.show(trial, dimension, item, (number, all.len()));
+                self.show(trial, dimension, item, &format!("{number} of {}:", all.len()));
                 let verdict = match self.answer(&mut lines) {
                     Answer::Verdict(verdict) => verdict,
                     Answer::Skip => continue,
@@ -175,12 +175,12 @@ impl LabelPrompt<'_> {
         Ok(answered)
     }
 
-    /// The conversation, and what is asked of it.
-    fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, (number, of): (usize, usize)) {
+    /// Shows the conversation, and the question about it after its `place` among all.
+    fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, place: &str) {
         let ink = self.context.stderr_ink;
         self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
         let question = question(dimension, item, self.cases.case(trial).as_deref());
-        self.printer.sentences(&format!("\n{} {question}", ink.bold(&format!("{number} of {of}:"))));
+        self.printer.sentences(&format!("\n{} {question}", ink.bold(place)));
     }
 
     fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Answer {

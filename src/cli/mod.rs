@@ -30,6 +30,7 @@ mod graph;
 mod held;
 mod import;
 mod init;
+mod invocation;
 mod job_files;
 mod keeper;
 mod jobs;
@@ -101,7 +102,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(_) => args,
     };
     let context =
-        Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), (args.color, args.store.as_deref()));
+        Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), args.color, args.store.as_deref());
     let printer = std::sync::Arc::new(Printer::new(&context));
     panics::report_to(printer.clone());
     if let Err(error) = file {

@@ -24,7 +24,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     if files.iter().any(OutputFile::is_stdout) {
         return Err(CliError::UnknownFormat("-".into()));
     }
-    team::bring(&[args.id.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.id.as_deref()], &args.runs.runs_dir, context, printer)?;
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());

@@ -277,7 +277,7 @@ pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: Comparison
             if score.relation == Relation::Inconclusive && !score.is_open_for_missing(rules) {
                 // A difference is judged beside those that are no surer than it.
                 let beside = chances.iter().filter(|chance| **chance >= score.p).count();
-                let found = needed(&score.cells, score.difference, (rules, rules.alpha / beside.max(1) as f64));
+                let found = needed(&score.cells, score.difference, rules, rules.alpha / beside.max(1) as f64);
                 score.needed = Some(found).filter(|needed| *needed != Needed::NOTHING);
             }
             score.cells = Vec::new();

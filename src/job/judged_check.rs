@@ -38,7 +38,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     let Some(cases) = expectations(root) else { return };
     for (node, entry) in &metrics {
         if let MetricConfig::Rubric(options) = &entry.metric {
-            same_ids(report, (options, entry.label()), &cases);
+            same_ids(report, options, entry.label(), &cases);
         }
         if let Some((what, help)) = nothing_to_ask(entry, &cases) {
             let at = node.entry(entry.kind().as_str()).map_or(node.span, |entry| entry.key.span);
@@ -109,7 +109,7 @@ fn nothing_to_ask(entry: &MetricEntry, cases: &[CaseExpectations<'_>]) -> Option
 }
 
 /// Reports rubrics of one metric that share an id: it identifies a judge's verdicts.
-fn same_ids(report: &mut Report<'_>, (options, label): (&RubricConfig, &str), cases: &[CaseExpectations<'_>]) {
+fn same_ids(report: &mut Report<'_>, options: &RubricConfig, label: &str, cases: &[CaseExpectations<'_>]) {
     let mut reported = BTreeSet::new();
     for case in cases {
         let whole = case.whole.as_ref().map(|it| it.read.rubrics.as_slice()).unwrap_or_default();

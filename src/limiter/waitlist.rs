@@ -93,12 +93,7 @@ impl Waitlist {
     }
 
     /// Puts a conversation at the end that was refused, with the wait that the agent asks for.
-    pub(super) fn refused(
-        &self,
-        conversation: u64,
-        now: f64,
-        (policy, retry_after): (&BackoffPolicy, Option<Duration>),
-    ) {
+    pub(super) fn refused(&self, conversation: u64, now: f64, policy: &BackoffPolicy, retry_after: Option<Duration>) {
         let asked = retry_after.map(|asked| asked.as_secs_f64());
         unpoisoned(&self.state).refused(conversation, now, policy, asked);
         self.changed.notify_waiters();

@@ -61,7 +61,7 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
         // Options of its own are about every reply of which something is expected, and else about the last one.
         let is_own = self.measure.applies(&nothing) && is_line_expected;
         let whole = if is_own { None } else { of(last, whole) };
-        per_turn::dimension((M::NAME, self.weight), input, |turn, expected| of(Some(turn), expected), whole)
+        per_turn::dimension(M::NAME, self.weight, input, |turn, expected| of(Some(turn), expected), whole)
     }
 }
 

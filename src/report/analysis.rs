@@ -55,6 +55,13 @@ struct FailureKey {
     reason: String,
 }
 
+impl FailureKey {
+    fn new(subject: Subject, name: &str, part: Option<&str>, reason: &str) -> FailureKey {
+        let part = part.map(|part| one_line(part, NAME));
+        FailureKey { subject, name: one_line(name, NAME), part, reason: reason.to_owned() }
+    }
+}
+
 /// Failures of one kind.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +96,7 @@ impl Analysis {
                 None => "not started",
             };
             let why = one_line(why.lines().next().unwrap_or_default(), NAME);
-            self.note(trial, (Subject::Conversation, label, None, &why), None);
+            self.note(trial, FailureKey::new(Subject::Conversation, label, None, &why), None);
         }
         self.calls(trial, review);
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
@@ -109,26 +116,34 @@ impl Analysis {
             match &made.finding {
                 CallFinding::Unjudged | CallFinding::AsExpected => {}
                 CallFinding::NotExpected => {
-                    self.note(trial, (Subject::Tool, tool, None, "not expected"), Some(shown(&made.call)));
+                    self.note(
+                        trial,
+                        FailureKey::new(Subject::Tool, tool, None, "not expected"),
+                        Some(shown(&made.call)),
+                    );
                 }
                 CallFinding::OutOfOrder => {
-                    self.note(trial, (Subject::Tool, tool, None, "at another place"), Some(shown(&made.call)));
+                    self.note(
+                        trial,
+                        FailureKey::new(Subject::Tool, tool, None, "at another place"),
+                        Some(shown(&made.call)),
+                    );
                 }
                 CallFinding::Differs(differences) => {
                     for difference in differences {
                         let path = difference.path.strip_prefix("args.").unwrap_or(&difference.path);
                         let (reason, example) = describe(difference);
-                        self.note(trial, (Subject::Tool, tool, Some(path), reason), Some(example));
+                        self.note(trial, FailureKey::new(Subject::Tool, tool, Some(path), reason), Some(example));
                     }
                 }
             }
             if let Some(error) = made.error() {
-                self.note(trial, (Subject::Tool, tool, None, "runtime error"), Some(error));
+                self.note(trial, FailureKey::new(Subject::Tool, tool, None, "runtime error"), Some(error));
             }
         }
         for missed in &review.missed {
             let tool = missed.call.tool.as_str();
-            self.note(trial, (Subject::Tool, tool, None, "not called"), Some(shown(&missed.call)));
+            self.note(trial, FailureKey::new(Subject::Tool, tool, None, "not called"), Some(shown(&missed.call)));
         }
     }
 
@@ -141,7 +156,7 @@ impl Analysis {
                 _ => continue,
             };
             let example = Some(item.component.why().to_owned());
-            self.note(trial, (Subject::Metric, &dimension.name, Some(&item.label), reason), example);
+            self.note(trial, FailureKey::new(Subject::Metric, &dimension.name, Some(&item.label), reason), example);
         }
         if dimension.items.is_empty() {
             let reason = match (&dimension.component, dimension.threshold) {
@@ -152,18 +167,11 @@ impl Analysis {
                 _ => return,
             };
             let example = Some(dimension.component.why().to_owned());
-            self.note(trial, (Subject::Metric, &dimension.name, None, reason), example);
+            self.note(trial, FailureKey::new(Subject::Metric, &dimension.name, None, reason), example);
         }
     }
 
-    fn note(
-        &mut self,
-        trial: &TrialRecord,
-        (subject, name, part, reason): (Subject, &str, Option<&str>, &str),
-        example: Option<String>,
-    ) {
-        let part = part.map(|part| one_line(part, NAME));
-        let key = FailureKey { subject, name: one_line(name, NAME), part, reason: reason.to_owned() };
+    fn note(&mut self, trial: &TrialRecord, key: FailureKey, example: Option<String>) {
         let at = match self.places.get(&key) {
             Some(at) => *at,
             None if self.groups.len() == MOST_GROUPS => {
@@ -229,7 +237,7 @@ impl Analysis {
             return page.text;
         }
         let words = format!("failures in {} of {}", self.troubled, count(self.trials, "conversation"));
-        page.lead((0, 2), (Ink::bold, &job), (Ink::unpainted, &format!("· {words}")));
+        page.lead(0, 2, (Ink::bold, &job), (Ink::unpainted, &format!("· {words}")));
         let mut last: Option<(Subject, &str)> = None;
         for group in &self.groups {
             let key = &group.key;
@@ -240,7 +248,7 @@ impl Analysis {
                     Subject::Metric => "metric",
                 };
                 page.gap();
-                page.lead((0, 2), (Ink::unpainted, noun), (Ink::bold, &key.name));
+                page.lead(0, 2, (Ink::unpainted, noun), (Ink::bold, &key.name));
                 last = Some((key.subject, &key.name));
             }
             let part = key.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
@@ -251,9 +259,9 @@ impl Analysis {
             let rest = format!("in {}{more}", cases.join(", "));
             let reason = if key.reason == key.name { "" } else { &key.reason };
             let lead = format!("{}× {part}{reason}", group.count);
-            page.lead((2, 6), (Ink::bad, &lead), (Ink::unpainted, &rest));
+            page.lead(2, 6, (Ink::bad, &lead), (Ink::unpainted, &rest));
             if let Some(example) = group.example.as_ref().filter(|example| !example.is_empty()) {
-                page.lead((6, 8), (Ink::unpainted, "such as"), (Ink::unpainted, example));
+                page.lead(6, 8, (Ink::unpainted, "such as"), (Ink::unpainted, example));
             }
         }
         if self.left_out > 0 {

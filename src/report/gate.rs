@@ -80,7 +80,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let run = run.filter(|run| run != name).map(|run| format!(" ({})", plain(run))).unwrap_or_default();
             let rule = format!("baseline {}{run}, maxDrop {allowed}", plain(name));
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
-                (Some(figure), _) => format!("{rule}: {}", figure_text(figure, (line.state, *allowed))),
+                (Some(figure), _) => format!("{rule}: {}", figure_text(figure, line.state, *allowed)),
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
                 (None, None) => format!("{rule}: not compared"),
@@ -112,7 +112,7 @@ fn latency_text(found: Estimate) -> String {
     format!("{}{}", time(found.value), interval.unwrap_or_default())
 }
 
-fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> String {
+fn figure_text(figure: &BaselineFigure, state: GateState, allowed: f64) -> String {
     let cases = count(figure.cases as usize, "case");
     let over = format!("over {} of {cases}", count(figure.pairs as usize, "pair"));
     let interval = figure.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();

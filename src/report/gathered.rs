@@ -305,7 +305,7 @@ impl Gathered {
             let line = dimension.pass_line();
             let mut taken = vec![false; parts.len()];
             for (hint, item) in dimension.items.iter().enumerate() {
-                let place = place_of(parts, &taken, (hint, item)).unwrap_or_else(|| {
+                let place = place_of(parts, &taken, hint, item).unwrap_or_else(|| {
                     parts.push(Part::new(item, line, parts.len() == MOST_PARTS));
                     taken.push(false);
                     parts.len() - 1
@@ -336,7 +336,7 @@ impl Gathered {
 
 /// The place of an item among the parts, of those that no other item of its trial has: most often that of the item in its
 /// scorecard. Items beyond the most that are kept apart have the last place.
-fn place_of(parts: &[Part], taken: &[bool], (hint, item): (usize, &Item)) -> Option<usize> {
+fn place_of(parts: &[Part], taken: &[bool], hint: usize, item: &Item) -> Option<usize> {
     let is_it = |place: &usize| {
         parts.get(*place).is_some_and(|part| !taken[*place] && part.turn == item.turn && part.key == item.key())
     };

@@ -71,11 +71,11 @@ impl Page {
 
     /// A paragraph in one colour; its lines but the first are indented by two columns more.
     pub fn paragraph(&mut self, indent: usize, paint: Paint, text: &str) {
-        self.lead((indent, indent + 2), (Ink::unpainted, ""), (paint, text));
+        self.lead(indent, indent + 2, (Ink::unpainted, ""), (paint, text));
     }
 
     /// A paragraph that begins in another colour, with the indentation of its first line and of all others.
-    pub fn lead(&mut self, (first, others): (usize, usize), lead: (Paint, &str), rest: (Paint, &str)) {
+    pub fn lead(&mut self, first: usize, others: usize, lead: (Paint, &str), rest: (Paint, &str)) {
         let Screen { ink, width, .. } = self.screen;
         let is_seen = |character: &char| !character.is_whitespace();
         let mut leading = plain(lead.1).chars().filter(is_seen).count();
@@ -109,7 +109,7 @@ impl Page {
         let Screen { ink, width, .. } = self.screen;
         let column = indent + name.1 + GAP + mark.1 + GAP;
         if column > width / 2 {
-            return self.lead((indent, indent + 2), (paint, &format!("{} {}", name.0, mark.0)), (Ink::unpainted, text));
+            return self.lead(indent, indent + 2, (paint, &format!("{} {}", name.0, mark.0)), (Ink::unpainted, text));
         }
         for (place, line) in wrapped(text, width - column, width - column).iter().enumerate() {
             let beside = if place == 0 { (name.0, mark.0) } else { ("", "") };
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_paragraph_is_wrapped_and_its_beginning_has_a_colour_of_its_own() {
         let mut page = Page::new(Screen { ink: Ink::Colour, width: 16, is_unfolded: false });
-        page.lead((2, 4), (Ink::bold, "a long beginning:"), (Ink::dim, "and the rest"));
+        page.lead(2, 4, (Ink::bold, "a long beginning:"), (Ink::dim, "and the rest"));
         let lines: Vec<String> =
             page.text.lines().map(|line| line.replace("\u{1b}[0m", ">").replace('\u{1b}', "<")).collect();
         assert_eq!(lines, ["  <[1ma long>", "    <[1mbeginning:>", "    <[2mand the rest>"]);

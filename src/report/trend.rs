@@ -31,13 +31,14 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
         shown => format!(", the newest {shown} are shown"),
     };
     page.lead(
-        (0, 2),
+        0,
+        2,
         (Ink::bold, &format!("{}:", one_line(&trend.job, screen.width))),
         (Ink::unpainted, &format!("{}{shown}", count(trend.nights_in_all, "night"))),
     );
     for model in models(trend) {
         page.gap();
-        write_model(&mut page, trend, model, (screen, is_ascii));
+        write_model(&mut page, trend, model, screen, is_ascii);
     }
     page.gap();
     flakes(&mut page, trend, screen);
@@ -75,18 +76,17 @@ fn models(trend: &Trend) -> Vec<&str> {
     models
 }
 
-fn write_model(page: &mut Page, trend: &Trend, model: &str, (screen, is_ascii): (Screen, bool)) {
+fn write_model(page: &mut Page, trend: &Trend, model: &str, screen: Screen, is_ascii: bool) {
     let series: Vec<&Series> = trend.series.iter().filter(|series| series.model == model).collect();
     let bars = bars(&trend.nights, model, &series);
     let line = sparkline(&bars, screen.width.saturating_sub(2), is_ascii);
     let name = one_line(model, screen.width.saturating_sub(line.chars().count() + 2).max(8));
-    page.lead((0, 2), (Ink::bold, &name), (Ink::unpainted, &line));
+    page.lead(0, 2, (Ink::bold, &name), (Ink::unpainted, &line));
     page.gap();
-    let is_only = trend.nights.iter().all(|night| night.models.len() < 2);
-    page.table(&table(&trend.nights, model, &series, (screen, is_only)));
+    page.table(&table(&trend.nights, model, &series, screen));
     page.gap();
     for sentence in sentences(&series, &trend.nights) {
-        page.lead((0, 2), (sentence.0, &sentence.1), (Ink::unpainted, &sentence.2));
+        page.lead(0, 2, (sentence.0, &sentence.1), (Ink::unpainted, &sentence.2));
     }
 }
 
@@ -106,7 +106,8 @@ fn bars(nights: &[Night], model: &str, series: &[&Series]) -> Vec<Bar> {
 /// A column of the table: its name, and what a night has there.
 type Column<'a> = (&'static str, Box<dyn Fn(&Night, &NightModel) -> Option<String> + 'a>);
 
-fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (Screen, bool)) -> Table {
+fn table(nights: &[Night], model: &str, series: &[&Series], screen: Screen) -> Table {
+    let is_only = nights.iter().all(|night| night.models.len() < 2);
     let columns: Vec<Column<'_>> = vec![
         ("score", Box::new(|_, own| Some(own.score.map_or("–".to_owned(), two_decimals)))),
         (

@@ -99,7 +99,7 @@ impl Engine {
         let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
-        let budget = Budget::new((&plan, spend), clock, rng_seed, on_wait.clone());
+        let budget = Budget::new(&plan, spend, clock, rng_seed, on_wait.clone());
         let mut clients = Clients::new(&plan, credentials, &budget)?;
         if person.is_some() {
             clients.models.persona = person;
@@ -244,7 +244,8 @@ impl<'a> Rounds<'a> {
 async fn hold(
     engine: &Arc<Engine>,
     mut rounds: Rounds<'_>,
-    (interrupt, time): (&CancellationToken, &Arc<TimeLimit>),
+    interrupt: &CancellationToken,
+    time: &Arc<TimeLimit>,
 ) -> io::Result<bool> {
     for (place, lanes) in rounds.lanes.enumerate() {
         if !lanes::carry_out(engine, lanes, interrupt, time).await? || interrupt.is_cancelled() {
@@ -263,7 +264,7 @@ async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: Cancellat
     watch_for_pauses();
     let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
     let time = Arc::new(TimeLimit::new(seconds, engine.since));
-    let carried_out = hold(&engine, rounds, (&interrupt, &time)).await;
+    let carried_out = hold(&engine, rounds, &interrupt, &time).await;
     engine.close().await;
     let whole = carried_out?;
     let interrupted = interrupt.is_cancelled();

@@ -143,7 +143,7 @@ pub(super) async fn carry_out(
             },
             slot = slot_for(engine, first.as_ref(), &slots), if first.is_some() => match (slot, next.take()) {
                 (Some(slot), Some((first, rest))) if time.admits(first.together, at_once) => {
-                    running.spawn(run_lane(engine.clone(), first, rest, (time.clone(), slot)));
+                    running.spawn(run_lane(engine.clone(), first, rest, time.clone(), slot));
                     next = next_lane(&mut lanes);
                 }
                 // A lane that can't begin now is not overtaken by a later one.
@@ -170,7 +170,8 @@ async fn run_lane(
     engine: Arc<Engine>,
     first: Trial,
     rest: Lane,
-    (time, _slot): (Arc<TimeLimit>, OwnedSemaphorePermit),
+    time: Arc<TimeLimit>,
+    _slot: OwnedSemaphorePermit,
 ) -> io::Result<bool> {
     let mut began = engine.clock.start();
     run_trial(&engine, &first).await?;

@@ -68,7 +68,7 @@ impl Models {
             endpoints.extend(access.base_url.clone().filter(|url| !endpoints.contains(url)));
             let url = access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned());
             let from = access.address_from.clone();
-            let client = client(model, (access, part == "scorer.embeddings"), http.clone(), budget)?;
+            let client = client(model, access, part == "scorer.embeddings", http.clone(), budget)?;
             let role = match part {
                 "evaluator" => "persona".to_owned(),
                 "scorer" => "judge".to_owned(),
@@ -114,7 +114,8 @@ fn default_address(provider: Provider) -> &'static str {
 
 fn client(
     model: &Model,
-    (access, is_of_embeddings): (Access, bool),
+    access: Access,
+    is_of_embeddings: bool,
     http: HttpClient,
     budget: &Budget,
 ) -> Result<Arc<dyn Llm>, LlmError> {

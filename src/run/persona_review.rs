@@ -149,7 +149,7 @@ impl<'a> PersonaReview<'a> {
         };
         let mut problem = NoVerdict(String::new());
         for _ in 0..TRIES {
-            let reply = match ask(self.engine, self.trial.id.number, (self.llm, &request), last_failure).await? {
+            let reply = match ask(self.engine, self.trial.id.number, self.llm, &request, last_failure).await? {
                 Ok(reply) => reply.text,
                 // Not the reviewer's failure, and no other request could be made either.
                 Err(error) if error.kind == LlmErrorKind::NoDescriptor => {

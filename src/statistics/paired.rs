@@ -153,7 +153,7 @@ impl Difference {
             None if part > 0.0 => 0.0,
             None => 0.5,
         };
-        unseen::p_value(distance, (room, self.units), by_t)
+        unseen::p_value(distance, room, self.units, by_t)
     }
 }
 

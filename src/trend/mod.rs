@@ -154,7 +154,7 @@ impl Nights {
             Some(before) => self.rules[before - 1].differences_from(&self.rules[rules - 1]),
             None => Vec::new(),
         };
-        self.all.push(Night::new(run, (rules, differs), &self.scope));
+        self.all.push(Night::new(run, rules, differs, &self.scope));
         Ok(())
     }
 

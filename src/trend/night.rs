@@ -88,7 +88,7 @@ pub struct NightCase {
 
 impl Night {
     /// A run that was held by the rules of this number.
-    pub(super) fn new(run: &RunFigures, (rules, differs): (usize, Vec<RuleDifference>), scope: &Scope) -> Night {
+    pub(super) fn new(run: &RunFigures, rules: usize, differs: Vec<RuleDifference>, scope: &Scope) -> Night {
         let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
             run: run.run.id.clone(),
@@ -123,7 +123,8 @@ impl Night {
 impl NightModel {
     fn new(figure: &ModelCells, scope: &Scope) -> NightModel {
         let selected = figure.cases().filter(|(case, ..)| scope.has_case(case));
-        let mut cases: Vec<NightCase> = selected.map(NightCase::new).collect();
+        let mut cases: Vec<NightCase> =
+            selected.map(|(case, score, cells)| NightCase::new(case, score, cells)).collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
         let of_all = figure.score;
         let score = match (scope.case.is_some(), cases.is_empty()) {
@@ -165,7 +166,7 @@ fn passes(cases: &[NightCase]) -> Option<Passed> {
 }
 
 impl NightCase {
-    fn new((case, score, cells): (&str, Option<f64>, &[CellFigure])) -> NightCase {
+    fn new(case: &str, score: Option<f64>, cells: &[CellFigure]) -> NightCase {
         let condition = |it: &CellFigure| (it.condition, Passed { passed: it.passed, of: it.decided }, it.missing);
         NightCase { case: case.to_owned(), score, conditions: cells.iter().map(condition).collect() }
     }

@@ -86,7 +86,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
             return Err(taken(&shown, id));
         }
         let written = match kind {
-            None => as_yaml((id, case), (&shown, &edited), &mut warnings)?,
+            None => as_yaml(id, case, &edited, &mut warnings)?,
             Some(kind) => as_data(id, case, kind, &mut warnings)?,
         };
         edited.text = text;
@@ -168,17 +168,13 @@ fn read_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<
 }
 
 /// A case as it stands in a job.
-fn as_yaml(
-    (id, case): (&str, &Added),
-    (shown, edited): (&str, &Edited),
-    warnings: &mut Vec<String>,
-) -> Result<String, CliError> {
+fn as_yaml(id: &str, case: &Added, edited: &Edited, warnings: &mut Vec<String>) -> Result<String, CliError> {
     let case = match case {
         Added::OfJob(case) => {
             let mut value = case.value.clone();
             value["id"] = id.into();
             let bare = to_yaml(&value)?;
-            let filled = match complete(shown, &edited.cases()?.with(&bare), id) {
+            let filled = match complete(edited.name(), &edited.cases()?.with(&bare), id) {
                 Some(here) => fill(&mut value, &here, &case.complete),
                 None => Vec::new(),
             };

@@ -142,6 +142,11 @@ pub(super) struct Edited {
 }
 
 impl Edited {
+    /// Its path, as it is shown.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Reads it.
     pub(super) fn open(path: &Path, before: &'static str) -> Result<Edited, CliError> {
         let argument = FileArgument { before, kind: "file with cases" };

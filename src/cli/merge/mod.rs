@@ -4,6 +4,7 @@ mod find;
 mod write;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use find::read_all;
 use write::write;
@@ -11,6 +12,7 @@ use write::write;
 use super::args::{MergeArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
+use super::invocation::Invocation;
 use super::outputs::{self, OutputFile, OutputRun, check_outputs};
 use super::printer::Printer;
 use super::reindex;
@@ -38,7 +40,7 @@ struct Merged {
 }
 
 /// Merges the runs. Nothing is written before all of them are known to fit.
-pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let files = check_outputs(&args.output, &context.credentials.variables)?;
     let groups = by_job(read_all(args, context, printer)?);
     let merges = groups.iter().map(|parts| merged(parts)).collect::<Result<Vec<Merge>, _>>()?;
@@ -46,11 +48,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> R
     let mut runs = Vec::new();
     for (parts, merge) in groups.iter().zip(merges) {
         notes(&merge, printer);
-        let merged = write((args, context, printer), parts, merge)?;
+        let merged = write(Invocation { args, context, printer }, parts, merge)?;
         reindex::index(&merged.folder, context, printer);
         runs.push(merged);
     }
-    show(&runs, (args, context, printer), &files)?;
+    show(&runs, Invocation { args, context, printer }, &files)?;
     team::send(&args.runs_dir.runs_dir, context, printer);
     let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(Merged::output).collect();
     outputs::write(&files, &written)?;
@@ -131,11 +133,8 @@ fn notes(merge: &Merge, printer: &Printer) {
 }
 
 /// Shows the merged runs as `run` does.
-fn show(
-    runs: &[Merged],
-    (args, context, printer): (&MergeArgs, &Context, &Printer),
-    files: &[OutputFile],
-) -> Result<(), CliError> {
+fn show(runs: &[Merged], invocation: Invocation<'_, MergeArgs>, files: &[OutputFile]) -> Result<(), CliError> {
+    let Invocation { args, context, printer } = invocation;
     let is_piped = files.iter().any(OutputFile::is_stdout);
     let print = |page: &str| match is_piped {
         true => {

@@ -51,7 +51,8 @@ impl ResumeRequest {
     pub(super) fn choose(
         self,
         planned: &mut PlannedJobs,
-        (args, context): (&RunArgs, &Context),
+        args: &RunArgs,
+        context: &Context,
         runtime: &Runtime,
     ) -> Result<Resumed, CliError> {
         let mode = self.mode;
@@ -66,7 +67,8 @@ impl ResumeRequest {
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
-        check::check(&first, (&overview, run.note.as_deref()), &mut planned.jobs[0], (args, context))?;
+        let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
+        check::check(stored, &mut planned.jobs[0], args, context)?;
         let Trials { held, broken, .. } = trials;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, broken, mode })

@@ -78,8 +78,8 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     if let Some(trouble) = indexed.take_trouble() {
         printer.note(&format!("note: {trouble}"));
     }
-    read::check(&nights, (args, &subject, &known))?;
-    let sources = sources(&nights, &kept, (context, printer))?;
+    read::check(&nights, args, &subject, &known)?;
+    let sources = sources(&nights, &kept, context, printer)?;
     let trend = nights.trend(known.job.unwrap_or(subject.job), shown, &sources);
     match args.json {
         true => {
@@ -92,11 +92,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
 }
 
 /// The suspected sources of flips: the conversations of the nights that are shown are read, as far as they tell.
-fn sources(
-    nights: &Nights,
-    shown: &[KeptRun],
-    (context, printer): (&Context, &Printer),
-) -> Result<Sources, StoreError> {
+fn sources(nights: &Nights, shown: &[KeptRun], context: &Context, printer: &Printer) -> Result<Sources, StoreError> {
     let flakes = nights.flakes();
     let keys: BTreeSet<&FlakeKey> = flakes.iter().take(MAX_CASES_READ).map(|flake| &flake.key).collect();
     let mut sources = Sources::from_keys(keys.iter().copied());

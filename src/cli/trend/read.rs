@@ -109,7 +109,9 @@ impl Jobs {
 /// Fails where there is nothing to show.
 pub(super) fn check(
     nights: &Nights,
-    (args, subject, known): (&TrendArgs, &TrendSubject, &RunInventory),
+    args: &TrendArgs,
+    subject: &TrendSubject,
+    known: &RunInventory,
 ) -> Result<(), CliError> {
     let job = plain(&subject.job);
     let Some(name) = &known.job else {

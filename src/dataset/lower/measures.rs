@@ -29,7 +29,7 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
             super::judges::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
         }
         match metric_options(system, metric, strict)
-            .and_then(|found| with_subject(dataset, &metric.name, (options, found)))
+            .and_then(|found| with_subject(dataset, &metric.name, options, found))
             .and_then(|found| reported(options, found))
         {
             // What is shown anyway is no metric here.
@@ -99,12 +99,13 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
 fn with_subject(
     dataset: &Dataset,
     name: &str,
-    (options, found): (&LowerOptions, Option<Lowered>),
+    options: &LowerOptions,
+    found: Option<Lowered>,
 ) -> Result<Option<Lowered>, NoCounterpart> {
     let Some((key, lowered)) = &found else { return Ok(found) };
     let is_wanting = match *key {
         _ if options.is_part => false,
-        "rubric" => lowered.get("rubrics").is_none() && !has_rubrics(dataset, (name, lowered)),
+        "rubric" => lowered.get("rubrics").is_none() && !has_rubrics(dataset, name, lowered),
         "finalResponse" | "pairwise" => !has_replies(dataset, options),
         _ => false,
     };
@@ -116,7 +117,7 @@ fn with_subject(
 }
 
 /// Whether a case or a line has a rubric for the metric of this name.
-fn has_rubrics(dataset: &Dataset, (name, lowered): (&str, &Value)) -> bool {
+fn has_rubrics(dataset: &Dataset, name: &str, lowered: &Value) -> bool {
     let Ok(config) = serde_json::from_value::<RubricConfig>(lowered.clone()) else { return true };
     let takes = |rubric: &Rubric| config.is_for(rubric, name);
     dataset.cases.iter().any(|case| {

@@ -50,13 +50,14 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
             None => ("The user never brought it up: no message of theirs matches it.".to_owned(), 0.0),
             Some(start) => verdict(&criteria, &lines[..end], start, &facts),
         };
-        verdicts.push(rating(Some(index + 1), &lines, (reason, score)));
+        verdicts.push(rating(Some(index + 1), &lines, reason, score));
     }
-    Ok(json!({"tasks": verdicts, "tone": rating(None, &lines, tone(&lines))}).to_string())
+    let (reason, score) = tone(&lines);
+    Ok(json!({"tasks": verdicts, "tone": rating(None, &lines, reason, score)}).to_string())
 }
 
 /// A rating of a task or of the tone. The rules read every turn.
-fn rating(index: Option<usize>, lines: &[Line], (reason, score): (String, f64)) -> Value {
+fn rating(index: Option<usize>, lines: &[Line], reason: String, score: f64) -> Value {
     let turns: BTreeSet<u32> = lines.iter().filter_map(|line| line.turn).collect();
     let mut rating = json!({"reason": reason, "quotes": [], "turnsRead": turns, "score": score});
     if let Some(index) = index {

@@ -182,7 +182,8 @@ impl PairwiseMetric {
         &self,
         order: Order,
         judgements: &[Judgement],
-        (first, second): (&Messages<'_>, &Messages<'_>),
+        first: &Messages<'_>,
+        second: &Messages<'_>,
     ) -> Result<OrderScore, NoMajority> {
         let id = self.id(order);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
@@ -190,7 +191,7 @@ impl PairwiseMetric {
         for judgement in &own {
             let read = match &judgement.reply {
                 Observed::Failed(error) => Err(error.clone()),
-                Observed::Seen(raw) => verdict::read(raw, (first, second)).map_err(|error| error.to_string()),
+                Observed::Seen(raw) => verdict::read(raw, first, second).map_err(|error| error.to_string()),
             };
             match read {
                 Ok(read) => {
@@ -293,14 +294,14 @@ impl Metric for PairwiseMetric {
             return Err(ReplyError::Quoted);
         }
         let is_agent_first = question.id == self.id(Order::AgentFirst);
-        let pair = if is_agent_first { (&own, &other) } else { (&other, &own) };
-        verdict::read(raw, pair).map(drop)
+        let (first, second) = if is_agent_first { (&own, &other) } else { (&other, &own) };
+        verdict::read(raw, first, second).map(drop)
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
-            let forth = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
-            let back = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let forth = self.score_order(Order::AgentFirst, judgements, &own, &other)?;
+            let back = self.score_order(Order::OtherFirst, judgements, &other, &own)?;
             let turns = (forth.mean - back.mean).abs() > SPREAD;
             let differs = forth.differs || back.differs;
             let by_order =

@@ -84,7 +84,7 @@ pub(super) fn reply_schema() -> ReplySchema {
 ///
 /// # Errors
 /// It is no verdict, or it rests on words that were not said.
-pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -> Result<PairVerdict, ReplyError> {
+pub(super) fn read(raw: &str, first: &Messages<'_>, second: &Messages<'_>) -> Result<PairVerdict, ReplyError> {
     if let Some(key) = contradiction(raw) {
         return Err(ReplyError::Contradiction(key));
     }

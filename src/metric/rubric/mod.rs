@@ -90,7 +90,7 @@ impl RubricConfig {
     /// place.
     pub fn same_ids<'r>(&'r self, label: &str, whole: &'r [Rubric], lines: &[&'r [Rubric]]) -> Vec<SameId> {
         let mut general: BTreeSet<&str> = self.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
-        let mut found = self.known_ids(label, (None, whole), &mut general);
+        let mut found = self.known_ids(label, None, whole, &mut general);
         for (rubrics, line) in lines.iter().zip(0..) {
             let is_about_turn = match self.scope {
                 RubricScope::Conversation => false,
@@ -98,7 +98,7 @@ impl RubricConfig {
                 RubricScope::LastTurn => line + 1 == lines.len(),
             };
             let mut of_turn = if is_about_turn { general.clone() } else { BTreeSet::new() };
-            found.extend(self.known_ids(label, (Some(line), rubrics), &mut of_turn));
+            found.extend(self.known_ids(label, Some(line), rubrics, &mut of_turn));
         }
         found
     }
@@ -107,7 +107,8 @@ impl RubricConfig {
     fn known_ids<'r>(
         &'r self,
         label: &str,
-        (line, rubrics): (Option<usize>, &'r [Rubric]),
+        line: Option<usize>,
+        rubrics: &'r [Rubric],
         known: &mut BTreeSet<&'r str>,
     ) -> Vec<SameId> {
         let own = rubrics.iter().enumerate().filter(|(_, rubric)| self.is_for(rubric, label));

@@ -47,7 +47,7 @@ impl Metric for ScriptedMetric {
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
         let component = self.component(input).unwrap_or_else(|error| Component::missing(error.to_string()));
         // A score of the script's own has failed where it is nothing at all, unless a threshold says otherwise.
-        let dimension = super::single_part((self.name(), self.weight), &self.line(), component);
+        let dimension = super::single_part(self.name(), self.weight, &self.line(), component);
         Dimension { good_above: Some(Score::ZERO), ..dimension }
     }
 }

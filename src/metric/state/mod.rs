@@ -69,7 +69,7 @@ impl Metric for StateMetric {
     }
 
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
-        super::single_part((self.name(), self.weight), "the state after the conversation", self.component(input))
+        super::single_part(self.name(), self.weight, "the state after the conversation", self.component(input))
     }
 }
 

@@ -54,7 +54,7 @@ fn view<'v>(input: &'v MetricInput<'_>, tasks: &'v [JudgedTask<'v>]) -> JudgeVie
 pub(super) fn shown(input: &MetricInput<'_>) -> Option<Shown> {
     let shown = || {
         let cut = view(input, &[]).cut_turns();
-        Shown::new(input, (EvidenceRule::Any, &[]), cut).messages_only(input.facts)
+        Shown::new(input, EvidenceRule::Any, &[], cut).messages_only(input.facts)
     };
     input.judge.needs_evidence.then(shown)
 }

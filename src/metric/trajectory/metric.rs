@@ -14,7 +14,6 @@ use super::{
     Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
     UnknownGoal,
 };
-use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
@@ -144,7 +143,9 @@ impl Metric for TrajectoryMetric {
         let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, calls.of_turn(turn.number), (&[], &[]), answers, deadline))
+            let made =
+                TrajectoryInput { actual: calls.of_turn(turn.number), deadline: Some(deadline), ..Default::default() };
+            Some(self.compare(expected, made, answers))
         };
         let in_all = |expected: &Expectation| {
             let config = self.check.config();
@@ -154,9 +155,16 @@ impl Metric for TrajectoryMetric {
             let messages = config.message_goals(expected, input, judgements);
             let assertions = config.asserted(expected, input, judgements);
             let made = self.check.config().made(input.transcript);
-            Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
+            let made = TrajectoryInput {
+                actual: &made,
+                messages: &messages,
+                assertions: &assertions,
+                deadline: Some(deadline),
+                ..Default::default()
+            };
+            Some(self.compare(expected, made, answers))
         };
-        per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
+        per_turn::dimension(self.name(), self.weight, input, in_turn, input.expected.and_then(in_all))
     }
 }
 
@@ -200,28 +208,19 @@ impl TrajectoryMetric {
         pairs
     }
 
-    fn compare(
-        &self,
-        expected: &Expectation,
-        actual: &[ToolUse],
-        (messages, assertions): (&[MessageGoal], &[JudgedAssertion]),
-        answers: &dyn FuzzyAnswers,
-        deadline: Deadline,
-    ) -> Component {
+    /// Scores what was `made` by what is expected.
+    fn compare(&self, expected: &Expectation, made: TrajectoryInput<'_>, answers: &dyn FuzzyAnswers) -> Component {
         let matcher = match self.check.matcher(expected) {
             Ok(matcher) => matcher,
             Err(error) => return Component::missing(error.to_string()),
         };
         let input = TrajectoryInput {
             expected: expected.calls.as_deref().unwrap_or_default(),
-            actual,
             goals: expected.goals.as_ref(),
-            messages,
-            assertions,
-            deadline: Some(deadline),
+            ..made
         };
         match matcher.compare(input, answers) {
-            Ok(trajectory) => component(trajectory, matcher, assertions),
+            Ok(trajectory) => component(trajectory, matcher, input.assertions),
             Err(error) => Component::missing(error.to_string()),
         }
     }

@@ -66,7 +66,8 @@ fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfo
     let [first, second] = names(&comparison.first, &comparison.second);
     let Some(score) = comparison.scores.first() else {
         page.lead(
-            (0, 2),
+            0,
+            2,
             (Ink::unsure, "inconclusive:"),
             (Ink::unpainted, &format!("{second} beside {first}: no pair has a score")),
         );
@@ -80,7 +81,7 @@ fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfo
         two_decimals(score.second),
         figure_text(score)
     );
-    page.lead((0, 2), (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
+    page.lead(0, 2, (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
     let pairs = format!("{} of {}", count(score.pairs as usize, "pair"), count(score.cases as usize, "case"));
     page.paragraph(0, Ink::dim, &format!("{pairs} · {}", side_text(comparison)));
     page.gap();

@@ -9,6 +9,7 @@
 //! A record knows when a conversation began and how long each turn took: the turns lie one behind the other.
 
 use std::io::Write;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -234,11 +235,11 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
     let (mut spans, mut at) = (vec![root], from);
     for turn in &result.turns {
         let end = at.saturating_add(spent(turn));
-        let (turn_id, span) = trace.turn(turn, &id, (at, end));
+        let (turn_id, span) = trace.turn(turn, &id, at, end);
         spans.push(span);
         spans.extend(turn.calls.iter().enumerate().map(|(place, call)| {
             let id = call_id(call, turn.turn.number, place);
-            trace.call(call, id, &turn_id, (at, end))
+            trace.call(call, id, &turn_id, at..end)
         }));
         at = end;
     }
@@ -251,7 +252,7 @@ fn spent(turn: &TurnResult<'_>) -> i64 {
 }
 
 impl Trace {
-    fn turn(&mut self, turn: &TurnResult<'_>, parent: &str, (from, to): (i64, i64)) -> (String, Value) {
+    fn turn(&mut self, turn: &TurnResult<'_>, parent: &str, from: i64, to: i64) -> (String, Value) {
         let usage = turn.turn.usage;
         let mut messages = messages(turn);
         // A result is the input of what the agent does next; the calls are its own spans too.
@@ -281,13 +282,13 @@ impl Trace {
         })
     }
 
-    fn call(&mut self, call: &ToolUse, id: String, parent: &str, (from, to): (i64, i64)) -> Value {
+    fn call(&mut self, call: &ToolUse, id: String, parent: &str, time: Range<i64>) -> Value {
         let span = Span {
             name: format!("execute_tool {}", call.tool),
             kind: INTERNAL,
             parent: Some(parent.to_owned()),
-            from,
-            to,
+            from: time.start,
+            to: time.end,
             attributes: vec![
                 ("gen_ai.operation.name", Some("execute_tool".into())),
                 ("gen_ai.tool.name", Some(call.tool.as_str().into())),

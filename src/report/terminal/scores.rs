@@ -32,21 +32,21 @@ pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
     }
     let has_failures = run.overview.groups.iter().any(|group| group.failure_count > 0);
     if run.names.tell_models() {
-        by_model(page, run, (first, has_failures));
+        by_model(page, run, first, has_failures);
     } else {
-        by_dimension(page, run, (first, has_failures));
+        by_dimension(page, run, first, has_failures);
     }
     reasons(page, run, first);
     if let [figure] = run.overview.summary.figures.as_slice()
         && let Component::Scored { score, why, .. } = &figure.figure
     {
         let score = format!("Score {}", decimals(score.get(), digits(&run.overview.summary)));
-        page.lead((0, 2), (Ink::bold, &score), (Ink::dim, &format!("({why})")));
+        page.lead(0, 2, (Ink::bold, &score), (Ink::dim, &format!("({why})")));
     }
 }
 
 /// A row a dimension, a column a condition.
-fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
+fn by_dimension(page: &mut Page, run: &Run<'_>, first: &TrialGroup, has_failures: bool) {
     let groups = &run.overview.groups;
     let row = |name: &str, paint: Paint, cells| Row { name: name.to_owned(), indent: 0, paint, cells };
     let mut rows: Vec<Row> = Vec::new();
@@ -66,7 +66,7 @@ fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGr
 }
 
 /// A row a model and condition, a column a dimension.
-fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
+fn by_model(page: &mut Page, run: &Run<'_>, first: &TrialGroup, has_failures: bool) {
     // What counts for nothing is left out first where there is little room.
     let is_wide = run.screen.width >= WIDE || run.screen.is_unfolded;
     let dimensions = || first.dimensions.iter().filter(|it| is_wide || it.weight > Weight::ZERO);

@@ -181,7 +181,7 @@ fn gate_rules(page: &mut Page, overview: &Overview) {
     for line in lines {
         let (mark, paint) = mark(line.state);
         let words = line_text(&line, overview.summary.figures.len() == 1);
-        page.lead((2, 4), (paint, mark), (Ink::unpainted, &words));
+        page.lead(2, 4, (paint, mark), (Ink::unpainted, &words));
     }
 }
 
@@ -295,7 +295,7 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     let rules = ComparisonRules::for_run(provenance.until.as_ref(), provenance.rng_seed);
     for (model, score) in &shown {
         let (paint, words) = relation_text(model, first, score.relation);
-        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
+        page.lead(0, 2, (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
     }
     if let Some(words) = looks_text(rules) {
         page.paragraph(0, Ink::dim, &words);
@@ -340,7 +340,7 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
     };
     page.gap();
     let words = format!("{who}: this shows that the job runs, not how good the agent is. With real models:");
-    page.lead((0, 0), (Ink::unpainted, ""), (Ink::unpainted, &words));
+    page.lead(0, 0, (Ink::unpainted, ""), (Ink::unpainted, &words));
     let flags: String = [(persona, "--evaluator-model"), (judge, "--scorer-model")]
         .iter()
         .filter(|(scripted, _)| *scripted)

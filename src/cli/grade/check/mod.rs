@@ -16,15 +16,16 @@ use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::held::RecordedConversations;
+use super::super::invocation::Invocation;
 use super::super::jobs::Loaded;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::super::signals::Signals;
 use super::again::Regrader;
-use super::asking::{AskArgs, JudgeSession, SCORER_MODEL};
+use super::asking::{AskArgs, AskRequest, JudgeSession, SCORER_MODEL};
 use super::earlier::{EarlierAnswers, ReusePolicy};
-use super::recorded::{Matched, keep};
+use super::recorded::{GradingScope, Matched, keep};
 use super::{kept_templates, listen, unreadable};
 use crate::cache::Cache;
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
@@ -72,9 +73,9 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     let signals = listen(printer)?;
     let (mut checked, mut left) = (Vec::new(), args.judging.spend());
     for set in sets {
-        let Some(judged) =
-            judged((args, context, printer), set, (left, signals.clone(), (Cassette::Off, Context::random())))?
-        else {
+        let asked_by =
+            CheckSession { spend: left, signals: signals.clone(), cassette: (Cassette::Off, Context::random()) };
+        let Some(judged) = judged(Invocation { args, context, printer }, set, asked_by)? else {
             return Ok(Verdict::Interrupted.exit_status());
         };
         checked.extend(judged.checked);
@@ -128,10 +129,12 @@ fn canary_set(loaded: &mut Loaded, folder: &str) -> Result<Vec<KnownConversation
 
 /// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`; `None` where it names none.
 pub(in crate::cli) fn canaries(
-    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, RunArgs>,
     mut loaded: Loaded,
-    (signals, cassette): (Signals, &JobCassette),
+    signals: Signals,
+    cassette: &JobCassette,
 ) -> Result<Option<CanaryCheck>, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(None) };
     let recorded = CassetteRun { job: &loaded.job, id: "canaries", rng_seed: args.rng_seed };
     let cassette = cassette.part("canaries").begin(&recorded, context)?;
@@ -159,7 +162,9 @@ pub(in crate::cli) fn canaries(
     };
     let count = conversations.len();
     let spend = args.judging.spend();
-    let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals, cassette))?;
+    let set = CheckSet { loaded, conversations };
+    let invocation = Invocation { args: &args, context, printer };
+    let checked = judged(invocation, set, CheckSession { spend, signals, cassette })?;
     let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
@@ -191,12 +196,22 @@ struct Judged {
     stopped: Option<AskingStopped>,
 }
 
+/// What may be spent on the judge, what interrupts it, and the cassette of its answers, with its seed.
+struct CheckSession {
+    spend: SpendLimits,
+    signals: Signals,
+    cassette: (Cassette, u64),
+}
+
 /// The judge's verdicts on all of them; `None` where it was interrupted.
 fn judged(
-    (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
-    (loaded, conversations): CheckSet,
-    (spend, signals, cassette): (SpendLimits, Signals, (Cassette, u64)),
+    invocation: Invocation<'_, CheckArgs>,
+    set: CheckSet,
+    session: CheckSession,
 ) -> Result<Option<Judged>, CliError> {
+    let Invocation { args, context, printer } = invocation;
+    let CheckSet { loaded, conversations } = set;
+    let CheckSession { spend, signals, cassette } = session;
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = JudgeSession {
         args: AskArgs {
@@ -231,7 +246,8 @@ fn judged(
     let case_of = (0..expected.len()).map(Some).collect();
     let matched = Matched { loaded, case_of, ids, large: None };
     let grade_args = grade_args(args);
-    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt), None)?;
+    let by = GradingScope { args: &grade_args, context, interrupt: &asking.signals.interrupt };
+    let mut kept = keep(matched, &held, by, None)?;
     let words = kept.kept_text(&grade_args);
     let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     let planned = run.planned()?;
@@ -244,7 +260,8 @@ fn judged(
     let before = run.read(|_, _| {})?;
     let earlier = EarlierAnswers::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
     let rest = rebuilt_command(&context.typed, CommandChanges::default());
-    let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
+    let request = AskRequest { before: &before, elsewhere: Some(earlier), rest: &rest };
+    let answers = asking.ask(&run, &mut again, request)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());
     if answers.stopped == Some(AskingStopped::Interrupted) {

@@ -13,7 +13,7 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
     for it in checked {
         let (paint, mark, words) = line(it);
         let name = format!("{mark} {}", one_line(&it.name, 80));
-        page.lead((0, 2), (paint, &name), (Ink::unpainted, &format!("· known {} · {words}", it.known.as_str())));
+        page.lead(0, 2, (paint, &name), (Ink::unpainted, &format!("· known {} · {words}", it.known.as_str())));
     }
     if !checked.is_empty() {
         page.gap();
@@ -32,7 +32,7 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
         CheckVerdict::Unknown => (Ink::unsure, "the judge can't be used"),
         CheckVerdict::NoneBad => (Ink::unsure, "none is known to be bad, so nothing shows that the judge finds fault"),
     };
-    page.lead((0, 2), (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
+    page.lead(0, 2, (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
     if of(Known::Good) == 0 && of(Known::Bad) > 0 {
         page.paragraph(0, Ink::unsure, "None is known to be good: a judge that fails everything passes this check");
     }

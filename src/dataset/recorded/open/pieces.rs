@@ -71,7 +71,7 @@ pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -
         };
         single(about_file(&name(path), message, None))
     };
-    if let Some(pieces) = items::cut(path, files, (&LISTS, LARGE)).map_err(failed)? {
+    if let Some(pieces) = items::cut(path, files, &LISTS, LARGE).map_err(failed)? {
         return Ok(pieces);
     }
     let reader = files.reader(path).map_err(failed)?;

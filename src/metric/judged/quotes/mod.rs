@@ -42,7 +42,8 @@ impl Shown {
     /// is shown.
     pub(in crate::metric) fn new(
         input: &MetricInput<'_>,
-        (rule, tools): (EvidenceRule, &[String]),
+        rule: EvidenceRule,
+        tools: &[String],
         cut: BTreeSet<u32>,
     ) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
@@ -132,7 +133,7 @@ impl Shown {
             ));
         }
         if !self.needs_quote(verdict, score)
-            || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
+            || verdict.citations.quotes.iter().any(|(turn, quote)| self.is_evidence(*turn, quote, item))
         {
             return None;
         }
@@ -218,7 +219,7 @@ impl Shown {
     }
 
     /// Whether a quote is of the kind that the metric's verdicts must rest on.
-    fn is_evidence(&self, (turn, quote): &(Option<u32>, String), item: Option<&JudgeItem>) -> bool {
+    fn is_evidence(&self, turn: Option<u32>, quote: &str, item: Option<&JudgeItem>) -> bool {
         let stands = |is_one: &dyn Fn(Source) -> bool| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
             texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text))
@@ -226,12 +227,12 @@ impl Shown {
         match (self.rule, turn) {
             (EvidenceRule::Any, _) => true,
             (EvidenceRule::NotTheAgents, Some(turn)) => {
-                let was_known = item.and_then(|item| item.turn).is_none_or(|own| *turn <= own);
+                let was_known = item.and_then(|item| item.turn).is_none_or(|own| turn <= own);
                 was_known && stands(&|source| matches!(source, Source::User | Source::Result))
             }
             (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
             (rule, turn) => {
-                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
+                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| turn == Some(own));
                 let wanted = if rule == EvidenceRule::Retrieved { Source::Result } else { Source::Agent };
                 is_its_turn && stands(&|source| source == wanted)
             }
