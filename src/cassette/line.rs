@@ -12,7 +12,7 @@ pub const VERSION: u32 = 1;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub(super) enum Line {
+pub(super) enum CassetteLine {
     /// The first line of `run.jsonl`.
     Run(RunHeader),
     /// The first line of a trial's file.

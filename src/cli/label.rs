@@ -125,7 +125,7 @@ struct LabelPrompt<'a> {
 }
 
 /// A person's answer.
-enum Answer {
+enum LabelAnswer {
     Verdict(LabelVerdict),
     Skip,
     Quit,
@@ -152,9 +152,9 @@ impl LabelPrompt<'_> {
                 let Some(&(item, score)) = parts.get(asked.place) else { continue };
                 self.show(trial, dimension, item, &format!("{number} of {}:", all.len()));
                 let verdict = match self.answer(&mut lines) {
-                    Answer::Verdict(verdict) => verdict,
-                    Answer::Skip => continue,
-                    Answer::Quit => return Ok(answered),
+                    LabelAnswer::Verdict(verdict) => verdict,
+                    LabelAnswer::Skip => continue,
+                    LabelAnswer::Quit => return Ok(answered),
                 };
                 self.run.add_label(&Label {
                     version: LABEL_VERSION,
@@ -183,16 +183,16 @@ impl LabelPrompt<'_> {
         self.printer.sentences(&format!("\n{} {question}", ink.bold(place)));
     }
 
-    fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Answer {
+    fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> LabelAnswer {
         loop {
             self.printer.note("[y]es  [n]o  [u]nclear  [s]kip  [q]uit");
-            let Some(Ok(line)) = lines.next() else { return Answer::Quit };
+            let Some(Ok(line)) = lines.next() else { return LabelAnswer::Quit };
             return match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => Answer::Verdict(LabelVerdict::Yes),
-                "n" | "no" => Answer::Verdict(LabelVerdict::No),
-                "u" | "unclear" => Answer::Verdict(LabelVerdict::Unclear),
-                "s" | "skip" => Answer::Skip,
-                "q" | "quit" => Answer::Quit,
+                "y" | "yes" => LabelAnswer::Verdict(LabelVerdict::Yes),
+                "n" | "no" => LabelAnswer::Verdict(LabelVerdict::No),
+                "u" | "unclear" => LabelAnswer::Verdict(LabelVerdict::Unclear),
+                "s" | "skip" => LabelAnswer::Skip,
+                "q" | "quit" => LabelAnswer::Quit,
                 _ => continue,
             };
         }

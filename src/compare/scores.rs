@@ -9,7 +9,7 @@ use crate::record::TrialRecord;
 use crate::score::{Component, Outcome};
 
 /// A conversation of a side: its case by its place, its condition, its repetition.
-pub(super) type Key = (u32, Condition, u32);
+pub(super) type ConversationKey = (u32, Condition, u32);
 
 /// A score that could not be determined, in a column of scores; NaN stands where nothing was to be determined, or not yet.
 const MISSING: f64 = f64::INFINITY;
@@ -41,7 +41,7 @@ pub struct Scores {
     in_file: Vec<u32>,
     numbers: HashMap<String, u32>,
     /// Each conversation's row.
-    trials: BTreeMap<Key, u32>,
+    trials: BTreeMap<ConversationKey, u32>,
     composite: Vec<f64>,
     /// The metrics in the order in which they come, each with a row a conversation.
     metrics: Vec<(String, Vec<f64>)>,
@@ -135,9 +135,12 @@ impl Scores {
     }
 
     /// The same with their repetitions.
-    pub(super) fn keyed_pairs<'a>(&'a self, other: &'a Scores) -> impl Iterator<Item = (Key, [u32; 2])> + 'a {
+    pub(super) fn keyed_pairs<'a>(
+        &'a self,
+        other: &'a Scores,
+    ) -> impl Iterator<Item = (ConversationKey, [u32; 2])> + 'a {
         let theirs: Vec<Option<u32>> = self.cases.iter().map(|case| other.places.get(case).copied()).collect();
-        let pair = move |(&key, &row): (&Key, &u32)| {
+        let pair = move |(&key, &row): (&ConversationKey, &u32)| {
             let (case, condition, repeat) = key;
             let counterpart = other.trials.get(&(theirs[case as usize]?, condition, repeat))?;
             Some((key, [row, *counterpart]))

@@ -12,13 +12,13 @@ use crate::metric::{MetricConfig, MetricEntry, RubricConfig};
 
 /// The expectations of one case, with their places in the file.
 struct CaseExpectations<'n> {
-    whole: Option<Expected<'n>>,
-    lines: Vec<Expected<'n>>,
+    whole: Option<ExpectedNode<'n>>,
+    lines: Vec<ExpectedNode<'n>>,
     /// Whether a second agent's replies are expected.
     has_reference: bool,
 }
 
-struct Expected<'n> {
+struct ExpectedNode<'n> {
     node: &'n YamlNode,
     read: Expectation,
 }
@@ -49,7 +49,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
 
 /// The expectations of the cases; `None` where a part can't be read.
 fn expectations(root: &YamlNode) -> Option<Vec<CaseExpectations<'_>>> {
-    let read = |node| Some(Expected { node, read: Expectation::deserialize(as_json(node)).ok()? });
+    let read = |node| Some(ExpectedNode { node, read: Expectation::deserialize(as_json(node)).ok()? });
     let of_all = root.get("expected");
     let script_of_all = root.get("evaluator").and_then(|part| part.get("script"));
     let one = [root];

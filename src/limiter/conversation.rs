@@ -81,7 +81,7 @@ impl OpenConversation {
         let shared = &self.shared;
         let waiter = shared.limiter.waiter();
         if self.takes_turns() {
-            let _queued = Queued::begin(self);
+            let _queued = QueuedRequest::begin(self);
             shared.waitlist.turn(self.number, &shared.limiter).await;
         }
         shared.limiter.acquire(waiter, 1.0).await
@@ -255,17 +255,17 @@ impl ConversationLimiter {
 }
 
 /// Notes how long a request waits for its turn, also if it is dropped.
-struct Queued<'a>(&'a OpenConversation);
+struct QueuedRequest<'a>(&'a OpenConversation);
 
-impl<'a> Queued<'a> {
-    fn begin(conversation: &'a OpenConversation) -> Queued<'a> {
+impl<'a> QueuedRequest<'a> {
+    fn begin(conversation: &'a OpenConversation) -> QueuedRequest<'a> {
         let shared = &conversation.shared;
         conversation.state().queued = Some(WaitStart { began: shared.limiter.now(), engaged_ms: shared.engaged_ms() });
-        Queued(conversation)
+        QueuedRequest(conversation)
     }
 }
 
-impl Drop for Queued<'_> {
+impl Drop for QueuedRequest<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.queued_ms += state.queued.take().map_or(0.0, |since| self.0.shared.served_ms(since));

@@ -44,25 +44,25 @@ impl ReplyParts {
         Ok(())
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&'static str, &dyn Part)> {
-        let parts: [(_, Option<&dyn Part>); 4] = [
-            ("text", self.text.as_ref().map(|it| it as &dyn Part)),
-            ("json", self.json.as_ref().map(|it| it as &dyn Part)),
-            ("rouge", self.rouge.as_ref().map(|it| it as &dyn Part)),
-            ("xml", self.xml.as_ref().map(|it| it as &dyn Part)),
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &dyn NamedMeasure)> {
+        let parts: [(_, Option<&dyn NamedMeasure>); 4] = [
+            ("text", self.text.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("json", self.json.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("rouge", self.rouge.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("xml", self.xml.as_ref().map(|it| it as &dyn NamedMeasure)),
         ];
         parts.into_iter().filter_map(|(name, part)| Some((name, part?)))
     }
 }
 
 /// A measure whose name stands elsewhere.
-trait Part {
+trait NamedMeasure {
     fn applies(&self, expected: &Expectation) -> bool;
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
     fn unusable(&self, expected: &Expectation) -> Option<Unusable>;
 }
 
-impl<M: ReplyMeasure> Part for M {
+impl<M: ReplyMeasure> NamedMeasure for M {
     fn applies(&self, expected: &Expectation) -> bool {
         ReplyMeasure::applies(self, expected)
     }

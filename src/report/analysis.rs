@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Ink, Page, Screen, count, one_line, plain};
-use crate::evidence::{CallFinding, Review, ToolUse, ValueDifference};
+use crate::evidence::{CallFinding, ExpectationReview, ToolUse, ValueDifference};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Outcome};
 
@@ -33,7 +33,7 @@ pub struct Analysis {
 /// The subject of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Subject {
+enum FailureSubject {
     /// A conversation that says nothing of the agent, or that the agent broke off.
     Conversation,
     /// A tool.
@@ -46,7 +46,7 @@ enum Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FailureKey {
-    subject: Subject,
+    subject: FailureSubject,
     /// The tool, the metric or the outcome.
     name: String,
     /// The argument, or the part of the metric.
@@ -56,7 +56,7 @@ struct FailureKey {
 }
 
 impl FailureKey {
-    fn new(subject: Subject, name: &str, part: Option<&str>, reason: &str) -> FailureKey {
+    fn new(subject: FailureSubject, name: &str, part: Option<&str>, reason: &str) -> FailureKey {
         let part = part.map(|part| one_line(part, NAME));
         FailureKey { subject, name: one_line(name, NAME), part, reason: reason.to_owned() }
     }
@@ -83,7 +83,7 @@ struct FailureGroup {
 
 impl Analysis {
     /// Takes in a trial, beside what its case expects.
-    pub fn add(&mut self, trial: &TrialRecord, review: &Review) {
+    pub fn add(&mut self, trial: &TrialRecord, review: &ExpectationReview) {
         self.trials += 1;
         let before = self.groups.iter().map(|group| group.count).sum::<usize>() + self.left_out;
         let error = trial.outcome.as_ref().and_then(Outcome::error).map(str::to_owned);
@@ -96,7 +96,7 @@ impl Analysis {
                 None => "not started",
             };
             let why = one_line(why.lines().next().unwrap_or_default(), NAME);
-            self.note(trial, FailureKey::new(Subject::Conversation, label, None, &why), None);
+            self.note(trial, FailureKey::new(FailureSubject::Conversation, label, None, &why), None);
         }
         self.calls(trial, review);
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
@@ -110,7 +110,7 @@ impl Analysis {
         self.troubled += usize::from(after > before);
     }
 
-    fn calls(&mut self, trial: &TrialRecord, review: &Review) {
+    fn calls(&mut self, trial: &TrialRecord, review: &ExpectationReview) {
         for made in &review.made {
             let tool = made.call.tool.as_str();
             match &made.finding {
@@ -118,14 +118,14 @@ impl Analysis {
                 CallFinding::NotExpected => {
                     self.note(
                         trial,
-                        FailureKey::new(Subject::Tool, tool, None, "not expected"),
+                        FailureKey::new(FailureSubject::Tool, tool, None, "not expected"),
                         Some(shown(&made.call)),
                     );
                 }
                 CallFinding::OutOfOrder => {
                     self.note(
                         trial,
-                        FailureKey::new(Subject::Tool, tool, None, "at another place"),
+                        FailureKey::new(FailureSubject::Tool, tool, None, "at another place"),
                         Some(shown(&made.call)),
                     );
                 }
@@ -133,17 +133,25 @@ impl Analysis {
                     for difference in differences {
                         let path = difference.path.strip_prefix("args.").unwrap_or(&difference.path);
                         let (reason, example) = describe(difference);
-                        self.note(trial, FailureKey::new(Subject::Tool, tool, Some(path), reason), Some(example));
+                        self.note(
+                            trial,
+                            FailureKey::new(FailureSubject::Tool, tool, Some(path), reason),
+                            Some(example),
+                        );
                     }
                 }
             }
             if let Some(error) = made.error() {
-                self.note(trial, FailureKey::new(Subject::Tool, tool, None, "runtime error"), Some(error));
+                self.note(trial, FailureKey::new(FailureSubject::Tool, tool, None, "runtime error"), Some(error));
             }
         }
         for missed in &review.missed {
             let tool = missed.call.tool.as_str();
-            self.note(trial, FailureKey::new(Subject::Tool, tool, None, "not called"), Some(shown(&missed.call)));
+            self.note(
+                trial,
+                FailureKey::new(FailureSubject::Tool, tool, None, "not called"),
+                Some(shown(&missed.call)),
+            );
         }
     }
 
@@ -156,7 +164,11 @@ impl Analysis {
                 _ => continue,
             };
             let example = Some(item.component.why().to_owned());
-            self.note(trial, FailureKey::new(Subject::Metric, &dimension.name, Some(&item.label), reason), example);
+            self.note(
+                trial,
+                FailureKey::new(FailureSubject::Metric, &dimension.name, Some(&item.label), reason),
+                example,
+            );
         }
         if dimension.items.is_empty() {
             let reason = match (&dimension.component, dimension.threshold) {
@@ -167,7 +179,7 @@ impl Analysis {
                 _ => return,
             };
             let example = Some(dimension.component.why().to_owned());
-            self.note(trial, FailureKey::new(Subject::Metric, &dimension.name, None, reason), example);
+            self.note(trial, FailureKey::new(FailureSubject::Metric, &dimension.name, None, reason), example);
         }
     }
 
@@ -197,7 +209,7 @@ impl Analysis {
 
     /// Sorts by importance: trials without a result first, then tools, then metrics, each by frequency.
     fn sorted(&mut self) {
-        let mut sums: HashMap<(Subject, String), usize> = HashMap::new();
+        let mut sums: HashMap<(FailureSubject, String), usize> = HashMap::new();
         for group in &self.groups {
             *sums.entry((group.key.subject, group.key.name.clone())).or_default() += group.count;
         }
@@ -238,14 +250,14 @@ impl Analysis {
         }
         let words = format!("failures in {} of {}", self.troubled, count(self.trials, "conversation"));
         page.lead(0, 2, (Ink::bold, &job), (Ink::unpainted, &format!("· {words}")));
-        let mut last: Option<(Subject, &str)> = None;
+        let mut last: Option<(FailureSubject, &str)> = None;
         for group in &self.groups {
             let key = &group.key;
             if last != Some((key.subject, &key.name)) {
                 let noun = match key.subject {
-                    Subject::Conversation => "conversations",
-                    Subject::Tool => "tool",
-                    Subject::Metric => "metric",
+                    FailureSubject::Conversation => "conversations",
+                    FailureSubject::Tool => "tool",
+                    FailureSubject::Metric => "metric",
                 };
                 page.gap();
                 page.lead(0, 2, (Ink::unpainted, noun), (Ink::bold, &key.name));

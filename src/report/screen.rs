@@ -33,18 +33,18 @@ pub struct Page {
 
 /// A table: names of rows to the left, numbers to the right.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct FigureTable {
     /// The heading of the rows' names.
     pub title: String,
     /// The columns' names, each of one line or more.
     pub columns: Vec<Vec<String>>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FigureRow>,
 }
 
 /// A row of a table; one without cells is a heading of those below it.
 #[derive(Debug)]
-pub struct Row {
+pub struct FigureRow {
     /// Its name.
     pub name: String,
     /// How far the name is indented.
@@ -52,11 +52,11 @@ pub struct Row {
     /// The name's colour.
     pub paint: Paint,
     /// A cell for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<FigureCell>,
 }
 
 /// A cell of a table.
-pub type Cell = (Paint, String);
+pub type FigureCell = (Paint, String);
 
 impl Page {
     /// An empty page.
@@ -124,7 +124,7 @@ impl Page {
     }
 
     /// A table. Columns that don't fit beside each other follow below, with the rows' names again.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &FigureTable) {
         let width = self.screen.width;
         let columns: Vec<usize> = (0..table.columns.len()).map(|place| table.column(place).min(width / 2)).collect();
         let longest = table.names();
@@ -149,7 +149,7 @@ impl Page {
     }
 
     /// Some columns of a table.
-    fn columns(&mut self, table: &Table, places: Range<usize>, widths: &[usize], names: usize) {
+    fn columns(&mut self, table: &FigureTable, places: Range<usize>, widths: &[usize], names: usize) {
         let Screen { ink, width, .. } = self.screen;
         let name = |text: &str, indent: usize, paint: Paint| {
             let text = short_name(text, names.saturating_sub(indent));
@@ -187,7 +187,7 @@ impl Page {
     }
 }
 
-impl Table {
+impl FigureTable {
     /// How wide a column is, with the gap before it.
     fn column(&self, place: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.cells.get(place)).map(|(_, text)| text.width());
@@ -226,10 +226,14 @@ mod tests {
     #[test]
     fn columns_that_do_not_fit_follow_below() {
         let cells = |texts: [&str; 3]| texts.map(|text| (Ink::unpainted as Paint, text.to_owned())).to_vec();
-        let row =
-            |name: &str, texts| Row { name: name.to_owned(), indent: 0, paint: Ink::unpainted, cells: cells(texts) };
+        let row = |name: &str, texts| FigureRow {
+            name: name.to_owned(),
+            indent: 0,
+            paint: Ink::unpainted,
+            cells: cells(texts),
+        };
         let column = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        let table = Table {
+        let table = FigureTable {
             title: "T".to_owned(),
             columns: vec![column(&["timing", "× 1"]), column(&["all"]), column(&["more"])],
             rows: vec![row("a name that is long", ["1.00", "0.50", "–"])],

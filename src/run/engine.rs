@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
 use super::preflight::PreflightFailure;
-use super::refusals::Refusals;
+use super::refusals::ModelRefusals;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::cache::Cache;
@@ -73,7 +73,7 @@ pub struct Engine {
     pub(super) sink: Arc<dyn Sink>,
     pub(super) cassette: Cassette,
     pub(super) cache: Cache,
-    pub(super) refusals: Refusals,
+    pub(super) refusals: ModelRefusals,
 }
 
 impl Engine {
@@ -121,7 +121,7 @@ impl Engine {
             sink,
             cassette,
             cache,
-            refusals: Refusals::default(),
+            refusals: ModelRefusals::default(),
         })
     }
 

@@ -30,14 +30,14 @@ pub use source::{InvalidTrials, Source, SourceCount, Sources};
 
 /// The part of the runs that is looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
+pub struct TrendScope {
     /// Only these models of the agent; all where none is named.
     pub models: Vec<String>,
     /// Only cases whose ids hold this text.
     pub case: Option<String>,
 }
 
-impl Scope {
+impl TrendScope {
     /// Whether a model is selected.
     pub fn has_model(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|only| only == model)
@@ -114,7 +114,7 @@ pub struct SuspectedFlake {
 #[derive(Debug, Clone, Default)]
 pub struct Nights {
     /// The part of them that is looked at.
-    scope: Scope,
+    scope: TrendScope,
     /// All of them.
     all: Vec<Night>,
     /// The runs that are none.
@@ -129,7 +129,7 @@ pub struct Nights {
 
 impl Nights {
     /// An empty series of runs.
-    pub fn new(scope: Scope) -> Nights {
+    pub fn new(scope: TrendScope) -> Nights {
         Nights { scope, ..Nights::default() }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{FlakeKey, Scope};
+use super::{FlakeKey, TrendScope};
 use crate::compare::RuleDifference;
 use crate::evidence::Condition;
 use crate::money::Dollars;
@@ -88,7 +88,7 @@ pub struct NightCase {
 
 impl Night {
     /// A run that was held by the rules of this number.
-    pub(super) fn new(run: &RunFigures, rules: usize, differs: Vec<RuleDifference>, scope: &Scope) -> Night {
+    pub(super) fn new(run: &RunFigures, rules: usize, differs: Vec<RuleDifference>, scope: &TrendScope) -> Night {
         let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
             run: run.run.id.clone(),
@@ -121,7 +121,7 @@ impl Night {
 }
 
 impl NightModel {
-    fn new(figure: &ModelCells, scope: &Scope) -> NightModel {
+    fn new(figure: &ModelCells, scope: &TrendScope) -> NightModel {
         let selected = figure.cases().filter(|(case, ..)| scope.has_case(case));
         let mut cases: Vec<NightCase> =
             selected.map(|(case, score, cells)| NightCase::new(case, score, cells)).collect();

@@ -2,6 +2,7 @@
 
 mod imports;
 mod signatures;
+mod type_names;
 mod words;
 
 use std::fs;

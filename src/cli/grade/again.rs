@@ -20,10 +20,10 @@ use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
 
 /// A question's id, the judge of a panel, and the sample.
-type QuestionKey = (String, Option<String>, u32);
+type OwnedQuestionKey = (String, Option<String>, u32);
 
 /// A question by its key, or why it can't be rendered as it was asked.
-type ReproducedQuestion = (QuestionKey, Result<Question, ReproduceError>);
+type ReproducedQuestion = (OwnedQuestionKey, Result<Question, ReproduceError>);
 
 /// The questions about a trial are not known.
 #[derive(Debug, thiserror::Error)]

@@ -31,7 +31,7 @@ struct PartRun {
 }
 
 /// A merged run.
-struct Merged {
+struct MergedRun {
     folder: PathBuf,
     run: JournalFile,
     overview: Overview,
@@ -54,7 +54,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Arc<Printer>)
     }
     show(&runs, Invocation { args, context, printer }, &files)?;
     team::send(&args.runs_dir.runs_dir, context, printer);
-    let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(Merged::output).collect();
+    let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(MergedRun::output).collect();
     outputs::write(&files, &written)?;
     if let Some(document) = outputs::document(&files, &written)? {
         printer.data(&document)?;
@@ -65,7 +65,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Arc<Printer>)
     Ok(worst.max(Verdict::Incomplete.exit_status()))
 }
 
-impl Merged {
+impl MergedRun {
     fn output(&self) -> OutputRun<'_, JournalFile> {
         OutputRun { run: &self.run, prompts: &self.prompts, overview: &self.overview }
     }
@@ -133,7 +133,7 @@ fn notes(merge: &Merge, printer: &Printer) {
 }
 
 /// Shows the merged runs as `run` does.
-fn show(runs: &[Merged], invocation: Invocation<'_, MergeArgs>, files: &[OutputFile]) -> Result<(), CliError> {
+fn show(runs: &[MergedRun], invocation: Invocation<'_, MergeArgs>, files: &[OutputFile]) -> Result<(), CliError> {
     let Invocation { args, context, printer } = invocation;
     let is_piped = files.iter().any(OutputFile::is_stdout);
     let print = |page: &str| match is_piped {
@@ -143,10 +143,11 @@ fn show(runs: &[Merged], invocation: Invocation<'_, MergeArgs>, files: &[OutputF
         }
         false => printer.data(page),
     };
-    let shown =
-        |run: &Merged| format!("eval-job show {}{}", run.overview.summary.id, runs_dir_flag(&args.runs_dir.runs_dir));
+    let shown = |run: &MergedRun| {
+        format!("eval-job show {}{}", run.overview.summary.id, runs_dir_flag(&args.runs_dir.runs_dir))
+    };
     for run in runs {
-        let Merged { folder, overview, gathered, .. } = run;
+        let MergedRun { folder, overview, gathered, .. } = run;
         print(&match overview.summary.verdict {
             Verdict::Passed if runs.len() > 1 && !args.verbose => {
                 report::job_line(&overview.summary, context.screen(false))

@@ -1,7 +1,7 @@
 //! Writes a merged run: a run folder like any other, whose journal is those of the parts.
 
 use super::super::compare::baseline_check;
-use super::{Merged, PartRun};
+use super::{MergedRun, PartRun};
 use crate::cli::args::MergeArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -22,7 +22,7 @@ pub(super) fn write(
     invocation: Invocation<'_, MergeArgs>,
     parts: &[PartRun],
     merge: Merge,
-) -> Result<Merged, CliError> {
+) -> Result<MergedRun, CliError> {
     let Invocation { args, context, printer } = invocation;
     let mut chance = fastrand::Rng::with_seed(Context::random());
     let created =
@@ -48,7 +48,7 @@ pub(super) fn write(
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     run.write_summary(&overview.summary)?;
     let prompts = StoredPrompts::from_run(&run, context.clock);
-    Ok(Merged { folder, run, overview, gathered, prompts })
+    Ok(MergedRun { folder, run, overview, gathered, prompts })
 }
 
 /// Why entries could not be joined.

@@ -50,7 +50,7 @@ struct ActiveConversation {
 
 /// How far a run is.
 #[derive(Debug, Default)]
-pub(super) struct Status {
+pub(super) struct ProgressStatus {
     is_begun: bool,
     all: usize,
     done: usize,
@@ -67,7 +67,7 @@ pub(super) struct Status {
     models: BTreeMap<u32, String>,
 }
 
-impl Status {
+impl ProgressStatus {
     /// Takes in what happened at this moment.
     pub(super) fn take(&mut self, entry: &Entry, now_ms: f64) {
         let awaited = match entry {

@@ -63,13 +63,13 @@ impl ResumeRequest {
         }
         planned.jobs = vec![planned.jobs.swap_remove(at)];
         let mut run = reopened.run().with_redactor(context.redactor().clone());
-        let mut trials = Trials { mode, held: ResumedTrials::default(), broken: 0 };
+        let mut trials = StoredTrials { mode, held: ResumedTrials::default(), broken: 0 };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
         let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
         check::check(stored, &mut planned.jobs[0], args, context)?;
-        let Trials { held, broken, .. } = trials;
+        let StoredTrials { held, broken, .. } = trials;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, broken, mode })
     }
@@ -126,13 +126,13 @@ impl Resumed {
 }
 
 /// The trials of a run, as far as they were held.
-struct Trials {
+struct StoredTrials {
     mode: ResumeMode,
     held: ResumedTrials,
     broken: usize,
 }
 
-impl Trials {
+impl StoredTrials {
     fn add(&mut self, trial: &TrialRecord) {
         let number = trial.trial.number;
         let is_left = match self.mode {

@@ -12,7 +12,7 @@ use crate::report;
 use crate::store::StoreError;
 use crate::store::folder::{KeptRun, RunsFolder};
 use crate::store::sqlite::IndexedRuns;
-use crate::trend::{FlakeKey, Nights, Scope, Sources};
+use crate::trend::{FlakeKey, Nights, Sources, TrendScope};
 
 /// So many nights are shown where it is not said how many.
 const SHOWN: usize = 20;
@@ -50,13 +50,13 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     let runs = RunsFolder::at(&args.runs_dir.runs_dir);
     let subject = read::subject(args, &runs)?;
     let indexed = IndexedRuns::new(runs);
-    let scope = Scope { models: args.model.clone(), case: args.case.clone() };
+    let scope = TrendScope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
     // Data is not for a screen: all of it, unless it is asked for less.
     let shown = args.last.unwrap_or(if args.json { usize::MAX } else { SHOWN });
     let read = args.last.unwrap_or(SHOWN);
-    let (mut known, mut jobs) = (read::RunInventory::default(), read::Jobs::default());
+    let (mut known, mut jobs) = (read::RunInventory::default(), read::ClearedJobs::default());
     for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
             nights.add(&run.figures, || jobs.held_by(&run, context))?;

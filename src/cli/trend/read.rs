@@ -88,12 +88,12 @@ pub(super) fn runs<'a>(
 
 /// The jobs of runs, without secrets. One night's is mostly that of the night before.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
+pub(super) struct ClearedJobs {
     last: Option<Vec<u8>>,
     cleared: Option<Value>,
 }
 
-impl Jobs {
+impl ClearedJobs {
     /// The rules of a run.
     pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<RunRules, StoreError> {
         let job = run.job();

@@ -131,7 +131,7 @@ fn renumbered(message: &str, before: usize) -> String {
 
 /// The id of a case, which may have comments.
 fn id_of(bytes: &[u8]) -> Option<String> {
-    match serde_json::from_slice::<Head>(bytes) {
+    match serde_json::from_slice::<CaseHead>(bytes) {
         Ok(head) => head.eval_id,
         Err(_) => {
             let read = json::read(std::str::from_utf8(bytes).ok()?).ok()?;
@@ -142,7 +142,7 @@ fn id_of(bytes: &[u8]) -> Option<String> {
 
 /// The entries of a case that name it.
 #[derive(Deserialize)]
-struct Head {
+struct CaseHead {
     #[serde(alias = "evalId")]
     eval_id: Option<String>,
 }

@@ -53,7 +53,7 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 /// Most replies of one order can't be used: why each of them can't.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", reasons(.0))]
-struct NoMajority(Vec<String>);
+struct UnusableOrder(Vec<String>);
 
 /// The usable replies of one order.
 struct OrderScore {
@@ -69,7 +69,7 @@ struct OrderScore {
 const LETTERS_OF: &str = "letters@";
 
 /// One turn beside another reply to the same message.
-struct Exchange<'a> {
+struct ComparedTurn<'a> {
     turn: u32,
     /// The agent's; `None` where it did not reply.
     own: Option<Messages<'a>>,
@@ -129,15 +129,15 @@ impl PairwiseMetric {
     }
 
     /// The turns of which another reply is known: the agent's exchange, and the one with that reply.
-    fn exchanges<'a>(&self, input: &'a MetricInput<'_>) -> Result<Vec<Exchange<'a>>, Component> {
+    fn exchanges<'a>(&self, input: &'a MetricInput<'_>) -> Result<Vec<ComparedTurn<'a>>, Component> {
         let one = |line: &'a ExpectedTurn| {
             let expected = line.expected.reply.as_deref()?;
             let turn = input.transcript.turns.iter().find(|turn| turn.number == line.turn);
             let own =
                 turn.and_then(|turn| Some(vec![("user", turn.user.as_str()), ("assistant", turn.agent.as_deref()?)]));
-            Some(Exchange { turn: line.turn, own, other: vec![("user", line.say), ("assistant", expected)] })
+            Some(ComparedTurn { turn: line.turn, own, other: vec![("user", line.say), ("assistant", expected)] })
         };
-        let all: Vec<Exchange<'_>> = input.lines.iter().filter_map(one).collect();
+        let all: Vec<ComparedTurn<'_>> = input.lines.iter().filter_map(one).collect();
         match (all.is_empty(), input.judge.is_there) {
             (true, _) => Err(Component::not_applicable("no reply is expected of a turn")),
             (false, false) => Err(Component::missing(NO_JUDGE)),
@@ -156,7 +156,7 @@ impl PairwiseMetric {
             Err(component) => return component,
         };
         let (mut scores, mut shown, mut is_unstable) = (Vec::new(), Vec::new(), false);
-        for Exchange { turn, own, .. } in &exchanges {
+        for ComparedTurn { turn, own, .. } in &exchanges {
             let id = self.letters_id(*turn);
             let of_turn: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
             let score = match own {
@@ -184,7 +184,7 @@ impl PairwiseMetric {
         judgements: &[Judgement],
         first: &Messages<'_>,
         second: &Messages<'_>,
-    ) -> Result<OrderScore, NoMajority> {
+    ) -> Result<OrderScore, UnusableOrder> {
         let id = self.id(order);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let (mut scores, mut reason, mut why) = (Vec::new(), String::new(), Vec::new());
@@ -214,7 +214,7 @@ impl PairwiseMetric {
                 reason,
                 differs: spread(&scores) > SPREAD,
             }),
-            false => Err(NoMajority(why)),
+            false => Err(UnusableOrder(why)),
         }
     }
 }
@@ -226,7 +226,7 @@ impl PairwiseMetric {
         templates: &Templates,
     ) -> Result<Vec<Question>, PromptError> {
         let mut all = Vec::new();
-        for Exchange { turn, own, other } in self.exchanges(input).unwrap_or_default() {
+        for ComparedTurn { turn, own, other } in self.exchanges(input).unwrap_or_default() {
             let Some(own) = own else { continue };
             let criteria = &self.config.criteria;
             let view = PairView { criteria, first: &own, second: &other, facts: input.facts, context: &input.context };
@@ -316,7 +316,7 @@ impl Metric for PairwiseMetric {
         };
         let component = match self.pair(input) {
             _ if self.config.judging.strict => self.by_letters(input, judgements),
-            Ok(pair) => of_pair(pair).unwrap_or_else(|why: NoMajority| Component::missing(why.to_string())),
+            Ok(pair) => of_pair(pair).unwrap_or_else(|why: UnusableOrder| Component::missing(why.to_string())),
             Err(component) => component,
         };
         Dimension::new(self.name(), self.weight, component)

@@ -34,7 +34,7 @@ const PAIRS: usize = 1 << 30;
 /// # Errors
 /// The texts are too long for a common sequence.
 pub fn rouge(config: &RougeConfig, reply: &str, reference: &str) -> Result<RougeScore, MeasureProblem> {
-    let mut words = Words::default();
+    let mut words = WordNumbers::default();
     let mut read = |text: &str| words.numbers(tokens(text, config.tokenizer, config.use_stemmer));
     match config.rouge_type {
         RougeType::N(n) => Ok(score_ngrams(&read(reply), &read(reference), n)),
@@ -86,9 +86,9 @@ fn check_length(of_reply: usize, of_reference: usize) -> Result<(), MeasureProbl
 
 /// Words as numbers, which are quickly compared.
 #[derive(Default)]
-struct Words(HashMap<String, u32>);
+struct WordNumbers(HashMap<String, u32>);
 
-impl Words {
+impl WordNumbers {
     fn numbers(&mut self, words: Vec<String>) -> Vec<u32> {
         let mut number = |word| {
             let next = self.0.len() as u32;

@@ -10,7 +10,7 @@ use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use checked::{NoVerdict, UnusableRating, read, score_of_samples, verdicts};
+use checked::{MissingVerdict, UnusableRating, read, score_of_samples, verdicts};
 use question::question;
 
 /// A task counts as good above this score. Embabel's threshold.
@@ -64,9 +64,9 @@ impl Metric for Tasks {
                 let ratings: Vec<Component> = (0..input.tasks.len()).map(rated).collect();
                 (self.score_items(&labelled(ratings.clone())), ratings)
             }
-            Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
-            Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
-            Err(NoVerdict::Missing(error)) => all(Component::missing(error)),
+            Err(MissingVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
+            Err(MissingVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
+            Err(MissingVerdict::Missing(error)) => all(Component::missing(error)),
         };
         Dimension {
             items: labelled(ratings),
@@ -111,9 +111,9 @@ impl Metric for Tone {
             Ok(verdicts) => {
                 score_of_samples(verdicts.iter().map(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref()))
             }
-            Err(NoVerdict::Silent) => Component::not_applicable(SILENT),
-            Err(NoVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
-            Err(NoVerdict::Missing(error)) => Component::missing(error),
+            Err(MissingVerdict::Silent) => Component::not_applicable(SILENT),
+            Err(MissingVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
+            Err(MissingVerdict::Missing(error)) => Component::missing(error),
         };
         Dimension {
             good_above: Some(Score::clamped(GOOD_ABOVE)),

@@ -24,9 +24,9 @@ use crate::text::is_blank;
 /// clone.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "TrajectoryConfig", into = "TrajectoryConfig")]
-pub struct TrajectoryCheck(Arc<Prepared>);
+pub struct TrajectoryCheck(Arc<PreparedCheck>);
 
-struct Prepared {
+struct PreparedCheck {
     config: TrajectoryConfig,
     matcher: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
     /// The same for what is expected as a graph of goals.
@@ -36,7 +36,7 @@ struct Prepared {
 impl TrajectoryCheck {
     /// A check by these options, whatever is wrong with them.
     pub fn new(config: TrajectoryConfig) -> TrajectoryCheck {
-        TrajectoryCheck(Arc::new(Prepared { config, matcher: OnceLock::new(), goals: OnceLock::new() }))
+        TrajectoryCheck(Arc::new(PreparedCheck { config, matcher: OnceLock::new(), goals: OnceLock::new() }))
     }
 
     /// The options.
@@ -49,7 +49,7 @@ impl TrajectoryCheck {
     /// # Errors
     /// An option that contradicts itself or another one.
     pub fn matcher(&self, expected: &Expectation) -> Result<&TrajectoryMatcher, &TrajectoryConfigError> {
-        let Prepared { config, matcher, goals } = &*self.0;
+        let PreparedCheck { config, matcher, goals } = &*self.0;
         if expected.goals.is_none() || config.order.is_some() {
             return matcher.get_or_init(|| TrajectoryMatcher::new(config)).as_ref();
         }

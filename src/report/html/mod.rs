@@ -36,7 +36,7 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     let page = PageTemplates::new();
     let mut put = |text: String| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
     let jobs: Vec<JobView> = runs.iter().map(|run| JobView::new(run.overview)).collect();
-    let head = Head { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
+    let head = PageHead { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
     put(page.render("head.html", &head)?)?;
     for (run, number) in runs.iter().zip(1..) {
         write_run(&page, run, number, runs.len() > 1, &mut put)?;
@@ -125,7 +125,7 @@ impl SpaceBudget {
 
 /// The head of the page.
 #[derive(Serialize)]
-struct Head<'a> {
+struct PageHead<'a> {
     title: String,
     digest: String,
     style: &'a str,

@@ -107,7 +107,7 @@ fn all_results<E>(
         let several = run.overview.groups.iter().any(|group| group.planned > 1);
         (run.trials)().map(move |trial| {
             trial.map(|trial| {
-                let review = crate::evidence::Review::default();
+                let review = crate::evidence::ExpectationReview::default();
                 let result = CaseResult::new(run.overview, &trial, &review, names);
                 let repeat = if several { format!("_{}", result.trial.trial.repeat) } else { String::new() };
                 let name = format!("{}{repeat}.json", result.name.file);

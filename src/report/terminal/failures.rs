@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::gathered::{GatheredDimension, Part, PartResult, Sentences, TrialLocation};
+use super::super::gathered::{GatheredDimension, PartResult, PartRow, Sentences, TrialLocation};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
@@ -26,7 +26,7 @@ struct FailureCounts {
 struct ShownFailures<'a> {
     case: &'a str,
     title: String,
-    part: &'a Part,
+    part: &'a PartRow,
     rows: Vec<FailureRow>,
     doubt: Option<String>,
     /// Whether its reasons are of several lines.
@@ -84,7 +84,7 @@ enum PartStatus {
 }
 
 impl FailureCounts {
-    fn add(&mut self, part: &Part, standing: PartStatus) {
+    fn add(&mut self, part: &PartRow, standing: PartStatus) {
         match standing {
             PartStatus::Unchecked => return,
             PartStatus::Failed => self.failed += 1,
@@ -127,7 +127,7 @@ fn left_out(page: &mut Page, sentences: &Sentences) {
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
+fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
     type Groups = BTreeMap<usize, TrialLocation>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
     let mut standing = PartStatus::Unchecked;

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::gathered::{GatheredDimension, Part, PartResult};
+use super::super::gathered::{GatheredDimension, PartResult, PartRow};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, PassLine, Weight};
@@ -65,13 +65,13 @@ pub(super) fn leading(line: &str) -> usize {
 }
 
 /// A part's label, with its weight where that is not 1.
-pub(super) fn label(part: &Part) -> String {
+pub(super) fn label(part: &PartRow) -> String {
     let weight = if part.weight == Weight::ONE { String::new() } else { format!(" × {}", part.weight.get()) };
     format!("{}{weight}", part.label)
 }
 
 /// Notes about an assertion that may not depend on the conversation.
-pub(super) fn doubt(run: &Run<'_>, case: &str, dimension: &GatheredDimension, part: &Part) -> Option<Doubt> {
+pub(super) fn doubt(run: &Run<'_>, case: &str, dimension: &GatheredDimension, part: &PartRow) -> Option<Doubt> {
     if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
         return Some(Doubt { text: words, is_serious: true });

@@ -6,7 +6,7 @@ use super::super::comparison::{beside_text, looks_text, relation_text};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::personas::persona_lines;
 use super::super::validity::{discarded_texts, remedy_text, validity_text};
-use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
+use super::super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::{ComparedScore, ComparisonRules, Relation};
 use crate::record::{GateLine, GateRule, GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
@@ -243,14 +243,14 @@ fn figures(page: &mut Page, record: &RunSummary) {
         let is_below =
             figure.figure.score().zip(record.provenance.min_score).is_some_and(|(score, gate)| score.is_below(gate));
         let paint: Paint = if is_below { Ink::bad } else { Ink::bold };
-        let score: Cell = match figure.figure.score() {
+        let score: FigureCell = match figure.figure.score() {
             Some(score) => (paint, decimals(score.get(), digits)),
             None => (Ink::unsure, "no score".to_owned()),
         };
         let difference = difference(record, figure, digits).unwrap_or_default();
         let interval = interval(figure, digits).unwrap_or_default();
         let cells = vec![score, (Ink::dim, difference), (Ink::dim, interval)];
-        Row { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells }
+        FigureRow { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells }
     };
     let mut figures: Vec<&ModelFigure> = record.figures.iter().collect();
     if figures.len() > 2 {
@@ -259,7 +259,7 @@ fn figures(page: &mut Page, record: &RunSummary) {
             other.total_cmp(&one)
         });
     }
-    page.table(&Table {
+    page.table(&FigureTable {
         title: String::new(),
         columns: vec![Vec::new(), Vec::new(), Vec::new()],
         rows: figures.into_iter().map(row).collect(),

@@ -15,11 +15,11 @@ use super::super::args::{
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::held::RecordedConversations;
 use super::super::invocation::Invocation;
 use super::super::jobs::Loaded;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
+use super::super::recordings::RecordedConversations;
 use super::super::run::runtime;
 use super::super::signals::Signals;
 use super::again::Regrader;
@@ -45,7 +45,7 @@ use known::KnownConversation;
 use sets::{CheckSet, grade_args, load, only_judged, take_cases};
 
 /// A conversation with what the judge makes of it.
-struct Checked {
+struct CheckedConversation {
     name: String,
     known: Known,
     must_fail: Vec<String>,
@@ -86,8 +86,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, args.dialect_strict);
     if args.json {
-        let entry =
-            |it: &Checked| json!({"name": it.name, "known": it.known, "fails": it.must_fail, "finding": it.finding});
+        let entry = |it: &CheckedConversation| json!({"name": it.name, "known": it.known, "fails": it.must_fail, "finding": it.finding});
         let all: Vec<_> = checked.iter().map(entry).collect();
         printer.data(&format!("{:#}\n", json!({"verdict": verdict, "conversations": all})))?;
     } else {
@@ -189,7 +188,7 @@ pub(in crate::cli) fn canaries(
 
 /// The judge's verdicts on known conversations.
 struct Judged {
-    checked: Vec<Checked>,
+    checked: Vec<CheckedConversation>,
     usage: Usage,
     cost: Cost,
     /// Why not all were judged, where they were not.
@@ -279,7 +278,7 @@ fn judged(
             Some(card) => finding(*known, must_fail, card, is_judged),
             None => Finding::Unknown { why: trial.why_no_score().unwrap_or_default() },
         };
-        checked.push(Checked { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
+        checked.push(CheckedConversation { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
     }
     Ok(Some(Judged { checked, usage, cost, stopped }))
 }

@@ -1,6 +1,6 @@
 //! The report of a check.
 
-use super::Checked;
+use super::CheckedConversation;
 use crate::calibration::{CheckVerdict, Failed, Finding, Known};
 use crate::report::{Ink, Page, Paint, Screen, one_line, two_decimals};
 
@@ -8,7 +8,7 @@ use crate::report::{Ink, Page, Paint, Screen, one_line, two_decimals};
 const REASON: usize = 400;
 
 /// The findings, one a line, and what they come to.
-pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -> String {
+pub(super) fn page(checked: &[CheckedConversation], verdict: CheckVerdict, screen: Screen) -> String {
     let mut page = Page::new(screen);
     for it in checked {
         let (paint, mark, words) = line(it);
@@ -39,7 +39,7 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
     page.text
 }
 
-fn line(it: &Checked) -> (Paint, &'static str, String) {
+fn line(it: &CheckedConversation) -> (Paint, &'static str, String) {
     let names = |failed: &[Failed]| {
         let name = |it: &Failed| format!("{} {}", one_line(&it.name, 50), two_decimals(it.score));
         failed.iter().map(name).collect::<Vec<_>>().join(", ")

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::{Conversation, RecordedConversations};
 use super::super::super::jobs::Loaded;
+use super::super::super::recordings::{ReadConversation, RecordedConversations};
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
 use super::super::not_compared;
@@ -250,13 +250,13 @@ impl RecordedGrader<'_> {
         id: &TrialId,
         kept: Option<&Case>,
         case: &Case,
-        conversation: Conversation,
+        conversation: ReadConversation,
     ) -> std::io::Result<()> {
         self.begin(id, kept)?;
         let (evidence, outcome) = match conversation {
-            Conversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
-            Conversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
-            Conversation::Own(trial) => {
+            ReadConversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
+            ReadConversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
+            ReadConversation::Own(trial) => {
                 // Whether a judge failed then, or was interrupted, is nothing to this grading.
                 let is_judgeable = can_be_judged(&trial);
                 let outcome = match trial.outcome {

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 
 use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
 use super::super::error::CliError;
-use super::super::held::RecordedConversations;
 use super::super::invocation::Invocation;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
+use super::super::recordings::RecordedConversations;
 use super::super::selection::{self, Selected};
 use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
