@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn one_tries_at_a_time_and_whoever_is_refused_goes_to_the_end() {
-        let mut list = WaitlistState { waiting: VecDeque::from([1, 2, 3]), ..State::default() };
+        let mut list = WaitlistState { waiting: VecDeque::from([1, 2, 3]), ..WaitlistState::default() };
         assert_eq!(list.turn(2, 0.0), NextTurn::AfterOthers);
         assert_eq!(list.turn(1, 0.0), NextTurn::Now);
         assert_eq!(list.turn(2, 0.1), NextTurn::At(REFUSED_WITHIN), "who waits for a reply that long is being served");
