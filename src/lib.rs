@@ -58,9 +58,10 @@
 //!
 //! # To add a member
 //!
-//! A transport, a backend, a provider, a metric or a kind of assertion is a folder with its `config.rs` (what the YAML
-//! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`; a transport
-//! has a row in the table of `agent/config.rs` instead. Nothing else has to know.
+//! A transport, a backend, a provider or a kind of assertion is a folder with its `config.rs` (what the YAML may say),
+//! `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`. A transport and a
+//! metric take two lines outside of their folders instead: `mod`, and a row in the table, `agent/config.rs` or
+//! `metric/table.rs`. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Metric;
 use super::document::{JsonConfig, XmlConfig};
 use super::measured::{MeasureProblem, Measured, Unusable, problem};
+use super::options::{MetricOptions, OptionsProblem, reply_metric, reply_problems};
 use super::reply::ReplyMeasure;
 use super::rouge::RougeConfig;
-use super::trajectory::Expectation;
+use super::trajectory::{Expectation, ExpectationProblem};
 use super::wording::TextConfig;
+use crate::score::Weight;
 
 /// The requirement of a reply together: it scores 1 where every part is fulfilled, else 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +76,20 @@ impl<M: ReplyMeasure> NamedMeasure for M {
 
     fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
         ReplyMeasure::unusable(self, expected)
+    }
+}
+
+impl MetricOptions for ReplyParts {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        reply_problems(ReplyMeasure::unusable(self, expected))
     }
 }
 

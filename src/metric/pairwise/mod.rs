@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons, spread, stood_before};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem};
 use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
@@ -41,6 +42,25 @@ impl Default for PairwiseConfig {
 enum Order {
     AgentFirst,
     OtherFirst,
+}
+
+impl MetricOptions for PairwiseConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(PairwiseMetric { weight, config: self.clone() }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        if self.criteria.trim().is_empty() {
+            let message = "pairwise needs `criteria`: by what one conversation is better than the other";
+            return Some(OptionsProblem::new("criteria", message));
+        }
+        let message = "pairwise takes no `unknown`: whatever is no verdict is missing";
+        self.judging.unknown.is_some().then(|| OptionsProblem::new("judging", message))
+    }
 }
 
 impl Order {

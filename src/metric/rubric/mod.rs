@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub use criterion::Rubric;
 
 use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
-use super::{MetricInput, judged};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem, judged_metric};
+use super::{Metric, MetricInput, judged};
 use crate::evidence::Turn;
 use crate::score::{Component, Weight};
 
@@ -129,6 +130,23 @@ impl RubricConfig {
             RubricScope::Messages => turns.iter().flat_map(|turn| of_messages(rubrics, turn)).collect(),
             RubricScope::LastTurn => turns.last().map(|turn| about(Some(turn))).unwrap_or_default(),
         }
+    }
+}
+
+impl MetricOptions for RubricConfig {
+    fn metric(&self, weight: Weight, label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(&RubricConfig { label: label.to_owned(), ..self.clone() }, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let mut ids: Vec<&str> = self.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
+        ids.sort_unstable();
+        let twice = ids.windows(2).find(|pair| pair[0] == pair[1])?;
+        Some(OptionsProblem::new("rubrics", format!("two rubrics have the id `{}`", twice[0])))
     }
 }
 

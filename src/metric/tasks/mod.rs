@@ -6,6 +6,11 @@ mod question;
 mod tests;
 mod verdict;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{JudgeUse, MetricOptions};
+use super::table::NoOptions;
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
@@ -18,6 +23,36 @@ pub const GOOD_ABOVE: f64 = 0.6;
 
 /// The id of its question.
 const QUESTION: &str = "tasks";
+
+/// The options of `tasks`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TasksConfig(NoOptions);
+
+impl MetricOptions for TasksConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(Tasks { weight }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByJob
+    }
+}
+
+/// The options of `tone`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ToneConfig(NoOptions);
+
+impl MetricOptions for ToneConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(Tone { weight }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByJob
+    }
+}
 
 /// How well the tasks were done: the mean of the judge's scores, Embabel's formula.
 #[derive(Debug, Clone, Copy)]

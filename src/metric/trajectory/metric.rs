@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::questions::{self, PairAnswers};
 use super::{
-    CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, JudgedAssertion, LettersOnly, MOST_PAIRS, MessageGoal,
-    Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
-    UnknownGoal,
+    CallCount, CallOrder, Expectation, ExpectationProblem, ExpectedCall, FuzzyAnswers, FuzzyPair, JudgedAssertion,
+    LettersOnly, MOST_PAIRS, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure,
+    TrajectoryInput, TrajectoryMatcher, UnknownGoal,
 };
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
+use crate::metric::options::{MetricOptions, OptionsProblem, expectation_problem};
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -106,6 +107,32 @@ pub struct TrajectoryMetric {
     pub weight: Weight,
     /// How calls are compared.
     pub check: TrajectoryCheck,
+}
+
+impl MetricOptions for TrajectoryCheck {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(TrajectoryMetric { weight, check: self.clone() }))
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let error = TrajectoryMatcher::new(self.config()).err()?;
+        let message = error.to_string();
+        Some(OptionsProblem { place: error.place, message, script: error.script.map(|script| *script) })
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        let Ok(matcher) = self.matcher(expected) else { return Vec::new() };
+        let calls = expected.calls.iter().flatten().enumerate();
+        let of_call = |(at, call): (usize, &ExpectedCall)| {
+            let found = matcher.unusable(call).into_iter();
+            found.map(move |(place, it)| expectation_problem(Some(at), place, it))
+        };
+        calls.flat_map(of_call).collect()
+    }
+
+    fn looks_at_calls(&self) -> bool {
+        true
+    }
 }
 
 impl Metric for TrajectoryMetric {
