@@ -23,8 +23,8 @@
 //!   was killed reads like one that ended. The verdict is part of the record; the exit status comes from it.
 //! - Run folders are the truth (`store/folder`). `store/sqlite` indexes them, so that lists and trends open none of a thousand;
 //!   `store/postgres` is a team's store, to which they are sent when they have ended and from which they are fetched.
-//! - A run that was cut off goes on in its own journal (`cli/resume`): a trial that is held again replaces, in the fold, what was
-//!   held of it. The process that writes a journal has a lock on it.
+//! - A run that was cut off goes on in its own journal (`cli/resume`): a trial that is run again replaces, in the fold, what was
+//!   run of it. The process that writes a journal has a lock on it.
 //! - A [`job::Job`] is configuration and cases; a trial is one conversation `{case, model, condition, repeat}`.
 //! - The job's schema is derived from the types that it is read into, and the loader checks a file against that schema:
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure

@@ -143,7 +143,7 @@ impl Calibration {
         self.runs += 1;
     }
 
-    /// Takes in a trial with the labels of its run, whose cases were held with these kinds of users.
+    /// Takes in a trial with the labels of its run, whose cases were run with these kinds of users.
     pub fn add(
         &mut self,
         trial: &TrialRecord,

@@ -124,7 +124,7 @@ impl Cassette {
         self.run_tape().noted(LIMIT, why)
     }
 
-    /// Whether a trial may be held again as it was: in replay, not where a limit of the recorded run kept it from beginning.
+    /// Whether a trial may be run again as it was: in replay, not where a limit of the recorded run kept it from beginning.
     pub fn was_held(&self, trial: &TrialId) -> bool {
         self.replayed().is_none_or(|replay| replay.was_held(trial))
     }

@@ -31,7 +31,7 @@ use crate::score::Score;
 use crate::store::StoreError;
 use crate::store::folder::JournalFile;
 
-/// How many conversations are held at once.
+/// How many conversations are run at once.
 const AT_ONCE: usize = 4;
 
 /// Holds the conversations of jobs with agents that do nothing. The status is 100 where one gets more than it may, and 102
@@ -97,7 +97,7 @@ fn audit_run(
     Ok((status.max(of_trivial), json))
 }
 
-/// The job that a run was held with.
+/// The job that a run was made with.
 fn stored_job(run: &mut JournalFile, file: String) -> Result<Loaded, CliError> {
     let planned = run.planned()?;
     let path = run.path().to_path_buf();

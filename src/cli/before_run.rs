@@ -22,7 +22,7 @@ use crate::report;
 pub(super) enum BeforeRun {
     /// It is a new one, for which this was found out.
     New(Box<Checks>),
-    /// It was held before.
+    /// It was run before.
     Resumed(Box<Resumed>),
 }
 
@@ -74,7 +74,7 @@ pub(super) fn checks(
 pub(super) enum Start {
     /// With its first entry, which tells what was found out before.
     New(Checks),
-    /// After what was held and spent before.
+    /// After what was run and spent before.
     Resumed { held: ResumedTrials, spent: (Usage, Dollars), mode: ResumeMode },
 }
 

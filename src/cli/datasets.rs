@@ -19,7 +19,7 @@ use crate::report::plain;
 use crate::secret::Secret;
 use crate::text::nearest;
 
-/// How the agent is reached that the cases of a data file are held with: `adk=http://localhost:8000`.
+/// How the agent is reached that the cases of a data file are run with: `adk=http://localhost:8000`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TargetArg {
     key: &'static str,

@@ -113,7 +113,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     for unknown in Args::unknown_variables(ours.map(|(name, _)| name)) {
         printer.note(&format!("note: {unknown}"));
     }
-    // Before anything is held that could not be sent.
+    // Before anything is run that could not be sent.
     if let Err(error) = team::store(&context) {
         printer.error(&error);
         return ExitCode::from(error.exit_status());

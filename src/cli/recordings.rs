@@ -1,4 +1,4 @@
-//! Conversations that were held, of files and of runs that eval-job kept: what `--actual` and `--from-trace` name.
+//! Conversations that were run, of files and of runs that eval-job kept: what `--actual` and `--from-trace` name.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,7 +15,7 @@ use crate::secret::Redactor;
 use crate::store::folder::{JournalFile, RunsFolder, read_journal};
 use crate::store::{Store, StoreError, StoredRun};
 
-/// A conversation that was held.
+/// A conversation that was run.
 pub(super) enum ReadConversation {
     /// A recorded conversation, or why it can't be read.
     Recorded(Result<Box<Recorded>, Problems>),

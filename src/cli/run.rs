@@ -285,7 +285,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
 }
 
-/// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
+/// Tells that fewer conversations are run at once than were asked for, or refuses where not even one can be.
 fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) -> Result<(), CliError> {
     let DescriptorLimit { most, each, limit, needed } = limited;
     if most == 0 {

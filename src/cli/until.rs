@@ -1,4 +1,4 @@
-//! Whether a run that adds repetitions until its models differ has held enough of them.
+//! Whether a run that adds repetitions until its models differ has run enough of them.
 
 use std::io;
 

@@ -1,10 +1,10 @@
 //! Two sides, runs or models, compared pair by pair: conversation by conversation of the same case, condition and repetition.
 //!
-//! In: the trials of both sides, and what each was held by. Out: for the score, each condition and each metric a difference
+//! In: the trials of both sides, and what each was run by. Out: for the score, each condition and each metric a difference
 //! with its interval and what it comes to: better, worse, the same, or not decided. Pure.
 //!
 //! Invariants: cases are what is drawn independently, so that every interval is over cases; only pairs are compared, the rest
-//! is listed; sides that were not held by the same rules are not compared.
+//! is listed; sides that were not run by the same rules are not compared.
 
 mod baseline;
 mod divergence;

@@ -40,7 +40,7 @@ struct Spread {
     /// The variance of one case's difference that comes from its repetitions, where there are such.
     within: Option<f64>,
     cases: u32,
-    /// How often a case was held in each condition, on average.
+    /// How often a case was run in each condition, on average.
     repeats: f64,
 }
 
@@ -140,7 +140,7 @@ fn spread(cells: &[Cell]) -> Option<Spread> {
     let error = figure.error?;
     let mut of_cases: std::collections::BTreeMap<usize, Vec<&Sums>> = std::collections::BTreeMap::new();
     cells.iter().for_each(|cell| of_cases.entry(cell.case).or_default().push(&cell.values));
-    // The variance that repetitions add to one case's mean; unknown for a case that was held once.
+    // The variance that repetitions add to one case's mean; unknown for a case that was run once.
     let within = |conditions: &Vec<&Sums>| {
         let count = conditions.len() as f64;
         let own = |values: &&Sums| values.variance().map(|variance| variance / f64::from(values.count));

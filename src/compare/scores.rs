@@ -24,7 +24,7 @@ pub(super) enum TrialScore {
     Scored(f64),
     /// It could not be determined: it may be anything from 0 to 1.
     Missing,
-    /// The conversation was planned, and not held to its end.
+    /// The conversation was planned, and not run to its end.
     Planned,
     /// It does not apply to this conversation.
     NotApplicable,
@@ -129,7 +129,7 @@ impl Scores {
         self.cases.iter().filter(|case| other.has(case)).count() as u32
     }
 
-    /// The conversations that both sides held, with cases by their places here.
+    /// The conversations that both sides run, with cases by their places here.
     pub(super) fn pairs(&self, other: &Scores) -> Vec<RowPair> {
         self.keyed_pairs(other).map(|((case, condition, _), rows)| (case, condition, rows)).collect()
     }

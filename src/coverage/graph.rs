@@ -21,7 +21,7 @@ pub(super) struct NameCoverage {
     is_prepared: bool,
     /// Whether an assertion of a case looks at it.
     is_named: bool,
-    /// Whether one did in a conversation that was held.
+    /// Whether one did in a conversation that was run.
     is_checked: bool,
 }
 

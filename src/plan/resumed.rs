@@ -4,16 +4,16 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Lane, Plan, Trial};
 
-/// The trials of a run that was held before, as far as they are not simply to come.
+/// The trials of an earlier run, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumedTrials {
     /// The numbers of those that are over and stay as they are.
     pub finished: HashSet<u32>,
-    /// Trials that were begun and are held again, by their numbers.
+    /// Trials that were begun and are run again, by their numbers.
     pub begun: HashMap<u32, BegunTrial>,
 }
 
-/// A trial that was begun before and is held again from its setups.
+/// A trial that was begun before and is run again from its setups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BegunTrial {
     /// How often the persona did not play its part in it.
@@ -29,7 +29,7 @@ impl ResumedTrials {
         self.finished.contains(number) || self.begun.contains_key(number)
     }
 
-    /// The trial as it is still to be held; `None` for one that is over.
+    /// The trial as it is still to be run; `None` for one that is over.
     pub(super) fn remaining(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
@@ -42,7 +42,7 @@ impl ResumedTrials {
 }
 
 impl Plan {
-    /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
+    /// The lanes of [`Plan::lanes`] with the trials alone that are left of an earlier run.
     pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
         let left = self.trials().filter_map(move |trial| held.remaining(trial));
         match self.share_state() {

@@ -167,7 +167,7 @@ fn varying(provenance: &Provenance) -> &'static str {
     }
 }
 
-/// Where the variance of the score comes from, and what would narrow its interval most, of cases that were held with so many kinds
+/// Where the variance of the score comes from, and what would narrow its interval most, of cases that were run with so many kinds
 /// of users.
 fn advice(estimates: &Estimates, kinds: usize, score: MeanFigure, varying: &str) -> Option<String> {
     let share = estimates.share_of_repeats?;

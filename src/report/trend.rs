@@ -332,7 +332,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Fourteen nights, then eight that are lower, one without its figures among them; the last two are held otherwise.
+    /// Fourteen nights, then eight that are lower, one without its figures among them; the last two are run otherwise.
     fn nights(model: &str) -> Nights {
         let mut nights = Nights::new(TrendScope::default());
         for number in 0..24 {

@@ -4,7 +4,7 @@ use super::numbers::count;
 use super::{plain, two_decimals};
 use crate::record::{ModelValidity, Overview};
 
-/// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was held.
+/// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was run.
 pub(super) fn validity_text(run: &Overview) -> Option<String> {
     let (validity, provenance) = (&run.validity, &run.summary.provenance);
     let is_asked = provenance.min_validity.is_some();

@@ -83,7 +83,7 @@ impl Budget {
         self.prices.price(model).copied()
     }
 
-    /// Waits until a trial may begin, and as many with it as have to be held `together`; `false` if it may not.
+    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not.
     pub(super) async fn admits(&self, trial: u32, together: u32) -> bool {
         if !self.spend_tracker.is_limited() {
             return true;

@@ -210,7 +210,7 @@ pub async fn run(
     carry_out(engine, rounds, interrupt).await
 }
 
-/// Goes on with a run that was held before: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
+/// Goes on with an earlier run: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
 /// interrupted.
 ///
 /// # Errors
@@ -240,7 +240,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Holds the rounds until one says that it was the last, or is not held to its end. Returns whether every trial was finished.
+/// Holds the rounds until one says that it was the last, or is not run to its end. Returns whether every trial was finished.
 async fn hold(
     engine: &Arc<Engine>,
     mut rounds: Rounds<'_>,

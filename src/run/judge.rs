@@ -251,7 +251,7 @@ fn service(to: QuestionTo, model: &dyn Llm) -> String {
 }
 
 /// The cache, for a question that may be answered from it: to a judge at temperature 0 that is asked it once, about a conversation
-/// that is held for the first time. Several samples or repetitions are there to differ.
+/// that is run for the first time. Several samples or repetitions are there to differ.
 fn cache_for<'a>(engine: &'a Engine, id: &TrialId, question: &Question) -> &'a Cache {
     let is_alone = question.sample == 1 && question.samples == 1 && id.repeat == 1;
     let may_be_kept = question.to == QuestionTo::Judge && question.temperature == 0.0 && is_alone;

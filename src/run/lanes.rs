@@ -36,7 +36,7 @@ impl TimeLimit {
     }
 
     /// Whether a trial may begin with those that are compared with it, so many `together`, as many `at_once` as may be. It may
-    /// not where they would not end in time if each took as long as the longest so far: then none of them is held, so that
+    /// not where they would not end in time if each took as long as the longest so far: then none of them is run, so that
     /// models and conditions stay in step.
     fn admits(&self, together: u32, at_once: usize) -> bool {
         let (Some(left), true) = (self.left(), together > 1) else { return true };
@@ -49,7 +49,7 @@ impl TimeLimit {
         has_room
     }
 
-    /// A conversation was held, and took so long.
+    /// A conversation was run, and took so long.
     fn took(&self, milliseconds: f64) {
         let mut needs = self.needs();
         needs.longest = needs.longest.max(milliseconds / 1000.0);

@@ -131,7 +131,7 @@ impl<'a> TrialEnv<'a> {
         self.owned.release(self.engine).await;
     }
 
-    /// Opens the session in which the conversation is held.
+    /// Opens the session in which the conversation is run.
     pub(super) async fn open(&self) -> Result<Box<dyn Session>, TrialAbort> {
         let mut lifeline = self.lifeline();
         tokio::select! {

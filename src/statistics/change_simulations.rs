@@ -75,7 +75,7 @@ fn an_agent_that_stays_as_it_is_is_rarely_said_to_have_changed_however_often_one
 
 #[test]
 fn a_planted_fall_is_found_within_a_week_and_placed() {
-    // Nights of 0.8 with a standard deviation of 0.012, as of 30 cases that are held three times; then 0.05 less.
+    // Nights of 0.8 with a standard deviation of 0.012, as of 30 cases that are run three times; then 0.05 less.
     for (before, within) in [(10, 7), (20, 6), (60, 5)] {
         let mut rng = fastrand::Rng::with_seed(7);
         let (tries, mut found, mut placed) = (120, 0, 0);

@@ -14,7 +14,7 @@ const LEAST_DEGREES: u32 = 3;
 pub struct JudgedScore {
     /// The case.
     pub case: usize,
-    /// The kind of user; the same number everywhere where a case is held with one.
+    /// The kind of user; the same number everywhere where a case is run with one.
     pub persona: usize,
     /// The condition.
     pub condition: usize,
@@ -32,7 +32,7 @@ pub struct JudgedScore {
 pub struct SpreadShares {
     /// The share by which the cases differ from each other.
     pub cases: f64,
-    /// The share by which cases differ in how they go with each kind of user; `None` where they were held with one kind.
+    /// The share by which cases differ in how they go with each kind of user; `None` where they were run with one kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub personas: Option<f64>,
     /// The share by which repetitions differ alike for all models: the user's, whose seed they share. `None` of a single model.
@@ -189,7 +189,7 @@ fn shared_by_models(settings: &BTreeMap<Setting, ModelMeans>) -> Option<f64> {
     pooled.variance()
 }
 
-/// The variance by which cases differ in how they go with each kind of user, over the cases that were held with all kinds; `None`
+/// The variance by which cases differ in how they go with each kind of user, over the cases that were run with all kinds; `None`
 /// where there are not enough of those. How the kinds differ in all cases alike is no part of it: it moves no case from another.
 fn by_personas(settings: &BTreeMap<Setting, ModelMeans>, [each, shared]: [f64; 2]) -> Option<f64> {
     let kinds: BTreeSet<usize> = settings.keys().map(|(_, persona, _)| *persona).collect();

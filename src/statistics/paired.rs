@@ -1,4 +1,4 @@
-//! Two sides that were held under the same conditions: their difference, pair by pair.
+//! Two sides that were run under the same conditions: their difference, pair by pair.
 
 use std::collections::BTreeMap;
 

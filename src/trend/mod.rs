@@ -1,9 +1,9 @@
 //! The runs of one job, night by night: what each came to, since when its score has another level, and which cases flip.
 //!
-//! In: the figures of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
+//! In: the figures of the runs, oldest first, with what each was run by; for what flips, conversations of some of them. Out:
 //! nights, series with their changes, a ledger of cases. Pure.
 //!
-//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::RunRules`]), over the same cases;
+//! Invariants: nights are compared only where they were run by the same rules ([`crate::compare::RunRules`]), over the same cases;
 //! a night without all of its figures is shown and not used; a conversation that says nothing of the agent is no flip. What is
 //! kept of a run is a row a case, however many conversations it had.
 
@@ -66,7 +66,7 @@ pub struct Trend {
     pub nights: Vec<Night>,
     /// The series of all nights, model by model.
     pub series: Vec<Series>,
-    /// The cases that flip, in all nights that were held by the rules of the newest one.
+    /// The cases that flip, in all nights that were run by the rules of the newest one.
     pub flakes: Vec<SuspectedFlake>,
     /// Conversations of `nights` that say nothing of the agent: they are no flips.
     pub lost: InvalidTrials,
@@ -121,7 +121,7 @@ pub struct Nights {
     no_nights: Vec<NoNight>,
     /// The run that was merged last of the run of each part.
     merged: HashMap<String, String>,
-    /// The rules by which they were held; a night's number is a place here, counted from 1.
+    /// The rules by which they were run; a night's number is a place here, counted from 1.
     rules: Vec<RunRules>,
     /// Their numbers by the digests of runs.
     digests: HashMap<String, usize>,
@@ -133,7 +133,7 @@ impl Nights {
         Nights { scope, ..Nights::default() }
     }
 
-    /// Takes in the next run. What it was held by is asked for where its figures do not say that it is what another one was.
+    /// Takes in the next run. What it was run by is asked for where its figures do not say that it is what another one was.
     ///
     /// # Errors
     /// The errors of `held`.
@@ -178,7 +178,7 @@ impl Nights {
         self.add(&RunFigures::from(summary), || Ok::<_, std::convert::Infallible>(held)).unwrap();
     }
 
-    /// The number of the rules by which a run was held. Those of the newest nights are looked at first.
+    /// The number of the rules by which a run was made. Those of the newest nights are looked at first.
     fn rules_of(&mut self, held: RunRules) -> usize {
         let newest = self.all.last().map(|night| night.rules);
         let others = (1..=self.rules.len()).rev().filter(|number| Some(*number) != newest);
@@ -235,7 +235,7 @@ impl Nights {
         self.models().into_iter().flat_map(|model| series(&self.all, model)).collect()
     }
 
-    /// The cases that flip, held by the rules of the newest night.
+    /// The cases that flip, run by the rules of the newest night.
     pub fn flakes(&self) -> Vec<Flake> {
         self.all.last().map(|newest| flakes(&self.all, newest.rules)).unwrap_or_default()
     }

@@ -28,12 +28,12 @@ pub struct Night {
     /// Its name; `no gate` where nothing could have failed the run.
     #[serde(skip)]
     pub verdict_label: &'static str,
-    /// The number of the rules that it was held by, from 1: nights of one number can be compared.
+    /// The number of the rules that it was run by, from 1: nights of one number can be compared.
     pub rules: usize,
-    /// By what it was held otherwise than the night before.
+    /// By what it was run otherwise than the night before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<RuleDifference>,
-    /// Which of the job's cases were held, where not all of them were.
+    /// Which of the job's cases were run, where not all of them were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// The known part of its cost in US dollars, that of all its models.
@@ -87,7 +87,7 @@ pub struct NightCase {
 }
 
 impl Night {
-    /// A run that was held by the rules of this number.
+    /// A run that was made by the rules of this number.
     pub(super) fn new(run: &RunFigures, rules: usize, differs: Vec<RuleDifference>, scope: &TrendScope) -> Night {
         let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
@@ -144,7 +144,7 @@ impl NightModel {
         }
     }
 
-    /// The conditions in which its cases were held, in order.
+    /// The conditions in which its cases were run, in order.
     pub fn conditions(&self) -> Vec<Condition> {
         let all = self.cases.iter().flat_map(|case| case.conditions.iter().map(|(condition, ..)| *condition));
         all.collect::<BTreeSet<_>>().into_iter().collect()

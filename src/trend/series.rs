@@ -16,15 +16,15 @@ const MANY_TIMES: usize = 2;
 /// The range of a difference of two scores.
 const POSSIBLE: Interval = Interval { low: -1.0, high: 1.0 };
 
-/// Nights of one model that were held by the same rules and have the same cases, oldest first.
+/// Nights of one model that were run by the same rules and have the same cases, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Series {
     /// The agent's model.
     pub model: String,
-    /// The number of the rules by which its nights were held.
+    /// The number of the rules by which its nights were run.
     pub rules: usize,
-    /// The conditions in which its nights were held.
+    /// The conditions in which its nights were run.
     pub conditions: Vec<Condition>,
     /// How many cases it is over: those of its first night.
     pub cases: usize,
@@ -62,7 +62,7 @@ pub struct ExcludedRun {
 pub enum ExclusionReason {
     /// A figure is missing: what broke says nothing of the agent.
     Incomplete,
-    /// Only some of the series' cases were held.
+    /// Only some of the series' cases were run.
     LacksCases {
         /// How many of them were not.
         lacking: usize,

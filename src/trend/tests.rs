@@ -49,7 +49,7 @@ fn nights(scores: &[f64]) -> Nights {
     nights
 }
 
-/// A night that was held in these conditions.
+/// A night that was run in these conditions.
 fn held_in(number: usize, conditions: &[(&str, f64)]) -> RunSummary {
     let mut summary = serde_json::to_value(summary(number, "passed", &[("a", Some(0.5), [0, 0])])).unwrap();
     let cells: Vec<Value> = conditions

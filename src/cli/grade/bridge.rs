@@ -129,7 +129,7 @@ fn session(invocation: Invocation<'_, CompareArgs>, judge: Panel) -> Result<Judg
     })
 }
 
-/// The job of a run, with the templates that it was held with.
+/// The job of a run, with the templates that it was made with.
 fn job_of(run: &mut JournalFile, id: String) -> Result<Loaded, CliError> {
     let planned = run.planned()?;
     let kept = run.job.as_ref().ok_or_else(|| unreadable(run, "an earlier version kept it without its job"))?;

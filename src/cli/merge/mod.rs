@@ -120,7 +120,7 @@ fn lacking(groups: &[Vec<PartRun>]) -> Result<Option<String>, CliError> {
     Ok((!text.is_empty()).then(|| text.join("; ")))
 }
 
-/// Tells what is missing, and what was not held with one seed.
+/// Tells what is missing, and what was not run with one seed.
 fn notes(merge: &Merge, printer: &Printer) {
     let Some(merged) = &merge.provenance().merged else { return };
     let job = report::plain(&merge.provenance().job);

@@ -100,7 +100,7 @@ impl ProgressStatus {
         }
     }
 
-    /// The run was held before: so many conversations are over.
+    /// The run goes on: so many conversations are over.
     pub(super) fn goes_on(&mut self, over: usize, spent: &Usage) {
         (self.done, self.done_before) = (over, over);
         self.spend("", Some(spent));

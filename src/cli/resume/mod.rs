@@ -34,9 +34,9 @@ pub(super) struct Resumed {
     pub(super) first: Entry,
     /// The run as it was left.
     pub(super) overview: Overview,
-    /// The trials that were held.
+    /// The trials that were run.
     pub(super) held: ResumedTrials,
-    /// How many trials are held now.
+    /// How many trials are run now.
     pub(super) left: usize,
     /// How many of those that are over say nothing about the agent, and stay.
     broken: usize,
@@ -81,7 +81,7 @@ impl Resumed {
         &self.overview.summary.id
     }
 
-    /// Whether there is nothing to go on with: it has ended, and nothing of it is held again.
+    /// Whether there is nothing to go on with: it has ended, and nothing of it is run again.
     pub(super) fn is_whole(&self) -> bool {
         let summary = &self.overview.summary;
         self.left == 0 && summary.finished_at.is_some() && !summary.interrupted
@@ -125,7 +125,7 @@ impl Resumed {
     }
 }
 
-/// The trials of a run, as far as they were held.
+/// The trials of a run, as far as they were run.
 struct StoredTrials {
     mode: ResumeMode,
     held: ResumedTrials,

@@ -303,7 +303,7 @@ impl RecordedGrader<'_> {
         (Some(evidence), outcome)
     }
 
-    /// A conversation that begins with one of the job's greetings was held as eval-job holds it: the script begins after it.
+    /// A conversation that begins with one of the job's greetings was run as eval-job holds it: the script begins after it.
     fn set_greeting_apart(&self, turns: &mut [Turn], case: &Case) {
         let User::Lines(lines) = &case.user else { return };
         let (Some(first), Some(line)) = (turns.first(), lines.first()) else { return };
