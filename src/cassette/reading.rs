@@ -103,14 +103,14 @@ impl<'a, I: Iterator<Item = (usize, &'a str)>> CassetteLines<'a, I> {
     }
 }
 
-pub(super) type Key = (u32, Party, [u8; 32]);
+pub(super) type ExchangeKey = (u32, Party, [u8; 32]);
 
 /// The recorded exchanges of a trial, each with its line, and notes.
 #[derive(Default)]
 pub(super) struct TrialExchanges {
     pub(super) exchanges: Vec<(usize, Exchange)>,
     /// The places of exchanges that were not replayed yet, by their requests.
-    pub(super) next: BTreeMap<Key, VecDeque<usize>>,
+    pub(super) next: BTreeMap<ExchangeKey, VecDeque<usize>>,
     pub(super) used: BTreeSet<usize>,
     pub(super) notes: BTreeMap<(u32, String), Value>,
 }

@@ -164,7 +164,7 @@ pub(in crate::cli) fn canaries(
     let set = CheckSet { loaded, conversations };
     let invocation = Invocation { args: &args, context, printer };
     let checked = judged(invocation, set, CheckSession { spend, signals, cassette })?;
-    let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
+    let Some(JudgedSet { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
     if verdict == CheckVerdict::Passed {
@@ -187,7 +187,7 @@ pub(in crate::cli) fn canaries(
 }
 
 /// The judge's verdicts on known conversations.
-struct Judged {
+struct JudgedSet {
     checked: Vec<CheckedConversation>,
     usage: Usage,
     cost: Cost,
@@ -207,7 +207,7 @@ fn judged(
     invocation: Invocation<'_, CheckArgs>,
     set: CheckSet,
     session: CheckSession,
-) -> Result<Option<Judged>, CliError> {
+) -> Result<Option<JudgedSet>, CliError> {
     let Invocation { args, context, printer } = invocation;
     let CheckSet { loaded, conversations } = set;
     let CheckSession { spend, signals, cassette } = session;
@@ -280,7 +280,7 @@ fn judged(
         };
         checked.push(CheckedConversation { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
     }
-    Ok(Some(Judged { checked, usage, cost, stopped }))
+    Ok(Some(JudgedSet { checked, usage, cost, stopped }))
 }
 
 /// Where checks are kept: they are no runs of the job.
