@@ -97,7 +97,7 @@ pub struct MetricCalibration {
     /// How many standard errors the judge's scores of the labelled cases and of the others lie apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imbalance: Option<f64>,
-    /// Of several runs, how many have no label of this metric, where others have.
+    /// How many of several runs have no label of this metric, where others have.
     pub unlabelled_runs: usize,
     /// How many cases with labels would halve its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ pub struct AgreementFigures {
 }
 
 impl Calibration {
-    /// What is taken in from here on is of another run.
+    /// Begins another run: whatever is taken in from here on is of it.
     pub fn begin_run(&mut self) {
         self.runs += 1;
     }

@@ -111,7 +111,7 @@ pub(super) fn load_all(
     load_with(targets, argument, args, context)
 }
 
-/// The same where no agent is needed: other systems' files are recognised, and get a target that is never contacted.
+/// Reads jobs as [`load_all`] does where no agent is needed: other systems' files are recognised, and get a target that is never contacted.
 ///
 /// # Errors
 /// All problems of all files.

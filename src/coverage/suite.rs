@@ -10,7 +10,7 @@ use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, TrajectoryCheck};
 use crate::metric::{MetricConfig, MetricInput};
 
-/// What metrics see of a conversation, and the judges' answers about it.
+/// The input of metrics about a conversation, and the judges' answers about it.
 pub type JudgedInput<'a> = (&'a MetricInput<'a>, &'a [Judgement]);
 
 /// A conversation of a run, about one of the cases.

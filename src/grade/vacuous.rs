@@ -87,7 +87,7 @@ pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
     vacuity_given(assertion, &silence, &held)
 }
 
-/// The same doubt, given what the assertion came to before the first message.
+/// This doubt, given what the assertion came to before the first message.
 fn vacuity_given(assertion: &Assertion, silence: &EmptyTrial<'_>, held: &Component) -> Option<Vacuity> {
     if held.score().is_some_and(|score| score < Score::ONE) {
         return None;

@@ -1,4 +1,4 @@
-//! What a metric's options in a job file tell of it: all that the rest of the program asks of a metric.
+//! The options of a metric in a job file, and all that the rest of the program asks of them.
 
 use super::measured::{MeasureProblem, Unusable};
 use super::trajectory::{Expectation, ExpectationProblem};

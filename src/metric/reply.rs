@@ -66,7 +66,7 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
     }
 }
 
-/// The same with a line for each turn.
+/// The input with a line for each turn.
 fn with_every_turn<'a>(input: &MetricInput<'a>) -> MetricInput<'a> {
     let mut all = input.clone();
     let turns = input.transcript.turns.iter().filter(|turn| !turn.is_greeting());

@@ -80,7 +80,7 @@ impl Templates {
     }
 }
 
-/// What a question shows, cut by the budget that all its texts share.
+/// The view of a question, cut by the budget that all its texts share.
 struct Parts {
     items: Vec<Value>,
     facts: Vec<String>,

@@ -19,7 +19,7 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Of a journal that begins with this entry; `None` if it is not a beginning.
+    /// The fold of a journal that begins with this entry; `None` if it is not a beginning.
     pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, trials) = Overview::begin(entry)?;
         let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();

@@ -52,7 +52,7 @@ pub struct BaselineFigure {
     /// The bounds of the difference, were each score that is missing the worst or the best possible; `None` where none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_missing: Option<Interval>,
-    /// What only one of the runs has; `None` where they have the same.
+    /// The parts that only one of the runs has; `None` where they have the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unshared: Option<BaselineUnshared>,
     /// Why nothing is said of the drop, though the pairs with scores would; `None` where they decide.
@@ -60,7 +60,7 @@ pub struct BaselineFigure {
     pub open: Option<BaselineOpen>,
 }
 
-/// What is not compared with a baseline.
+/// The parts of runs that are not compared with a baseline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BaselineUnshared {

@@ -126,7 +126,7 @@ impl From<&RunSummary> for RunFigures {
 }
 
 impl RunFigures {
-    /// The same, with the digest of the rules: `job` is the text, in JSON, of the job that it was made with.
+    /// The figures with the digest of the rules: `job` is the text, in JSON, of the job that it was made with.
     pub fn with_job(self, job: Option<&[u8]>) -> RunFigures {
         let of_job = |job: &[u8]| hex(&Sha256::digest([self.provenance_digest.as_bytes(), job].concat()));
         let rules_digest = job.filter(|_| !self.provenance_digest.is_empty()).map(of_job);
@@ -148,7 +148,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Of a run that has not ended, or of which an earlier version kept no more.
+/// The figures of a run that has not ended, or of which an earlier version kept no more.
 impl From<ListedRun> for RunFigures {
     fn from(run: ListedRun) -> RunFigures {
         let of_model = |figure: &super::ListedFigure| ModelCells {

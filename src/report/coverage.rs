@@ -75,7 +75,7 @@ fn labels(subject: CoverageSubject) -> (&'static str, &'static str) {
     }
 }
 
-/// The same as JSON.
+/// The coverage as JSON.
 pub fn coverage_json(coverage: &Coverage, difference: Option<&CoverageDifference>) -> Value {
     let items = coverage.items.iter().map(|(item, touch)| {
         let case = item.case.as_ref();

@@ -149,7 +149,7 @@ fn open_text(figure: &BaselineFigure) -> String {
     }
 }
 
-/// What is not compared with the baseline.
+/// The parts that are not compared with the baseline.
 fn unshared_text(unshared: &BaselineUnshared) -> String {
     let named = |cases: &[String]| {
         let shown: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();

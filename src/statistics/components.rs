@@ -96,7 +96,7 @@ impl ResidualVariance {
         self.shared.add(settings.map(shared).sum::<f64>() / count.powi(2));
     }
 
-    /// What is left of these variances.
+    /// The rest of these variances.
     fn of(&self, each: f64, shared: f64) -> Option<f64> {
         Some(each * self.each.mean()? + shared * self.shared.mean()?)
     }

@@ -172,7 +172,7 @@ fn final_l(word: String) -> String {
     if word.ends_with("ll") && measure(&word[..word.len() - 1]) > 1 { word[..word.len() - 1].to_owned() } else { word }
 }
 
-/// Of each letter, whether it is a consonant; a `y` is one unless it follows one.
+/// For each letter, whether it is a consonant; a `y` is one unless it follows one.
 fn is_consonants(word: &str) -> Vec<bool> {
     let mut all: Vec<bool> = Vec::with_capacity(word.len());
     for letter in word.bytes() {

@@ -34,7 +34,7 @@ pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadlin
     evaluate_with(check, job, evidence, deadline, Some(sides::explain))
 }
 
-/// The same without the reasons for a failure, which take longer to find.
+/// Evaluates it without the reasons for a failure, which take longer to find.
 pub fn evaluate_briefly(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
     evaluate_with(check, job, evidence, deadline, None)
 }

@@ -64,7 +64,7 @@ impl From<&GradeArgs> for AskArgs {
     }
 }
 
-/// What is needed to ask the judge of `--scorer-model`.
+/// A judge that is asked about stored conversations, and the means of asking it.
 pub(super) struct JudgeSession<'a> {
     pub(super) args: AskArgs,
     pub(super) context: &'a Context,
@@ -78,7 +78,7 @@ pub(super) struct JudgeSession<'a> {
     pub(super) cache: Cache,
 }
 
-/// What a judge is asked for.
+/// A request to judge the conversations of a run.
 pub(super) struct AskRequest<'a> {
     /// The run as it was before.
     pub(super) before: &'a Overview,

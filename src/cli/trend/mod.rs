@@ -17,7 +17,7 @@ use crate::trend::{FlakeKey, Nights, Sources, TrendScope};
 /// So many nights are shown where it is not said how many.
 const SHOWN: usize = 20;
 
-/// Of so many cases that flip conversations are read.
+/// The most cases that flip of which conversations are read.
 const MAX_CASES_READ: usize = 50;
 
 /// Why there is no trend.

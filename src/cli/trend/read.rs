@@ -17,7 +17,7 @@ use crate::store::sqlite::IndexedRuns;
 use crate::store::{Store, StoreError};
 use crate::trend::Nights;
 
-/// What `trend` is asked about: a job, and from when on.
+/// The subject of `trend`: a job, and the time from which on its runs are read.
 #[derive(Debug)]
 pub(super) struct TrendSubject {
     /// The job's name or file, as it was typed.

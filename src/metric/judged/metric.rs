@@ -113,7 +113,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         }
     }
 
-    /// What the judge is shown with these items.
+    /// The view of the conversation that the judge is shown with these items.
     fn view<'v>(
         &self,
         input: &'v MetricInput<'_>,

@@ -189,7 +189,7 @@ fn note_on(scores: &[f64]) -> String {
     }
 }
 
-/// Of two verdicts the second one where the first is below a line, whatever it says; else the first.
+/// The second of two verdicts where the first is below a line, whatever it says; else the first.
 fn second_try<'v>(first: &'v ItemVerdict, second: &'v ItemVerdict, line: Score) -> &'v ItemVerdict {
     let is_below = matches!(first.decision, Ok(Some(score)) if score.is_below(line));
     if is_below { second } else { first }

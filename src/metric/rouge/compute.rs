@@ -130,7 +130,7 @@ fn common_length(a: &[u32], b: &[u32]) -> usize {
     row.last().copied().unwrap_or_default() as usize
 }
 
-/// Of each word of the reference, whether it is in one longest common sequence. Of several, it is the one that is found from the
+/// For each word of the reference, whether it is in one longest common sequence. Of several, it is the one that is found from the
 /// end when the reference is left first.
 fn in_common(reference: &[u32], reply: &[u32]) -> Vec<bool> {
     let width = reply.len();

@@ -30,7 +30,7 @@ pub struct TrajectoryCheck(Arc<PreparedCheck>);
 struct PreparedCheck {
     config: TrajectoryConfig,
     matcher: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
-    /// The same for what is expected as a graph of goals.
+    /// The matcher for calls that are expected as a graph of goals.
     goals: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
 }
 

@@ -260,7 +260,7 @@ fn family(comparisons: &[Comparison]) -> Option<String> {
     (!families.is_empty()).then(|| format!("p is adjusted among {} (Holm).", families.join(", and among ")))
 }
 
-/// The same as JSON.
+/// The comparisons as JSON.
 pub fn comparisons_json(compared: &Compared<'_>) -> Value {
     let Compared { comparisons, bridge, rules } = *compared;
     let relation = |comparison: &Comparison| comparison.relation();

@@ -198,7 +198,7 @@ impl RunsFolder {
         Ok(summary::figures(&folder).map_or_else(|| RunFigures::from(listed), with_job))
     }
 
-    /// The same with all that a trend needs, for which a run is read whole where an earlier version kept less.
+    /// The runs with all that a trend needs, for which a run is read whole where an earlier version kept less.
     ///
     /// # Errors
     /// When it can't be read.

@@ -195,7 +195,7 @@ struct JudgedSet {
     stopped: Option<AskingStopped>,
 }
 
-/// What may be spent on the judge, what interrupts it, and the cassette of its answers, with its seed.
+/// The limits of spending on a judge, the signals that interrupt it, and the cassette of its answers, with its seed.
 struct CheckSession {
     spend: SpendLimits,
     signals: Signals,
