@@ -23,8 +23,8 @@
 //!   was killed reads like one that ended. The verdict is part of the record; the exit status comes from it.
 //! - Run folders are the truth (`store/folder`). `store/sqlite` indexes them, so that lists and trends open none of a thousand;
 //!   `store/postgres` is a team's store, to which they are sent when they have ended and from which they are fetched.
-//! - A run that was cut off goes on in its own journal (`cli/resume`): a trial that is held again replaces, in the fold, what was
-//!   held of it. The process that writes a journal has a lock on it.
+//! - A run that was cut off goes on in its own journal (`cli/resume`): a trial that is run again replaces, in the fold, what was
+//!   run of it. The process that writes a journal has a lock on it.
 //! - A [`job::Job`] is configuration and cases; a trial is one conversation `{case, model, condition, repeat}`.
 //! - The job's schema is derived from the types that it is read into, and the loader checks a file against that schema:
 //!   there is one description of what may be written. Whatever else can be known early is refused by [`plan`], by the pure
@@ -58,9 +58,10 @@
 //!
 //! # To add a member
 //!
-//! A transport, a backend, a provider, a metric or a kind of assertion is a folder with its `config.rs` (what the YAML
-//! may say), `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`; a transport
-//! has a row in the table of `agent/config.rs` instead. Nothing else has to know.
+//! A transport, a backend, a provider or a kind of assertion is a folder with its `config.rs` (what the YAML may say),
+//! `wire.rs` (their bytes ↔ our types, pure) and `client.rs` (I/O), and an arm in the room's `match`. A transport and a
+//! metric take two lines outside of their folders instead: `mod`, and a row in the table, `agent/config.rs` or
+//! `metric/table.rs`. Nothing else has to know.
 
 // In reading order. The road:
 pub mod cli;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::http::read_json;
 
 /// Fields of a value that may be anything.
-pub(super) trait Fields {
+pub(super) trait JsonFields {
     /// The text under this key, if it is one and not empty.
     fn text(&self, key: &str) -> Option<&str>;
 
@@ -13,7 +13,7 @@ pub(super) trait Fields {
     fn list(&self, key: &str) -> &[Value];
 }
 
-impl Fields for Value {
+impl JsonFields for Value {
     fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_str().filter(|text| !text.is_empty())
     }

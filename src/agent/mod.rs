@@ -53,7 +53,7 @@ pub use process_group::{any_group_is_left, kill_all_groups, stop_watching, watch
 pub use program::Missing;
 pub use setting_error::SettingError;
 pub use transport::{AgentContext, Hosting, Transport};
-pub use watchdog::{Note, is_watchdog, watch};
+pub use watchdog::{OnNote, is_watchdog, watch};
 pub use wire_error::WireError;
 
 use async_trait::async_trait;

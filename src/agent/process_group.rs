@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdin, Command};
 #[cfg(unix)]
 use super::launcher::Launch;
 use super::managed::SignalConfig;
-use super::watchdog::{self, Note, Watchdog};
+use super::watchdog::{self, OnNote, Watchdog};
 use crate::descriptors;
 
 /// The live process groups.
@@ -32,7 +32,7 @@ fn live() -> MutexGuard<'static, LiveGroups> {
 /// Starts a watchdog process with the first group; it ends the groups when this process is killed. `note` is called where
 /// that fails. Only for a program that calls [`super::watch`] where [`super::is_watchdog`], and [`super::launch`] where
 /// [`super::is_launcher`].
-pub fn watch_over_groups(note: Box<Note>) {
+pub fn watch_over_groups(note: Box<OnNote>) {
     watchdog::enable(note);
 }
 

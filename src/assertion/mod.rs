@@ -74,7 +74,7 @@ impl AssertionCheck {
         })
     }
 
-    /// The same, with short reasons.
+    /// Evaluates it, with short reasons.
     pub fn evaluate_briefly(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         self.component(id, evidence, |check| {
             expression::evaluate_briefly(check, job, evidence, clock.deadline(expression::TIME_LIMIT))

@@ -76,7 +76,7 @@ pub struct Pruned {
 }
 
 /// A file of the folder.
-struct Found {
+struct CacheFile {
     path: PathBuf,
     bytes: u64,
     /// `None` for one that can't be used.
@@ -126,7 +126,7 @@ impl CacheFolder {
     /// The folder can't be read; one that is not there holds nothing.
     pub fn list(&self) -> io::Result<CacheListing> {
         let (mut rows, mut damaged) = (BTreeMap::<(String, String), CacheRow>::new(), Vec::new());
-        for Found { path, bytes, entry } in self.files()? {
+        for CacheFile { path, bytes, entry } in self.files()? {
             let Some(CacheEntry { model, address, at, usage, .. }) = entry else {
                 damaged.push(path);
                 continue;
@@ -154,7 +154,7 @@ impl CacheFolder {
     pub fn prune(&self, rules: &PruneRules, now: DateTime<Utc>) -> io::Result<Pruned> {
         let mut pruned = Pruned::default();
         let (mut named, mut left): (Vec<(DateTime<Utc>, u64, PathBuf)>, u64) = (Vec::new(), 0);
-        for Found { path, bytes, entry } in self.files()? {
+        for CacheFile { path, bytes, entry } in self.files()? {
             let Some(entry) = entry else {
                 pruned.damaged += remove(&path, bytes, &mut pruned.bytes)?;
                 continue;
@@ -179,7 +179,7 @@ impl CacheFolder {
     }
 
     /// The files of replies.
-    fn files(&self) -> io::Result<impl Iterator<Item = Found>> {
+    fn files(&self) -> io::Result<impl Iterator<Item = CacheFile>> {
         let is_reply = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
         Ok(self.paths()?.filter(is_reply).filter_map(|path| {
             let key = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -187,11 +187,11 @@ impl CacheFolder {
                 Ok(bytes) => {
                     // Entries of a newer version are left alone.
                     let entry = CacheEntry::from_text(&bytes, key).transpose()?.ok();
-                    Some(Found { bytes: bytes.len() as u64, entry, path })
+                    Some(CacheFile { bytes: bytes.len() as u64, entry, path })
                 }
                 // Somebody else removed it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(_) => Some(Found { path, bytes: 0, entry: None }),
+                Err(_) => Some(CacheFile { path, bytes: 0, entry: None }),
             }
         }))
     }

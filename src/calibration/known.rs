@@ -133,7 +133,7 @@ pub enum CheckVerdict {
 }
 
 impl CheckVerdict {
-    /// Of these findings. As Red Hat's quickstart decides (`is_strict`), one bad conversation that fails is enough, and none at all are
+    /// The verdict on these findings. As Red Hat's quickstart decides (`is_strict`), one bad conversation that fails is enough, and none at all are
     /// fine.
     pub fn new(findings: &[(Known, Finding)], is_strict: bool) -> CheckVerdict {
         let is = |known: Known| move |it: &&(Known, Finding)| it.0 == known;

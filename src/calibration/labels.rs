@@ -44,18 +44,18 @@ pub struct Calibration {
     cases: BTreeMap<String, usize>,
     /// How many runs there are so far.
     runs: usize,
-    metrics: BTreeMap<String, Gathered>,
+    metrics: BTreeMap<String, LabelledMetric>,
 }
 
 #[derive(Debug)]
-struct Gathered {
+struct LabelledMetric {
     line: PassLine,
-    parts: Vec<Part>,
+    parts: Vec<LabelledPart>,
 }
 
 /// One judged part.
 #[derive(Debug)]
-struct Part {
+struct LabelledPart {
     run: usize,
     case: usize,
     score: Score,
@@ -97,7 +97,7 @@ pub struct MetricCalibration {
     /// How many standard errors the judge's scores of the labelled cases and of the others lie apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imbalance: Option<f64>,
-    /// Of several runs, how many have no label of this metric, where others have.
+    /// How many of several runs have no label of this metric, where others have.
     pub unlabelled_runs: usize,
     /// How many cases with labels would halve its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,16 +138,17 @@ pub struct AgreementFigures {
 }
 
 impl Calibration {
-    /// What is taken in from here on is of another run.
+    /// Begins another run: whatever is taken in from here on is of it.
     pub fn begin_run(&mut self) {
         self.runs += 1;
     }
 
-    /// Takes in a trial with the labels of its run, whose cases were held with these kinds of users.
+    /// Takes in a trial with the labels of its run, whose cases were run with these kinds of users.
     pub fn add(
         &mut self,
         trial: &TrialRecord,
-        (labels, personas): (&[Label], &[String]),
+        labels: &[Label],
+        personas: &[String],
         is_judged: impl Fn(&str) -> bool,
     ) {
         // Of an agent that never replied no judge was asked.
@@ -159,11 +160,18 @@ impl Calibration {
             let gathered = self
                 .metrics
                 .entry(dimension.name.clone())
-                .or_insert_with(|| Gathered { line: dimension.pass_line(), parts: Vec::new() });
+                .or_insert_with(|| LabelledMetric { line: dimension.pass_line(), parts: Vec::new() });
             let parts = judged_parts(dimension);
             for (place, (item, score)) in parts.iter().enumerate() {
-                let mut part =
-                    Part { run: self.runs, case, score: *score, yes: 0, no: 0, unclear: 0, by: BTreeSet::new() };
+                let mut part = LabelledPart {
+                    run: self.runs,
+                    case,
+                    score: *score,
+                    yes: 0,
+                    no: 0,
+                    unclear: 0,
+                    by: BTreeSet::new(),
+                };
                 let (key, turn) = (part_key(&parts, place), item.and_then(|item| item.turn));
                 // Who labels something again thinks otherwise now.
                 let own =
@@ -188,21 +196,23 @@ impl Calibration {
     }
 }
 
-impl Gathered {
-    fn passes(&self, part: &Part) -> f64 {
+impl LabelledMetric {
+    fn passes(&self, part: &LabelledPart) -> f64 {
         f64::from(u8::from(self.line.is_met(part.score)))
     }
 
     fn figures(&self, metric: &str) -> MetricCalibration {
-        let labelled: Vec<(&Part, f64)> = self.parts.iter().filter_map(|part| Some((part, part.truth()?))).collect();
-        let pair = |judge: f64, (part, truth): &(&Part, f64)| Pair { case: part.case, judge, truth: *truth };
+        let labelled: Vec<(&LabelledPart, f64)> =
+            self.parts.iter().filter_map(|part| Some((part, part.truth()?))).collect();
+        let pair = |judge: f64, (part, truth): &(&LabelledPart, f64)| Pair { case: part.case, judge, truth: *truth };
         let passed: Vec<Pair> = labelled.iter().map(|it| pair(self.passes(it.0), it)).collect();
         let scored: Vec<Pair> = labelled.iter().map(|it| pair(it.0.score.get(), it)).collect();
-        let ratings = |part: &Part| Ratings { case: part.case, yes: part.yes, no: part.no };
+        let ratings = |part: &LabelledPart| Ratings { case: part.case, yes: part.yes, no: part.no };
         let rated: Vec<Ratings> = self.parts.iter().filter(|part| part.yes + part.no > 1).map(ratings).collect();
         let names: BTreeSet<&String> = self.parts.iter().flat_map(|part| &part.by).collect();
         let scores: BTreeSet<u64> = self.parts.iter().map(|part| part.score.get().to_bits()).collect();
-        let unit = |part: &Part| Unit { case: part.case, weight: 1.0, judge: self.passes(part), truth: part.truth() };
+        let unit =
+            |part: &LabelledPart| Unit { case: part.case, weight: 1.0, judge: self.passes(part), truth: part.truth() };
         let estimated = corrected(&self.parts.iter().map(unit).collect::<Vec<_>>());
         let all_cases: BTreeSet<usize> = self.parts.iter().map(|part| part.case).collect();
         let own_cases: BTreeSet<usize> = labelled.iter().map(|(part, _)| part.case).collect();
@@ -228,7 +238,7 @@ impl Gathered {
     }
 }
 
-impl Part {
+impl LabelledPart {
     /// The majority of people's labels; `None` where there are none, or they are split evenly.
     fn truth(&self) -> Option<f64> {
         match self.yes.cmp(&self.no) {
@@ -299,7 +309,7 @@ mod tests {
 
     fn figures(trials: &[TrialRecord], labels: &[Label]) -> MetricCalibration {
         let mut calibration = Calibration::default();
-        trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |metric| metric == "tasks"));
+        trials.iter().for_each(|trial| calibration.add(trial, labels, &[], |metric| metric == "tasks"));
         calibration.figures().remove(0)
     }
 
@@ -311,7 +321,7 @@ mod tests {
         let mut calibration = Calibration::default();
         for (trials, labels) in [(&first, labels.as_slice()), (&second, &[])] {
             calibration.begin_run();
-            trials.iter().for_each(|trial| calibration.add(trial, (labels, &[]), |_| true));
+            trials.iter().for_each(|trial| calibration.add(trial, labels, &[], |_| true));
         }
         assert_eq!(calibration.figures()[0].unlabelled_runs, 1);
         assert_eq!(figures(&first, &labels).unlabelled_runs, 0);

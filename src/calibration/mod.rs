@@ -7,4 +7,4 @@ mod samples;
 
 pub use known::{CheckVerdict, Failed, Finding, Known, finding};
 pub use labels::{Calibration, MetricCalibration, People, judged_card, judged_parts, part_key};
-pub use samples::{Flips, Rejudged};
+pub use samples::{Flips, Rejudged, RejudgedTrial};

@@ -65,15 +65,21 @@ pub struct Flips {
     pub spread: Option<f64>,
 }
 
+/// A conversation that was judged again.
+#[derive(Debug, Clone, Copy)]
+pub struct RejudgedTrial<'a> {
+    /// The trial.
+    pub trial: &'a TrialId,
+    /// The id of its run.
+    pub run: &'a str,
+    /// The names of the run's personas.
+    pub personas: &'a [String],
+}
+
 impl Rejudged {
-    /// Takes in the scorecards of one conversation, a sample each, of the run of this id, whose cases were held with these kinds of
-    /// users.
-    pub fn add(
-        &mut self,
-        (trial, run, personas): (&TrialId, &str, &[String]),
-        samples: &[Scorecard],
-        is_judged: impl Fn(&str) -> bool,
-    ) {
+    /// Takes in the scorecards of one conversation, a sample each.
+    pub fn add(&mut self, trial: RejudgedTrial<'_>, samples: &[Scorecard], is_judged: impl Fn(&str) -> bool) {
+        let RejudgedTrial { trial, run, personas } = trial;
         let (case, persona) = case_and_persona(&trial.case, personas);
         let case = number(&mut self.cases, case);
         self.scores.push(JudgedScore {
@@ -134,7 +140,7 @@ impl Rejudged {
             let (why, _) = self.reasons.get(metric)?.iter().max_by_key(|(why, count)| (is_reason(why), **count))?;
             Some(why.clone())
         };
-        self.metrics.iter().map(|(metric, parts)| flips((metric, most(metric)), parts)).collect()
+        self.metrics.iter().map(|(metric, parts)| flips(metric, most(metric), parts)).collect()
     }
 }
 
@@ -151,7 +157,7 @@ fn number(known: &mut BTreeMap<String, usize>, name: &str) -> usize {
     *known.entry(name.to_owned()).or_insert(next)
 }
 
-fn flips((metric, why): (&str, Option<String>), parts: &[Repeated]) -> Flips {
+fn flips(metric: &str, why: Option<String>, parts: &[Repeated]) -> Flips {
     let repeated: Vec<&Repeated> = parts.iter().filter(|part| part.scores.len() > 1).collect();
     let flip = |part: &&Repeated| {
         let (all, passed) = (part.scores.len() as f64, part.scores.iter().filter(|(_, passes)| *passes).count() as f64);
@@ -198,16 +204,16 @@ mod tests {
         TrialId { number: 1, case, model, condition, repeat: 1 }
     }
 
+    fn again(trial: &TrialId) -> RejudgedTrial<'_> {
+        RejudgedTrial { trial, run: "r", personas: &[] }
+    }
+
     #[test]
     fn verdicts_that_change_are_flips() {
         let mut rejudged = Rejudged::default();
+        rejudged.add(again(&trial("a")), &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
         rejudged
-            .add((&trial("a"), "r", &[]), &[card(Some(0.9)), card(Some(0.5)), card(Some(0.9)), card(None)], |_| true);
-        rejudged.add(
-            (&trial("b"), "r", &[]),
-            &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))],
-            |_| true,
-        );
+            .add(again(&trial("b")), &[card(Some(0.9)), card(Some(0.9)), card(Some(0.9)), card(Some(0.9))], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing), (2, 1));
         // Two of three pairs of the first differ, none of the second.
@@ -220,7 +226,7 @@ mod tests {
     #[test]
     fn a_judge_of_whom_nothing_can_be_used_is_not_passed_over() {
         let mut rejudged = Rejudged::default();
-        rejudged.add((&trial("a"), "r", &[]), &[card(None), card(None), card(None)], |_| true);
+        rejudged.add(again(&trial("a")), &[card(None), card(None), card(None)], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.parts, flips.missing, flips.asked, flips.spread), (0, 3, 3, None));
         assert!(flips.flip_rate.is_none() && flips.is_unusable());
@@ -231,18 +237,15 @@ mod tests {
             Scorecard { dimensions: vec![dimension], failure_count: 0, penalty: 0.0, composite: component }
         };
         let mut rejudged = Rejudged::default();
-        rejudged.add(
-            (&trial("a"), "r", &[]),
-            &[whole(Component::missing("401")), whole(Component::missing("401"))],
-            |_| true,
-        );
+        rejudged
+            .add(again(&trial("a")), &[whole(Component::missing("401")), whole(Component::missing("401"))], |_| true);
         let flips = rejudged.flips().remove(0);
         assert_eq!((flips.missing, flips.asked, flips.why.as_deref()), (2, 2, Some("401")));
         // What does not apply is a verdict.
         let mut rejudged = Rejudged::default();
         let mut applies_not = card(Some(0.5));
         applies_not.dimensions[0].items = vec![Item::new("a", Component::not_applicable("never spoken of"))];
-        rejudged.add((&trial("a"), "r", &[]), &[applies_not, card(Some(0.5))], |_| true);
+        rejudged.add(again(&trial("a")), &[applies_not, card(Some(0.5))], |_| true);
         assert_eq!(rejudged.flips().remove(0).missing, 0);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Request, RequestOutcome};
+use super::tape::{OpenRequest, RequestOutcome};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{FailedAttempt, Message, ObjectContext};
 
@@ -39,7 +39,7 @@ pub struct TapedAgent {
 
 #[derive(Serialize)]
 #[serde(tag = "call", rename_all = "camelCase")]
-enum AgentRequest<'a> {
+enum AgentCall<'a> {
     PrepareMemory,
     Open {
         session: u32,
@@ -77,22 +77,22 @@ struct SayOutcome {
     answer: Answer<Reply, AgentError>,
     session: SessionFacts,
     #[serde(flatten)]
-    attempts: Failed,
+    attempts: FailedCall,
 }
 
 /// The attempts at a message that failed.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Failed {
+struct FailedCall {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failures: Vec<FailedAttempt>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     maybe_delivered: bool,
 }
 
-impl Failed {
-    fn since(attempts: &Attempts, before: usize) -> Failed {
-        Failed { failures: attempts.failures[before..].to_vec(), maybe_delivered: attempts.maybe_delivered }
+impl FailedCall {
+    fn since(attempts: &Attempts, before: usize) -> FailedCall {
+        FailedCall { failures: attempts.failures[before..].to_vec(), maybe_delivered: attempts.maybe_delivered }
     }
 
     fn add_to(self, attempts: &mut Attempts) {
@@ -115,7 +115,7 @@ fn absent() -> AgentError {
 #[async_trait]
 impl Agent for TapedAgent {
     async fn prepare_memory(&self) -> Result<(), AgentError> {
-        let request = AgentRequest::PrepareMemory;
+        let request = AgentCall::PrepareMemory;
         match self.tape.replayed::<Answer<(), AgentError>, ()>(self.party, &request).await {
             None => {}
             Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
@@ -134,7 +134,7 @@ impl Agent for TapedAgent {
 
     async fn open_after(&self, history: &[Message]) -> Result<Box<dyn Session>, AgentError> {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        let request = AgentRequest::Open { session: number, of: &self.of, history };
+        let request = AgentCall::Open { session: number, of: &self.of, history };
         let taped = |known, session| TapedSession {
             tape: self.tape.clone(),
             party: self.party,
@@ -176,7 +176,7 @@ struct TapedSession {
 
 /// A message that is under way; the attempts that failed are recorded with it where it is dropped.
 struct PendingMessage<'a> {
-    recorded: Option<Request>,
+    recorded: Option<OpenRequest>,
     attempts: &'a mut Attempts,
     before: usize,
 }
@@ -184,7 +184,7 @@ struct PendingMessage<'a> {
 impl Drop for PendingMessage<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
-            recorded.abandoned(&Failed::since(self.attempts, self.before));
+            recorded.abandoned(&FailedCall::since(self.attempts, self.before));
         }
     }
 }
@@ -204,7 +204,7 @@ impl Session for TapedSession {
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
-        let request = AgentRequest::Greeting { session: self.number };
+        let request = AgentCall::Greeting { session: self.number };
         match self.tape.replayed::<Answer<Option<Reply>, AgentError>, ()>(self.party, &request).await {
             None => {}
             Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
@@ -219,8 +219,8 @@ impl Session for TapedSession {
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.turn += 1;
-        let request = AgentRequest::Say { session: self.number, turn: self.turn, message };
-        match self.tape.replayed::<SayOutcome, Failed>(self.party, &request).await {
+        let request = AgentCall::Say { session: self.number, turn: self.turn, message };
+        match self.tape.replayed::<SayOutcome, FailedCall>(self.party, &request).await {
             None => {}
             Some(RequestOutcome::Answered(SayOutcome { answer, session, attempts: failed })) => {
                 self.known = session;
@@ -236,7 +236,7 @@ impl Session for TapedSession {
         let recorded = Some(self.tape.request(self.party, &request));
         let mut under_way = PendingMessage { recorded, before: attempts.failures.len(), attempts };
         let reply = session.say(message, under_way.attempts).await;
-        let failed = Failed::since(under_way.attempts, under_way.before);
+        let failed = FailedCall::since(under_way.attempts, under_way.before);
         if let Some(recorded) = under_way.recorded.take() {
             let session = known(session.as_ref());
             recorded.answered(&SayOutcome { answer: reply.clone().into(), session, attempts: failed });
@@ -245,7 +245,7 @@ impl Session for TapedSession {
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
-        let request = AgentRequest::ObjectContext { session: self.number };
+        let request = AgentCall::ObjectContext { session: self.number };
         match self.tape.replayed::<Answer<ObjectContext, AgentError>, ()>(self.party, &request).await {
             None => {}
             Some(RequestOutcome::Answered(answer)) => return answer.into_result(),

@@ -49,7 +49,7 @@ fn relevant<'a>(statement: &str, parameters: &'a Parameters) -> BTreeMap<&'a str
 type TableAnswer = Answer<Table, GraphError>;
 
 #[derive(Default, Serialize, Deserialize)]
-struct Version {
+struct CassetteVersion {
     version: Option<u64>,
 }
 
@@ -114,11 +114,11 @@ impl Graph for TapedGraph {
 
     fn version(&self) -> Option<u64> {
         let request = GraphRequest { call: GraphCall::Version, statement: "", parameters: BTreeMap::new() };
-        if let Some(answer) = self.tape.replayed_at_once::<Version>(self.party, &request) {
+        if let Some(answer) = self.tape.replayed_at_once::<CassetteVersion>(self.party, &request) {
             return answer.unwrap_or_default().version;
         }
         let version = self.graph.as_ref()?.version();
-        self.tape.request(self.party, &request).answered(&Version { version });
+        self.tape.request(self.party, &request).answered(&CassetteVersion { version });
         version
     }
 

@@ -12,7 +12,7 @@ pub const VERSION: u32 = 1;
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub(super) enum Line {
+pub(super) enum CassetteLine {
     /// The first line of `run.jsonl`.
     Run(RunHeader),
     /// The first line of a trial's file.
@@ -61,7 +61,7 @@ pub(super) struct TrialHeader {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Exchange {
-    /// Counted from 0: a conversation is held again where the persona did not play its part.
+    /// Counted from 0: a conversation is run again where the persona did not play its part.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) attempt: u32,
     pub(super) with: Party,

@@ -28,7 +28,7 @@ pub use error::{CassetteError, UnrecordedError};
 pub use graph::TapedGraph;
 pub use line::{Party, RunHeader, VERSION};
 pub use model::ask;
-pub use recorder::Recording;
+pub use recorder::CassetteRecording;
 pub use replay::{Replay, Unused};
 pub use tape::{OpenTape, Stopped, Tape};
 pub use waiting::while_answered;
@@ -48,7 +48,7 @@ pub enum Cassette {
     #[default]
     Off,
     /// Its exchanges are written to a folder.
-    Recording(Arc<Recording>),
+    Recording(Arc<CassetteRecording>),
     /// Its exchanges are read from a folder, and none is made.
     Replay(Arc<Replay>),
 }
@@ -59,7 +59,7 @@ impl Cassette {
     /// # Errors
     /// The folder holds a recording already, or can't be written.
     pub fn record(folder: &Path, header: RunHeader, redactor: Redactor) -> Result<Cassette, CassetteError> {
-        Ok(Cassette::Recording(Arc::new(Recording::create(folder, header, redactor)?)))
+        Ok(Cassette::Recording(Arc::new(CassetteRecording::create(folder, header, redactor)?)))
     }
 
     /// Opens the recording of this folder.
@@ -124,7 +124,7 @@ impl Cassette {
         self.run_tape().noted(LIMIT, why)
     }
 
-    /// Whether a trial may be held again as it was: in replay, not where a limit of the recorded run kept it from beginning.
+    /// Whether a trial may be run again as it was: in replay, not where a limit of the recorded run kept it from beginning.
     pub fn was_held(&self, trial: &TrialId) -> bool {
         self.replayed().is_none_or(|replay| replay.was_held(trial))
     }

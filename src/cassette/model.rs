@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Tape;
 use super::line::{Answer, Party};
-use super::tape::{Request, RequestOutcome};
+use super::tape::{OpenRequest, RequestOutcome};
 use crate::evidence::Usage;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
 
@@ -44,7 +44,7 @@ impl UsageSoFar {
 
 /// A request that is under way; what it took so far is recorded with it where it is dropped.
 struct PendingCall<'a> {
-    recorded: Option<Request>,
+    recorded: Option<OpenRequest>,
     meter: &'a UsageMeter,
 }
 

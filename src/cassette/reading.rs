@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::line::{Exchange, Line, Note, Party, RunHeader};
+use super::line::{CassetteLine, Exchange, Note, Party, RunHeader};
 use super::{CassetteError, UnrecordedError, VERSION};
 use crate::evidence::TrialId;
 
@@ -19,8 +19,8 @@ pub(super) fn read_run(path: &Path) -> Result<(RunHeader, TrialExchanges), Casse
         }
         text => text.map_err(|source| CassetteError::Io { path: path.to_path_buf(), source })?,
     };
-    let mut lines = Lines { path, lines: text.lines().enumerate() };
-    let Line::Run(header) = lines.first()? else {
+    let mut lines = CassetteLines { path, lines: text.lines().enumerate() };
+    let CassetteLine::Run(header) = lines.first()? else {
         return Err(lines.damaged(1, "the first line is not that of a recorded run"));
     };
     // Whatever was noted before the recording was killed is enough.
@@ -36,10 +36,10 @@ pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<TrialExchanges,
         }
         text => text.map_err(|source| CassetteError::Io { path: path.to_path_buf(), source })?,
     };
-    let mut file = Lines { path, lines: text.lines().enumerate() };
+    let mut file = CassetteLines { path, lines: text.lines().enumerate() };
     match file.first()? {
-        Line::Trial(header) if header.trial == trial.key() => {}
-        Line::Trial(header) => {
+        CassetteLine::Trial(header) if header.trial == trial.key() => {}
+        CassetteLine::Trial(header) => {
             let what = format!("it is the recording of {}, not of {trial}", header.trial);
             return Err(file.damaged(1, &what).into());
         }
@@ -57,18 +57,18 @@ pub(super) fn read_trial(path: &Path, trial: &TrialId) -> Result<TrialExchanges,
 }
 
 /// The lines of a file.
-struct Lines<'a, I> {
+struct CassetteLines<'a, I> {
     path: &'a Path,
     lines: I,
 }
 
-impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
+impl<'a, I: Iterator<Item = (usize, &'a str)>> CassetteLines<'a, I> {
     fn damaged(&self, line: usize, what: &str) -> CassetteError {
         CassetteError::Damaged { path: self.path.to_path_buf(), line: line.max(1), what: what.to_owned() }
     }
 
     /// The first line, which tells the version before anything else is read.
-    fn first(&mut self) -> Result<Line, CassetteError> {
+    fn first(&mut self) -> Result<CassetteLine, CassetteError> {
         let text = self.lines.next().map_or("", |(_, text)| text);
         let version = serde_json::from_str::<Value>(text).ok().and_then(|value| value.get("version")?.as_u64());
         match version {
@@ -80,7 +80,7 @@ impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
         }
     }
 
-    fn parse(&self, line: usize, text: &str) -> Result<Line, CassetteError> {
+    fn parse(&self, line: usize, text: &str) -> Result<CassetteLine, CassetteError> {
         serde_json::from_str(text)
             .map_err(|error| self.damaged(line, &format!("this is no line of a recording ({error})")))
     }
@@ -91,10 +91,10 @@ impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
         while let Some((index, text)) = self.lines.next() {
             match self.parse(index + 1, text)? {
                 _ if is_whole => return Err(self.damaged(index + 1, "this line is behind the end of the recording")),
-                Line::Exchange(exchange) => tracks.add(index + 1, exchange),
-                Line::Note(Note { attempt, name, value }) => drop(tracks.notes.insert((attempt, name), value)),
-                Line::End => is_whole = true,
-                Line::Run(_) | Line::Trial(_) => {
+                CassetteLine::Exchange(exchange) => tracks.add(index + 1, exchange),
+                CassetteLine::Note(Note { attempt, name, value }) => drop(tracks.notes.insert((attempt, name), value)),
+                CassetteLine::End => is_whole = true,
+                CassetteLine::Run(_) | CassetteLine::Trial(_) => {
                     return Err(self.damaged(index + 1, "a second recording begins here"));
                 }
             }
@@ -103,14 +103,14 @@ impl<'a, I: Iterator<Item = (usize, &'a str)>> Lines<'a, I> {
     }
 }
 
-pub(super) type Key = (u32, Party, [u8; 32]);
+pub(super) type ExchangeKey = (u32, Party, [u8; 32]);
 
 /// The recorded exchanges of a trial, each with its line, and notes.
 #[derive(Default)]
 pub(super) struct TrialExchanges {
     pub(super) exchanges: Vec<(usize, Exchange)>,
     /// The places of exchanges that were not replayed yet, by their requests.
-    pub(super) next: BTreeMap<Key, VecDeque<usize>>,
+    pub(super) next: BTreeMap<ExchangeKey, VecDeque<usize>>,
     pub(super) used: BTreeSet<usize>,
     pub(super) notes: BTreeMap<(u32, String), Value>,
 }

@@ -11,30 +11,34 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::file::{RUN, create, make_folder, trial_file};
-use super::line::{Exchange, Line, Note, Party, RunHeader, TrialHeader};
+use super::line::{CassetteLine, Exchange, Note, Party, RunHeader, TrialHeader};
 use super::tape::{OpenTape, OpenTapes, Tape};
 use super::{CassetteError, VERSION};
 use crate::evidence::TrialId;
 use crate::secret::Redactor;
 
 /// A recording that is being made.
-pub struct Recording {
+pub struct CassetteRecording {
     folder: PathBuf,
     pub(super) header: RunHeader,
     redactor: Redactor,
     pub(super) tapes: OpenTapes,
     pub(super) run: Tape,
-    failure: Arc<Failure>,
+    failure: Arc<FirstWriteError>,
 }
 
 /// A file that is made to find out whether files can be.
 const TRIED: &str = ".tried";
 
 /// The first write that failed.
-type Failure = Mutex<Option<CassetteError>>;
+type FirstWriteError = Mutex<Option<CassetteError>>;
 
-impl Recording {
-    pub(super) fn create(folder: &Path, header: RunHeader, redactor: Redactor) -> Result<Recording, CassetteError> {
+impl CassetteRecording {
+    pub(super) fn create(
+        folder: &Path,
+        header: RunHeader,
+        redactor: Redactor,
+    ) -> Result<CassetteRecording, CassetteError> {
         let unwritable = |path: &Path| {
             let path = path.to_path_buf();
             move |source: io::Error| match source.kind() {
@@ -45,13 +49,20 @@ impl Recording {
         make_folder(folder).map_err(unwritable(folder))?;
         let path = folder.join(RUN);
         let file = create(&path).map_err(unwritable(&path))?;
-        let failure = Arc::new(Failure::default());
-        let run = TrialRecorder::new((path, Some(file)), redactor.clone(), failure.clone());
-        run.append(&Line::Run(header.clone()));
+        let failure = Arc::new(FirstWriteError::default());
+        let run = TrialRecorder::new(path, Some(file), redactor.clone(), failure.clone());
+        run.append(&CassetteLine::Run(header.clone()));
         let begun = unpoisoned(&failure).take();
         begun.map_or(Ok(()), Err)?;
         let run = Tape::Recorded(Arc::new(run));
-        Ok(Recording { folder: folder.to_path_buf(), header, redactor, tapes: OpenTapes::default(), run, failure })
+        Ok(CassetteRecording {
+            folder: folder.to_path_buf(),
+            header,
+            redactor,
+            tapes: OpenTapes::default(),
+            run,
+            failure,
+        })
     }
 
     /// Checks that a recording can be made in this folder, which is made if it is not there.
@@ -80,8 +91,8 @@ impl Recording {
     pub(super) fn open(&self, trial: &TrialId) -> OpenTape {
         let path = self.folder.join(trial_file(trial));
         let file = create(&path).map_err(|source| self.failed(&path, source)).ok();
-        let recorder = TrialRecorder::new((path, file), self.redactor.clone(), self.failure.clone());
-        recorder.append(&Line::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
+        let recorder = TrialRecorder::new(path, file, self.redactor.clone(), self.failure.clone());
+        recorder.append(&CassetteLine::Trial(TrialHeader { version: VERSION, trial: trial.key() }));
         self.tapes.open(trial.number, Tape::Recorded(Arc::new(recorder)))
     }
 
@@ -97,11 +108,11 @@ pub struct TrialRecorder {
     file: Mutex<Option<File>>,
     attempt: AtomicU32,
     redactor: Redactor,
-    failure: Arc<Failure>,
+    failure: Arc<FirstWriteError>,
 }
 
 impl TrialRecorder {
-    fn new((path, file): (PathBuf, Option<File>), redactor: Redactor, failure: Arc<Failure>) -> TrialRecorder {
+    fn new(path: PathBuf, file: Option<File>, redactor: Redactor, failure: Arc<FirstWriteError>) -> TrialRecorder {
         TrialRecorder { path, file: Mutex::new(file), attempt: AtomicU32::new(0), redactor, failure }
     }
 
@@ -118,7 +129,7 @@ impl TrialRecorder {
         cleared_request(&self.redactor, request)
     }
 
-    pub(super) fn exchange<A, P>(&self, (attempt, with): (u32, Party), request: Value, outcome: Result<&A, &P>)
+    pub(super) fn exchange<A, P>(&self, attempt: u32, with: Party, request: Value, outcome: Result<&A, &P>)
     where
         A: Serialize + DeserializeOwned,
         P: Serialize + DeserializeOwned,
@@ -127,16 +138,16 @@ impl TrialRecorder {
             Ok(answer) => (Some(self.cleared(answer)), None),
             Err(known) => (None, Some(self.cleared(known))),
         };
-        self.append(&Line::Exchange(Exchange { attempt, with, request, answer, abandoned }));
+        self.append(&CassetteLine::Exchange(Exchange { attempt, with, request, answer, abandoned }));
     }
 
     pub(super) fn note<T: Serialize + DeserializeOwned>(&self, name: &str, value: &T) {
         let note = Note { attempt: self.attempt(), name: name.to_owned(), value: self.cleared(value) };
-        self.append(&Line::Note(note));
+        self.append(&CassetteLine::Note(note));
     }
 
     pub(super) fn end(&self) {
-        self.append(&Line::End);
+        self.append(&CassetteLine::End);
     }
 
     /// A value without secrets.
@@ -150,7 +161,7 @@ impl TrialRecorder {
     }
 
     /// Appends a line. After a failure nothing more is written, and the run goes on.
-    fn append(&self, line: &Line) {
+    fn append(&self, line: &CassetteLine) {
         let mut file = unpoisoned(&self.file);
         let Some(open) = file.as_mut() else { return };
         let mut json = serde_json::to_vec(line).unwrap_or_default();

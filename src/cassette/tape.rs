@@ -106,12 +106,12 @@ impl Tape {
     }
 
     /// A request that is about to be made, to be recorded with its answer.
-    pub(super) fn request(&self, with: Party, request: &impl Serialize) -> Request {
+    pub(super) fn request(&self, with: Party, request: &impl Serialize) -> OpenRequest {
         let begun = match self {
             Tape::Recorded(recorder) => Some((recorder.clone(), recorder.attempt(), recorder.cleared_request(request))),
             Tape::Off | Tape::Replayed(_) => None,
         };
-        Request { with, begun }
+        OpenRequest { with, begun }
     }
 
     /// Stands for an answer that was given up in the recording: the caller gives up at once.
@@ -134,28 +134,28 @@ impl Tape {
 }
 
 /// A request that was made, and is recorded when it is answered, or dropped.
-pub(super) struct Request {
+pub(super) struct OpenRequest {
     with: Party,
     begun: Option<(Arc<TrialRecorder>, u32, Value)>,
 }
 
-impl Request {
+impl OpenRequest {
     /// It was answered.
     pub(super) fn answered<A: Serialize + DeserializeOwned>(mut self, answer: &A) {
         if let Some((recorder, attempt, request)) = self.begun.take() {
-            recorder.exchange((attempt, self.with), request, Ok::<&A, &A>(answer));
+            recorder.exchange(attempt, self.with, request, Ok::<&A, &A>(answer));
         }
     }
 
     /// It is no longer waited for.
     pub(super) fn abandoned<P: Serialize + DeserializeOwned>(&mut self, known: &P) {
         if let Some((recorder, attempt, request)) = self.begun.take() {
-            recorder.exchange((attempt, self.with), request, Err::<&P, &P>(known));
+            recorder.exchange(attempt, self.with, request, Err::<&P, &P>(known));
         }
     }
 }
 
-impl Drop for Request {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         self.abandoned(&());
     }

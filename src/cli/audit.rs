@@ -11,10 +11,11 @@ use super::args::AuditArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
 use super::grade::kept_templates;
+use super::invocation::Invocation;
 use super::jobs::Loaded;
 use super::label::is_judged;
 use super::mutate;
-use super::planning::load_without_agent;
+use super::planning::{LoadArgs, load_without_agent};
 use super::printer::Printer;
 use super::run::runtime;
 use crate::agent::trivial::TrivialKind;
@@ -30,26 +31,26 @@ use crate::score::Score;
 use crate::store::StoreError;
 use crate::store::folder::JournalFile;
 
-/// How many conversations are held at once.
+/// How many conversations are run at once.
 const AT_ONCE: usize = 4;
 
 /// Holds the conversations of jobs with agents that do nothing. The status is 100 where one gets more than it may, and 102
 /// where that could not be determined; of several jobs the highest counts, as for `run`.
-pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let runtime = runtime()?;
     let argument = FileArgument::job("eval-job audit");
-    let files = (&args.data, &args.selection, &args.own_files);
+    let read_by = LoadArgs { data: &args.data, selection: &args.selection, files: &args.own_files };
     let (runs, typed) = mutate::part(args)?;
     let (mut worst, mut written) = (0, Vec::new());
     let (jobs, notes) = match (runs.is_empty(), typed.is_empty()) {
         (false, true) => Default::default(),
-        _ => load_without_agent(&typed, argument, files, context)?,
+        _ => load_without_agent(&typed, argument, read_by, context)?,
     };
     notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     for run in runs {
         // One that can't be read says nothing of the others.
         let folder = run.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-        match audit_run((args, context, printer), (run, &folder), &runtime) {
+        match audit_run(Invocation { args, context, printer }, run, &folder, &runtime) {
             Ok((status, json)) => {
                 worst = worst.max(status);
                 written.push(json);
@@ -63,7 +64,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
     }
     for loaded in jobs {
         let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
-        let (status, audit) = limited((args, context, printer), loaded, &runtime)?;
+        let (status, audit) = limited(Invocation { args, context, printer }, loaded, &runtime)?;
         worst = worst.max(status);
         if args.json {
             written.push(json!({ "file": file, "job": name, "score": audit.score(), "audit": audit }));
@@ -79,23 +80,25 @@ pub(super) fn audit(args: &AuditArgs, context: &Context, printer: &Printer) -> R
 /// The mutants that the assertions of a stored run notice; with `--max-trivial-score`, or `gate.maxTrivialScore` of its job, also the
 /// scores of trivial agents.
 fn audit_run(
-    (args, context, printer): (&AuditArgs, &Context, &Printer),
-    (mut run, folder): (JournalFile, &str),
+    invocation: Invocation<'_, AuditArgs>,
+    mut run: JournalFile,
+    folder: &str,
     runtime: &Runtime,
 ) -> Result<(u8, Value), CliError> {
+    let args = invocation.args;
     run.planned()?;
     let of_job = run.job.as_deref().and_then(|job| job.pointer("/gate/maxTrivialScore")).filter(|most| !most.is_null());
     let is_limited = args.max_trivial_score.is_some() || of_job.is_some();
     let loaded = if is_limited { Some(stored_job(&mut run, folder.to_owned())?) } else { None };
-    let (status, mut json) = mutate::mutate((args, context, printer), run, runtime)?;
+    let (status, mut json) = mutate::mutate(invocation, run, runtime)?;
     let Some(loaded) = loaded else { return Ok((status, json)) };
-    let (of_trivial, audit) = limited((args, context, printer), loaded, runtime)?;
+    let (of_trivial, audit) = limited(invocation, loaded, runtime)?;
     json["score"] = json!(audit.score());
     json["audit"] = json!(audit);
     Ok((status.max(of_trivial), json))
 }
 
-/// The job that a run was held with.
+/// The job that a run was made with.
 fn stored_job(run: &mut JournalFile, file: String) -> Result<Loaded, CliError> {
     let planned = run.planned()?;
     let path = run.path().to_path_buf();
@@ -112,11 +115,8 @@ fn stored_job(run: &mut JournalFile, file: String) -> Result<Loaded, CliError> {
 }
 
 /// Holds a job's conversations with agents that do nothing, shows what they get, and says whether that is more than it may be.
-fn limited(
-    (args, context, printer): (&AuditArgs, &Context, &Printer),
-    loaded: Loaded,
-    runtime: &Runtime,
-) -> Result<(u8, Audit), CliError> {
+fn limited(invocation: Invocation<'_, AuditArgs>, loaded: Loaded, runtime: &Runtime) -> Result<(u8, Audit), CliError> {
+    let Invocation { args, context, printer } = invocation;
     let (file, name) = (loaded.file.clone(), loaded.job.name.clone());
     let most = match args.max_trivial_score {
         Some(most) => Some((most, "--max-trivial-score")),

@@ -23,7 +23,7 @@ pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &P
 }
 
 fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, context, printer)?;
     let runs = RunsFolder::at(&args.runs.runs_dir);
     if runs.names()?.iter().any(|folder| folder.rsplit('-').next() == Some(&args.name.to_string())) {
         let what = format!("{} is the id of a run, and would mean two things as the name of a baseline", args.name);
@@ -61,7 +61,7 @@ fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result
     let mut rows = Vec::new();
     for name in runs.baseline_names()? {
         match runs.baseline(&name) {
-            Ok(baseline) => rows.push((name, baseline)),
+            Ok(baseline) => rows.push(NamedBaseline { name, baseline }),
             Err(error) => printer.note(&format!("note: {error}")),
         }
     }
@@ -69,7 +69,7 @@ fn list(args: &BaselineListArgs, context: &Context, printer: &Printer) -> Result
         let flag = runs_dir_flag(&args.runs.runs_dir);
         printer.note(&format!("there are no baselines yet; eval-job baseline set NAME RUN{flag} names one"));
     }
-    let widest = rows.iter().map(|(name, _)| name.to_string().len()).max().unwrap_or_default();
+    let widest = rows.iter().map(|row| row.name.to_string().len()).max().unwrap_or_default();
     let lines = rows.iter().map(|row| match args.json {
         true => json(row, &runs),
         false => line(row, widest, &runs, context),
@@ -92,8 +92,14 @@ fn run_of(name: &BaselineName, runs: &RunsFolder) -> Result<Option<ListedRun>, C
     }
 }
 
+/// A baseline with its name.
+struct NamedBaseline {
+    name: BaselineName,
+    baseline: Baseline,
+}
+
 fn line(
-    (name, baseline): &(BaselineName, Baseline),
+    NamedBaseline { name, baseline }: &NamedBaseline,
     widest: usize,
     runs: &RunsFolder,
     context: &Context,
@@ -106,7 +112,7 @@ fn line(
     Ok(format!("{name_column}{run}\n"))
 }
 
-fn json((name, baseline): &(BaselineName, Baseline), runs: &RunsFolder) -> Result<String, CliError> {
+fn json(NamedBaseline { name, baseline }: &NamedBaseline, runs: &RunsFolder) -> Result<String, CliError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Line<'a> {

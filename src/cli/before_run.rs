@@ -1,17 +1,14 @@
 //! The state before a run: the checks of a new one, or the trials of one that goes on.
 
-use std::sync::Arc;
-
 use tokio::runtime::Runtime;
 
 use super::args::{ResumeMode, RunArgs};
 use super::audit;
 use super::compare::missing_baseline;
-use super::context::Context;
 use super::error::CliError;
 use super::grade::canaries;
+use super::invocation::Invocation;
 use super::planning::Planned;
-use super::printer::Printer;
 use super::resume::Resumed;
 use super::signals::Signals;
 use super::steps;
@@ -25,7 +22,7 @@ use crate::report;
 pub(super) enum BeforeRun {
     /// It is a new one, for which this was found out.
     New(Box<Checks>),
-    /// It was held before.
+    /// It was run before.
     Resumed(Box<Resumed>),
 }
 
@@ -50,10 +47,11 @@ pub(super) struct Checks {
 /// Checks what can be checked before new runs of these jobs.
 pub(super) fn checks(
     jobs: &mut [Planned],
-    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, RunArgs>,
     runtime: &Runtime,
     signals: &Signals,
 ) -> Result<Vec<BeforeRun>, CliError> {
+    let Invocation { args, context, printer } = invocation;
     for planned in jobs.iter() {
         let name = planned.plan.job.gate.baseline.as_deref();
         if let Some(text) = name.and_then(|name| missing_baseline(name, &args.runs.runs_dir)) {
@@ -65,8 +63,8 @@ pub(super) fn checks(
     let trivial_scores = trivial_scores.collect::<Result<Vec<_>, _>>()?;
     let mut before = Vec::new();
     for (planned, trivial_score) in jobs.iter_mut().zip(trivial_scores) {
-        let steps = steps::write(planned, (args, context, printer), runtime, &signals.interrupt)?;
-        let canaries = canaries((args, context, printer), planned.loaded(), (signals.clone(), &planned.cassette))?;
+        let steps = steps::write(planned, invocation, runtime, &signals.interrupt)?;
+        let canaries = canaries(invocation, planned.loaded(), signals.clone(), &planned.cassette)?;
         before.push(BeforeRun::New(Box::new(Checks { steps, canaries, trivial_score })));
     }
     Ok(before)
@@ -76,7 +74,7 @@ pub(super) fn checks(
 pub(super) enum Start {
     /// With its first entry, which tells what was found out before.
     New(Checks),
-    /// After what was held and spent before.
+    /// After what was run and spent before.
     Resumed { held: ResumedTrials, spent: (Usage, Dollars), mode: ResumeMode },
 }
 

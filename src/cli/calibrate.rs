@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::args::CalibrateArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::grade::rejudge;
+use super::grade::{NamedRun, rejudge};
+use super::invocation::Invocation;
 use super::label::is_judged;
 use super::printer::Printer;
 use super::team;
@@ -28,7 +29,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
-    team::bring(&ids, &args.runs_dir.runs_dir, (context, printer))?;
+    team::bring(&ids, &args.runs_dir.runs_dir, context, printer)?;
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
     let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
     for (place, id) in ids.into_iter().enumerate() {
@@ -40,7 +41,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         calibration.begin_run();
         let labels = run.labels()?;
         let personas = run.planned()?.summary.provenance.personas;
-        let overview = run.read(|_, trial| calibration.add(trial, (&labels, &personas), is_judged))?;
+        let overview = run.read(|_, trial| calibration.add(trial, &labels, &personas, is_judged))?;
         for note in run.note.iter().chain(&run.damaged_labels) {
             printer.note(&format!("note: {note}"));
         }
@@ -52,7 +53,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
                 printer.note(ALIKE);
             }
             let left = args.runs.get(place + 1..).unwrap_or_default();
-            let verdict = rejudge((args, context, printer), (run, left), (times, &mut rejudged))?;
+            let verdict = rejudge(Invocation { args, context, printer }, NamedRun { run, left }, times, &mut rejudged)?;
             let verdict = verdict.unwrap_or(Verdict::Interrupted);
             worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
             if verdict == Verdict::Interrupted {
@@ -80,7 +81,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
         return Err(CliError::NothingJudged);
     }
     let screen = context.screen(false);
-    printer.data(&report::calibration(&metrics, (&flips, rejudged.spread_shares()), screen))?;
+    printer.data(&report::calibration(&metrics, &flips, rejudged.spread_shares(), screen))?;
     for summary in &checks {
         let page = report::judge_beside_facts(summary, screen);
         if !page.is_empty() {

@@ -7,7 +7,7 @@ use super::args::CassetteArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::printer::Printer;
-use crate::cassette::{Cassette, CassetteError, Recording, RunHeader, Unused, VERSION};
+use crate::cassette::{Cassette, CassetteError, CassetteRecording, RunHeader, Unused, VERSION};
 use crate::job::Job;
 use crate::plan::{model_variables, with_model_variables};
 use crate::report::{count, plain};
@@ -105,7 +105,7 @@ impl JobCassette {
     /// Checks that a recording can be made.
     pub(super) fn check(&self) -> Result<(), CliError> {
         match self {
-            JobCassette::Record(folder) => Ok(Recording::check(folder)?),
+            JobCassette::Record(folder) => Ok(CassetteRecording::check(folder)?),
             JobCassette::Off | JobCassette::Replay(_) => Ok(()),
         }
     }

@@ -35,11 +35,7 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the context of this process. The file sets the variables that the environment does not set.
-    pub(super) fn from_process(
-        typed: Vec<OsString>,
-        file: &EnvFile,
-        (color, store): (ColorArg, Option<&str>),
-    ) -> Context {
+    pub(super) fn from_process(typed: Vec<OsString>, file: &EnvFile, color: ColorArg, store: Option<&str>) -> Context {
         let variables = variables(file);
         let env = |name: &str| variables.text(name).map(str::to_owned);
         let is_dumb = env("TERM").as_deref() == Some("dumb");

@@ -1,15 +1,17 @@
 //! `eval-job coverage RUN…`
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::CoverageArgs;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
+use super::invocation::Invocation;
 use super::jobs;
 use super::printer::Printer;
 use super::stored::StoredCases;
 use super::team;
-use crate::coverage::{Coverage, Suite, difference};
+use crate::coverage::{Coverage, CoveredConversation, Suite, difference};
 use crate::grade;
 use crate::job::Job;
 use crate::record::Verdict;
@@ -22,15 +24,15 @@ use crate::tool_list::{Tool, read_tools};
 const HAIR: f64 = 1e-9;
 
 /// Shows what the cases of runs touch. The status is 100 where that is less than was asked for, or than before.
-pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let mut tools = Vec::new();
     for path in &args.tools {
         tools.extend(tools_of(path, "eval-job coverage --tools")?.into_iter().map(|tool| tool.name));
     }
-    let now = gather(&args.runs, &tools, (args, context, printer))?;
+    let now = gather(&args.runs, &tools, Invocation { args, context, printer })?;
     let before = match args.against.is_empty() {
         true => None,
-        false => Some(gather(&args.against, &tools, (args, context, printer))?),
+        false => Some(gather(&args.against, &tools, Invocation { args, context, printer })?),
     };
     let difference = before.map(|before| difference(&before, &now));
     match args.json {
@@ -61,18 +63,15 @@ pub(super) fn tools_of(path: &Path, before: &'static str) -> Result<Vec<Tool>, C
 }
 
 /// The coverage of some runs; of the newest one where none is named.
-fn gather(
-    ids: &[String],
-    tools: &[String],
-    (args, context, printer): (&CoverageArgs, &Context, &Printer),
-) -> Result<Coverage, CliError> {
+fn gather(ids: &[String], tools: &[String], invocation: Invocation<'_, CoverageArgs>) -> Result<Coverage, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let mut suite = Suite::default();
     suite.knows_tools(tools.iter().cloned());
     let newest = [None];
     let named: Vec<_> = ids.iter().map(|id| Some(id.as_str())).collect();
     let named = if named.is_empty() { &newest[..] } else { &named };
-    team::bring(named, &args.runs_dir.runs_dir, (context, printer))?;
+    team::bring(named, &args.runs_dir.runs_dir, context, printer)?;
     for id in named {
         let mut run = store.open(*id)?.with_redactor(context.redactor().clone());
         run.planned()?;
@@ -88,7 +87,13 @@ fn gather(
             }
             if let (Some(case), Some(evidence)) = (&case, &trial.evidence) {
                 let input = grade::metric_input(&job, case, evidence, context.clock);
-                suite.conversation((&job, case), &trial.trial, (evidence, Some((&input, &trial.judgements))));
+                suite.conversation(CoveredConversation {
+                    job: &job,
+                    case,
+                    condition: trial.trial.condition,
+                    evidence,
+                    judged: Some((&input, &trial.judgements)),
+                });
             }
             Ok(())
         })?;

@@ -6,18 +6,20 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 
 use super::args::{DataArgs, ReadingArgs};
+use super::context::Context;
 use super::error::CliError;
 use super::jobs::{self, Loaded};
+use super::planning::LoadArgs;
 use super::prompts::PromptFiles;
 use crate::agent::Ability;
 use crate::dataset::{self, DiskFiles, LowerOptions, OpenOptions, Purpose, System};
 use crate::job;
 use crate::plan::Refusal;
 use crate::report::plain;
-use crate::secret::{Redactor, Secret};
+use crate::secret::Secret;
 use crate::text::nearest;
 
-/// How the agent is reached that the cases of a data file are held with: `adk=http://localhost:8000`.
+/// How the agent is reached that the cases of a data file are run with: `adk=http://localhost:8000`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TargetArg {
     key: &'static str,
@@ -190,7 +192,8 @@ pub(super) fn open(typed: &str, args: &ReadingArgs) -> Result<Vec<dataset::Datas
 /// Reads what stands at a path, `FILE`, `FILE:case1,case2` or a folder, as job files.
 pub(super) fn import_all(
     typed: &str,
-    (target, tells_difference): (&TargetArg, bool),
+    target: &TargetArg,
+    tells_difference: bool,
     args: &DataArgs,
 ) -> Result<Vec<Imported>, CliError> {
     let options = OpenOptions { generate: args.generate, ..options(&args.reading) };
@@ -270,14 +273,14 @@ pub(super) fn reading_warning(problem: &job::Problem) -> String {
 pub(super) fn load(
     typed: &Path,
     target: &TargetArg,
-    args: &DataArgs,
-    (prompts, redactor): (Option<&Path>, &Redactor),
+    args: LoadArgs<'_>,
+    context: &Context,
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
     let file = typed.display().to_string();
     let (mut loaded, mut warnings) = (Vec::new(), Vec::new());
-    for Imported { name: _, text, warnings: of_file } in import_all(&file, (target, true), args)? {
-        redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
-        let templates = PromptFiles::for_job(typed, prompts);
+    for Imported { name: _, text, warnings: of_file } in import_all(&file, target, true, args.data)? {
+        context.redactor().learn_all(job::secrets(&text).iter().map(Secret::expose));
+        let templates = PromptFiles::for_job(typed, args.files.prompts.as_deref());
         let job =
             job::load_lowered(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
         let named = |warning: String| if warning.contains(&*file) { warning } else { format!("{file}: {warning}") };

@@ -26,12 +26,12 @@ pub(super) fn print(
     for trial in run.trials() {
         let trial = trial?;
         let Some(case) = cases.case(&trial) else { continue };
-        show(&trial_text((&job, clock), &case, &trial))?;
+        show(&trial_text(&job, clock, &case, &trial))?;
     }
     Ok(())
 }
 
-fn trial_text((job, clock): (&Job, Clock), case: &Case, trial: &TrialRecord) -> String {
+fn trial_text(job: &Job, clock: Clock, case: &Case, trial: &TrialRecord) -> String {
     let id = &trial.trial;
     let repeat = if job.repeat > 1 { format!(" · repeat {}", id.repeat) } else { String::new() };
     let mut page = format!("\n{} · {}{repeat}\n", plain(&id.case), plain(&id.model));

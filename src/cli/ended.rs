@@ -100,7 +100,7 @@ impl RunDisplay<'_> {
             }
             Ok(()) => printer.note(&format!(
                 "{}{}",
-                kept_text(overview, (args, context), path),
+                kept_text(overview, args, context, path),
                 judge_text(run, overview, args)
             )),
             // The report is whole, and the journal is where the folder was moved.
@@ -149,14 +149,26 @@ impl RunDisplay<'_> {
     }
 }
 
+/// A run that is not over.
+pub(super) struct UnfinishedRun<'a> {
+    /// The ids of the runs before it.
+    pub(super) earlier: Vec<String>,
+    pub(super) id: &'a str,
+    /// Its folder.
+    pub(super) path: &'a str,
+    /// The command that goes on with it.
+    pub(super) resume: &'a str,
+}
+
 /// The words for a user who ends this process at once, and how the files of `-o` are written then: from the journals of
 /// the runs before and of this one.
 pub(super) fn kept_at_once(
-    (earlier, id, resume): (Vec<String>, &str, &str),
-    path: &str,
-    (args, files): (&RunArgs, &[OutputFile]),
+    run: UnfinishedRun<'_>,
+    args: &RunArgs,
+    files: &[OutputFile],
     context: &Context,
 ) -> FinishedPart {
+    let UnfinishedRun { earlier, id, path, resume } = run;
     let show = show_command_text(id, "show what there is", args);
     let text = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
@@ -205,7 +217,7 @@ fn higher_limits(command: &str, why: &str) -> String {
     words.join(" ")
 }
 
-fn kept_text(overview: &Overview, (args, context): (&RunArgs, &Context), folder: &str) -> String {
+fn kept_text(overview: &Overview, args: &RunArgs, context: &Context, folder: &str) -> String {
     let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
     let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
     let resume = match (overview.unfinished(), limit_reached) {

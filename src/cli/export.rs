@@ -45,7 +45,7 @@ fn export_run(args: &ExportArgs, context: &Context, printer: &Printer) -> Result
         _ if format.is_folder() => return Err(no_folder(format)),
         _ => None,
     };
-    team::bring(&[args.what.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.what.as_deref()], &args.runs.runs_dir, context, printer)?;
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.what.as_deref())?.with_redactor(context.redactor().clone());
     let overview = run.read(|_, _| ())?;

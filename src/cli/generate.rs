@@ -23,7 +23,7 @@ use crate::tool_list::Tool;
 const CHATBOT: &str = "agent";
 
 /// The source of the cases.
-struct Sources {
+struct CaseSources {
     tools: Vec<Tool>,
     goals: Vec<UserGoal>,
     agents: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) fn generate(args: &GenerateArgs, context: &Context, printer: &Printer
     let named = personas(&args.persona, &place.display().to_string(), args.prompts.as_deref());
     let named = named.map_err(|refusals| CliError::Unprepared(whole(refusals)))?;
     let named: Vec<String> = named.into_iter().map(|persona| persona.name).collect();
-    let sources = Sources::read(args, &place)?;
+    let sources = CaseSources::read(args, &place)?;
     let drafts = drafts(&sources.goals, &named, args.cases as usize);
     let (target, reports_calls) = args.target.as_ref().unwrap_or(&NOBODY).job_target(sources.chatbot());
     let name = place.file_stem().map_or_else(|| "Generated".to_owned(), |stem| stem.to_string_lossy().into_owned());
@@ -65,8 +65,8 @@ fn whole(refusals: Vec<Refusal>) -> Refusal {
     Refusal::new(refusals.into_iter().map(|refusal| refusal.what).collect::<Vec<_>>().join("; "), help)
 }
 
-impl Sources {
-    fn read(args: &GenerateArgs, place: &Path) -> Result<Sources, CliError> {
+impl CaseSources {
+    fn read(args: &GenerateArgs, place: &Path) -> Result<CaseSources, CliError> {
         let mut tools: Vec<Tool> = Vec::new();
         for path in &args.tools {
             for tool in tools_of(path, "eval-job generate --tools")? {
@@ -80,7 +80,7 @@ impl Sources {
             None => Stories { goals: Vec::new(), agents: Vec::new() },
         };
         let goals = stories.goals.into_iter().chain(goals_of_tools(&tools)).collect();
-        Ok(Sources { tools, goals, agents: stories.agents })
+        Ok(CaseSources { tools, goals, agents: stories.agents })
     }
 
     fn chatbot(&self) -> &str {
@@ -109,7 +109,7 @@ fn comment(args: &GenerateArgs) -> String {
 }
 
 /// Notes for the reviewer of the job.
-fn notes(args: &GenerateArgs, sources: &Sources, drafts: &[Draft], reports_calls: bool) -> Vec<String> {
+fn notes(args: &GenerateArgs, sources: &CaseSources, drafts: &[Draft], reports_calls: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if drafts.len() < args.cases as usize {
         let differ =

@@ -8,8 +8,8 @@ use super::args::ImportArgs;
 use super::context::Context;
 use super::datasets::{Imported, NOBODY, import_all};
 use super::error::CliError;
-use super::held::RecordedConversations;
 use super::printer::Printer;
+use super::recordings::RecordedConversations;
 use super::whole_file;
 use crate::dataset::{self, Dataset};
 use crate::plan::Refusal;
@@ -20,7 +20,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
     let target = args.data.target.clone().unwrap_or(NOBODY);
     let (from, imported) = match (&args.file, &args.from_trace) {
         (_, Some(trace)) => (trace, vec![import_trace(trace, args, context)?]),
-        (Some(file), None) => (file, import_all(file, (&target, false), &args.data)?),
+        (Some(file), None) => (file, import_all(file, &target, false, &args.data)?),
         (None, None) => return Ok(0),
     };
     let several = imported.len() > 1;

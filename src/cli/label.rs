@@ -39,7 +39,7 @@ struct LabelItem {
 
 /// Asks a person about what the judge of a run decided, in an order that is drawn by lot.
 pub(super) fn label(args: &LabelArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
-    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.run.as_deref()], &args.runs.runs_dir, context, printer)?;
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.run.as_deref())?.with_redactor(context.redactor().clone());
     if args.by.trim().is_empty() || args.by.chars().any(char::is_control) {
@@ -125,7 +125,7 @@ struct LabelPrompt<'a> {
 }
 
 /// A person's answer.
-enum Answer {
+enum LabelAnswer {
     Verdict(LabelVerdict),
     Skip,
     Quit,
@@ -150,11 +150,11 @@ impl LabelPrompt<'_> {
                 let Some(dimension) = judged(trial).find(|dimension| dimension.name == asked.metric) else { continue };
                 let parts = judged_parts(dimension);
                 let Some(&(item, score)) = parts.get(asked.place) else { continue };
-                self.show(trial, dimension, item, (number, all.len()));
+                self.show(trial, dimension, item, &format!("{number} of {}:", all.len()));
                 let verdict = match self.answer(&mut lines) {
-                    Answer::Verdict(verdict) => verdict,
-                    Answer::Skip => continue,
-                    Answer::Quit => return Ok(answered),
+                    LabelAnswer::Verdict(verdict) => verdict,
+                    LabelAnswer::Skip => continue,
+                    LabelAnswer::Quit => return Ok(answered),
                 };
                 self.run.add_label(&Label {
                     version: LABEL_VERSION,
@@ -175,24 +175,24 @@ impl LabelPrompt<'_> {
         Ok(answered)
     }
 
-    /// The conversation, and what is asked of it.
-    fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, (number, of): (usize, usize)) {
+    /// Shows the conversation, and the question about it after its `place` among all.
+    fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, place: &str) {
         let ink = self.context.stderr_ink;
         self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
         let question = question(dimension, item, self.cases.case(trial).as_deref());
-        self.printer.sentences(&format!("\n{} {question}", ink.bold(&format!("{number} of {of}:"))));
+        self.printer.sentences(&format!("\n{} {question}", ink.bold(place)));
     }
 
-    fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Answer {
+    fn answer(&self, lines: &mut impl Iterator<Item = std::io::Result<String>>) -> LabelAnswer {
         loop {
             self.printer.note("[y]es  [n]o  [u]nclear  [s]kip  [q]uit");
-            let Some(Ok(line)) = lines.next() else { return Answer::Quit };
+            let Some(Ok(line)) = lines.next() else { return LabelAnswer::Quit };
             return match line.trim().to_lowercase().as_str() {
-                "y" | "yes" => Answer::Verdict(LabelVerdict::Yes),
-                "n" | "no" => Answer::Verdict(LabelVerdict::No),
-                "u" | "unclear" => Answer::Verdict(LabelVerdict::Unclear),
-                "s" | "skip" => Answer::Skip,
-                "q" | "quit" => Answer::Quit,
+                "y" | "yes" => LabelAnswer::Verdict(LabelVerdict::Yes),
+                "n" | "no" => LabelAnswer::Verdict(LabelVerdict::No),
+                "u" | "unclear" => LabelAnswer::Verdict(LabelVerdict::Unclear),
+                "s" | "skip" => LabelAnswer::Skip,
+                "q" | "quit" => LabelAnswer::Quit,
                 _ => continue,
             };
         }

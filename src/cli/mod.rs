@@ -27,9 +27,9 @@ mod export;
 mod generate;
 mod grade;
 mod graph;
-mod held;
 mod import;
 mod init;
+mod invocation;
 mod job_files;
 mod keeper;
 mod jobs;
@@ -47,6 +47,7 @@ mod progress;
 mod prompts;
 mod rows;
 mod record;
+mod recordings;
 mod reindex;
 mod resume;
 mod run;
@@ -101,7 +102,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(_) => args,
     };
     let context =
-        Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), (args.color, args.store.as_deref()));
+        Context::from_process(typed, file.as_ref().unwrap_or(&EnvFile::new()), args.color, args.store.as_deref());
     let printer = std::sync::Arc::new(Printer::new(&context));
     panics::report_to(printer.clone());
     if let Err(error) = file {
@@ -112,7 +113,7 @@ pub fn main(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     for unknown in Args::unknown_variables(ours.map(|(name, _)| name)) {
         printer.note(&format!("note: {unknown}"));
     }
-    // Before anything is held that could not be sent.
+    // Before anything is run that could not be sent.
     if let Err(error) = team::store(&context) {
         printer.error(&error);
         return ExitCode::from(error.exit_status());

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::args::AuditArgs;
-use super::context::Context;
 use super::error::CliError;
-use super::printer::Printer;
+use super::invocation::Invocation;
 use super::stored::StoredCases;
 use crate::job::Job;
 use crate::record::{MutatedTrial, NotMutated, Verdict, mutation_counts};
@@ -47,10 +46,11 @@ fn open(path: &Path, runs: &Path) -> Option<Result<JournalFile, StoreError>> {
 /// Mutates what a stored run did to its graph, and shows what its assertions notice. The status is 102 where that could not be
 /// determined of a conversation, or of any.
 pub(super) fn mutate(
-    (args, context, printer): (&AuditArgs, &Context, &Printer),
+    invocation: Invocation<'_, AuditArgs>,
     run: JournalFile,
     runtime: &Runtime,
 ) -> Result<(u8, Value), CliError> {
+    let Invocation { args, context, printer } = invocation;
     let mut run = run.with_redactor(context.redactor().clone());
     let planned = run.planned()?;
     let unreadable = |why: &str| StoreError::Unreadable { path: run.path().to_path_buf(), why: why.to_owned() };

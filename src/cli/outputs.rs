@@ -57,7 +57,7 @@ fn checked_output(typed: &Path, summary: Option<&Path>) -> Result<OutputFile, Cl
     let format = if is_appended { Some(Format::Markdown) } else { named.or_else(|| Format::from_path(&path)) };
     let format = format.ok_or_else(|| CliError::UnknownFormat(path.clone()))?;
     let is_folder = format.is_folder() || (named.is_some() && is_folder(&path));
-    checked(path, format, (is_appended, is_folder))
+    checked(path, format, is_appended, is_folder)
 }
 
 /// Whether a path is a folder, in which the format's file gets a name of its own.
@@ -68,10 +68,10 @@ fn is_folder(path: &Path) -> bool {
 /// A file or folder for this format, if it can be written.
 pub(super) fn output_at(path: PathBuf, format: Format) -> Result<OutputFile, CliError> {
     let is_folder = format.is_folder() || is_folder(&path);
-    checked(path, format, (false, is_folder))
+    checked(path, format, false, is_folder)
 }
 
-fn checked(path: PathBuf, format: Format, (is_appended, is_folder): (bool, bool)) -> Result<OutputFile, CliError> {
+fn checked(path: PathBuf, format: Format, is_appended: bool, is_folder: bool) -> Result<OutputFile, CliError> {
     if is_folder {
         check_folder(&path)?
     } else {

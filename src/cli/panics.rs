@@ -42,7 +42,7 @@ mod tests {
         if std::env::var_os(PANICS).is_none() {
             return;
         }
-        let context = Context::from_process(Vec::new(), &EnvFile::new(), (ColorArg::Auto, None));
+        let context = Context::from_process(Vec::new(), &EnvFile::new(), ColorArg::Auto, None);
         context.redactor().learn(&Secret::new("sk-canary-panic-1"));
         report_to(Arc::new(Printer::new(&context)));
         let thread = std::thread::spawn(|| panic!("in a thread: sk-canary-panic-1"));

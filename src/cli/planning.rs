@@ -64,13 +64,18 @@ pub(super) fn plan_all(
     context: &Context,
 ) -> Result<PlannedJobs, CliError> {
     let prices = prices(args.files.prices.as_deref())?;
-    let (jobs, mut notes) = load_all(typed, argument, (&args.data, &args.selection, &args.files), context)?;
+    let (jobs, mut notes) = load_all(
+        typed,
+        argument,
+        LoadArgs { data: &args.data, selection: &args.selection, files: &args.files },
+        context,
+    )?;
     let (mut planned, mut refused) = (Vec::new(), Vec::new());
     let mut cassettes = JobCassettes::new(&args.cassette);
     for loaded in jobs {
         let (file, text) = (loaded.file.clone(), Some(loaded.text.clone()));
         let cassette = cassettes.next(&loaded.job, context)?;
-        match plan(args, context, &prices, (loaded, cassette)) {
+        match plan(args, context, &prices, LoadedJob { loaded, cassette }) {
             Ok(plan) => planned.push(plan),
             Err(refusals) => refused.push(RefusedJob::new(file, text, refusals)),
         }
@@ -84,6 +89,14 @@ pub(super) fn plan_all(
     Ok(PlannedJobs { jobs: planned, notes })
 }
 
+/// The arguments by which files are read as jobs.
+#[derive(Clone, Copy)]
+pub(super) struct LoadArgs<'a> {
+    pub(super) data: &'a DataArgs,
+    pub(super) selection: &'a SelectionArgs,
+    pub(super) files: &'a FileArgs,
+}
+
 /// Reads the jobs of these files, folders and patterns, with notes for the user.
 ///
 /// # Errors
@@ -91,35 +104,36 @@ pub(super) fn plan_all(
 pub(super) fn load_all(
     typed: &[PathBuf],
     argument: FileArgument,
-    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    args: LoadArgs<'_>,
     context: &Context,
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
-    let targets = typed.iter().map(|path| (path.clone(), data.target.clone())).collect();
-    load_with(targets, argument, (data, selection, files), context)
+    let targets = typed.iter().map(|path| (path.clone(), args.data.target.clone())).collect();
+    load_with(targets, argument, args, context)
 }
 
-/// The same where no agent is needed: other systems' files are recognised, and get a target that is never contacted.
+/// Reads jobs as [`load_all`] does where no agent is needed: other systems' files are recognised, and get a target that is never contacted.
 ///
 /// # Errors
 /// All problems of all files.
 pub(super) fn load_without_agent(
     typed: &[PathBuf],
     argument: FileArgument,
-    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    args: LoadArgs<'_>,
     context: &Context,
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
-    let target = |path: &PathBuf| data.target.clone().or_else(|| datasets::stand_in(path));
+    let target = |path: &PathBuf| args.data.target.clone().or_else(|| datasets::stand_in(path));
     let targets = typed.iter().map(|path| (path.clone(), target(path))).collect();
-    load_with(targets, argument, (data, selection, files), context)
+    load_with(targets, argument, args, context)
 }
 
 /// Job files, and the other systems' files that have a target.
 fn load_with(
     typed: Vec<(PathBuf, Option<TargetArg>)>,
     argument: FileArgument,
-    (data, selection, files): (&DataArgs, &SelectionArgs, &FileArgs),
+    args: LoadArgs<'_>,
     context: &Context,
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
+    let LoadArgs { data, selection, files } = args;
     let prompts = files.prompts.as_deref();
     let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     if data.generate.is_some() && typed.iter().any(|(_, target)| target.is_none()) {
@@ -131,7 +145,7 @@ fn load_with(
     for same in typed.chunk_by(|(_, one), (_, other)| one.is_none() && other.is_none()) {
         match same {
             [(path, Some(target))] => {
-                let (jobs, of_file) = datasets::load(path, target, data, (prompts, context.redactor()))?;
+                let (jobs, of_file) = datasets::load(path, target, args, context)?;
                 loaded.extend(jobs);
                 warnings.extend(of_file);
             }
@@ -158,12 +172,14 @@ fn no_jobs(left_out: &[PathBuf]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{files} left out: no `target`, so no job: {}{more}", names.join(", ")))
 }
 
-fn plan(
-    args: &PlanArgs,
-    context: &Context,
-    prices: &PriceTable,
-    (loaded, cassette): (Loaded, JobCassette),
-) -> Result<Planned, Vec<Refusal>> {
+/// A job that was read, with the cassette that it is recorded on or replayed from.
+struct LoadedJob {
+    loaded: Loaded,
+    cassette: JobCassette,
+}
+
+fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, job: LoadedJob) -> Result<Planned, Vec<Refusal>> {
+    let LoadedJob { loaded, cassette } = job;
     let Loaded { file, job, templates, selection, .. } = loaded;
     let personas = personas(&args.persona, &file, args.files.prompts.as_deref())?;
     let wanted = Overrides {

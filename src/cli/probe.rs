@@ -34,12 +34,12 @@ pub(super) fn probe(args: &ProbeArgs, context: &Context, printer: &Arc<Printer>)
     let models: Vec<String> = args.model.iter().take(1).cloned().collect();
     let mut worst = 0;
     for loaded in loaded {
-        worst = worst.max(probe_one(loaded, &models, (context, printer))?);
+        worst = worst.max(probe_one(loaded, &models, context, printer)?);
     }
     Ok(worst)
 }
 
-fn probe_one(loaded: Loaded, models: &[String], (context, printer): (&Context, &Arc<Printer>)) -> Result<u8, CliError> {
+fn probe_one(loaded: Loaded, models: &[String], context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let Loaded { file, text, mut job, templates, .. } = loaded;
     // The limits of a run don't apply to one message.
     (job.limits.cost, job.limits.tokens, job.limits.run_seconds) = (None, None, None);

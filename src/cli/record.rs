@@ -16,10 +16,11 @@ use super::certificates;
 use super::context::Context;
 use super::datasets::NOBODY;
 use super::error::{CliError, FileArgument, RefusedJob};
-use super::held::RecordedConversations;
+use super::invocation::Invocation;
 use super::jobs::Loaded;
-use super::planning::{load_all, surroundings};
+use super::planning::{LoadArgs, load_all, surroundings};
 use super::printer::Printer;
+use super::recordings::RecordedConversations;
 use super::reindex;
 use super::run::{runtime, waiting_line};
 use super::signals::{FinishedPart, Signals};
@@ -50,7 +51,8 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     }
     let files = std::slice::from_ref(&args.file);
     let argument = FileArgument::job("eval-job record");
-    let (mut jobs, notes) = load_all(files, argument, (&args.data, &SelectionArgs::default(), &args.files), context)?;
+    let read_by = LoadArgs { data: &args.data, selection: &SelectionArgs::default(), files: &args.files };
+    let (mut jobs, notes) = load_all(files, argument, read_by, context)?;
     notes.iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
     if jobs.is_empty() {
         let what = format!("{} has no case", plain(&args.file.display().to_string()));
@@ -134,11 +136,9 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     }
     match &args.output {
         None => printer.note(&format!("make a case of it: {later} -o case.yml")),
-        Some(path) => {
-            write(path, (&id, args.id.as_deref()), &job, (&args.runs, context, printer)).inspect_err(|_| {
-                printer.note(&format!("the conversation is kept all the same; a case of it: {later} -o PATH"));
-            })?
-        }
+        Some(path) => write(path, &id, &job, Invocation { args, context, printer }).inspect_err(|_| {
+            printer.note(&format!("the conversation is kept all the same; a case of it: {later} -o PATH"));
+        })?,
     }
     Ok(status)
 }
@@ -146,16 +146,17 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
 /// Adds the case to a file that is there, or writes a job with it.
 fn write(
     path: &Path,
-    (run, id): (&str, Option<&str>),
+    run: &str,
     job: &crate::job::Job,
-    (runs, context, printer): (&RunsArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, RecordArgs>,
 ) -> Result<(), CliError> {
+    let Invocation { args: RecordArgs { id, runs, .. }, context, printer } = invocation;
     if path.is_file() {
         let add = CasesAddArgs {
             file: path.to_path_buf(),
             from: None,
             from_trace: Some(run.to_owned()),
-            id: id.map(str::to_owned),
+            id: id.clone(),
             runs: RunsArgs { runs_dir: runs.runs_dir.clone() },
         };
         return cases::cases(&CasesCommand::Add(add), context, printer).map(drop);
@@ -177,7 +178,7 @@ fn write(
         }
     }
     if let Some(id) = id {
-        case["id"] = id.into();
+        case["id"] = id.as_str().into();
     }
     let text = serde_saphyr::to_string(&lowered)
         .map_err(|error| CliError::Internal(format!("the case can't be written: {error}")))?;

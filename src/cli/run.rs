@@ -10,8 +10,9 @@ use super::cassettes::CassetteRun;
 use super::certificates;
 use super::compare::{baseline_check, note_check, recorded_check};
 use super::context::Context;
-use super::ended::{self, EndedRun, RunDisplay, kept_at_once};
+use super::ended::{self, EndedRun, RunDisplay, UnfinishedRun, kept_at_once};
 use super::error::{CliError, FileArgument, RefusedJob};
+use super::invocation::Invocation;
 use super::keeper::RunSink;
 use super::outputs::{OutputFile, check_outputs};
 use super::planning::{Planned, plan_all};
@@ -43,14 +44,14 @@ pub(super) fn run(args: &RunArgs, context: &Context, printer: &Arc<Printer>) -> 
         plan_all(&resume::files(asked.as_ref(), args), FileArgument::job("eval-job run"), &args.plan, context)?
     };
     plans.jobs.iter().try_for_each(|planned| planned.cassette.check())?;
-    let resumed = asked.map(|asked| asked.choose(&mut plans, (args, context), &runtime)).transpose()?;
+    let resumed = asked.map(|asked| asked.choose(&mut plans, args, context, &runtime)).transpose()?;
     plans.notes.iter().for_each(|note| printer.note(&format!("note: {}", report::plain(note))));
     let signals = Signals::listen(printer.clone())?;
     let baselines: Vec<_> = plans.jobs.iter().filter_map(|it| it.plan.job.gate.baseline.as_deref()).map(Some).collect();
-    team::bring(&baselines, &args.runs.runs_dir, (context, printer))?;
+    team::bring(&baselines, &args.runs.runs_dir, context, printer)?;
     let before = match resumed {
         Some(resumed) => vec![BeforeRun::Resumed(Box::new(resumed))],
-        None => checks(&mut plans.jobs, (args, context, printer), &runtime, &signals)?,
+        None => checks(&mut plans.jobs, Invocation { args, context, printer }, &runtime, &signals)?,
     };
     let mut jobs = Jobs { args, context, printer, signals, outputs, planned: plans.jobs.len(), ended: Vec::new() };
     let worst = runtime.block_on(jobs.run_all(plans.jobs.into_iter().zip(before)));
@@ -127,7 +128,7 @@ impl Jobs<'_> {
             printer.note(&resumed.description(context));
             if resumed.is_whole() {
                 let folder = &resumed.reopened.folder;
-                return read_back(resumed.id().to_owned(), folder, resumed.reopened.run(), (context, printer));
+                return read_back(folder, resumed.reopened.run(), context, printer);
             }
         }
         let rng_seed = before.rng_seed(args);
@@ -145,7 +146,8 @@ impl Jobs<'_> {
         let path = folder.display().to_string();
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
         let resume = resume_command(&id, start.mode(), context);
-        signals.kept_at(kept_at_once((earlier, &id, &resume), &path, (args, outputs), context));
+        let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: &resume };
+        signals.kept_at(kept_at_once(unfinished, args, outputs, context));
         let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
         let deps = RunDeps {
@@ -172,13 +174,14 @@ impl Jobs<'_> {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));
         }
         let interrupt = signals.interrupt.clone();
+        let stored = || JournalFile::from_journal(&folder, &keeper.journal);
         let finished = match start {
             Start::Resumed { .. } if !found.failures.is_empty() => {
                 // The stored part stays as it is.
                 return Err(CliError::NotReady { file, failures: found.failures });
             }
             Start::Resumed { held, .. } => {
-                let rounds = until::rounds(&engine.plan, held, (&folder, &keeper), rng_seed);
+                let rounds = until::rounds(&engine.plan, held, stored, rng_seed);
                 run::resume(engine, rounds, interrupt).await.map(drop)
             }
             Start::New(Checks { steps, canaries, trivial_score }) => {
@@ -186,7 +189,7 @@ impl Jobs<'_> {
                     Provenance { selection, part, canaries, steps, trivial_score, ..engine.provenance(&file) };
                 if found.failures.is_empty() {
                     let none = ResumedTrials::default();
-                    let rounds = until::rounds(&engine.plan, none, (&folder, &keeper), rng_seed);
+                    let rounds = until::rounds(&engine.plan, none, stored, rng_seed);
                     run::run(engine, provenance, rounds, interrupt).await.map(drop)
                 } else {
                     // Reported once, in full; the record says it of every conversation.
@@ -214,7 +217,7 @@ impl Jobs<'_> {
         let cassette_written = job_cassette.close(&cassette, printer);
         // The journal is the truth: nothing of the conversations was held in memory while they went on.
         let stored = JournalFile::from_journal(&folder, &keeper.journal);
-        Ok(EndedRun { cassette_written, ..read_back(id, &folder, stored, (context, printer))? })
+        Ok(EndedRun { cassette_written, ..read_back(&folder, stored, context, printer)? })
     }
 
     /// Compares a run that has come to its end with the baseline of its gate; what comes of it is kept in its journal, and in its
@@ -258,10 +261,10 @@ impl Jobs<'_> {
 
 /// Reads a run that is over.
 fn read_back(
-    id: String,
     folder: &Path,
     mut stored: JournalFile,
-    (context, printer): (&Context, &Printer),
+    context: &Context,
+    printer: &Printer,
 ) -> Result<EndedRun, CliError> {
     let mut gathered = Gathered::new(&stored.planned()?.summary.provenance);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
@@ -270,7 +273,7 @@ fn read_back(
         reindex::index(folder, context, printer);
     }
     let prompts = StoredPrompts::from_run(&stored, context.clock);
-    let path = folder.display().to_string();
+    let (id, path) = (overview.summary.id.clone(), folder.display().to_string());
     Ok(EndedRun { id, path, run: stored, overview, gathered, prompts, summary_written, cassette_written: Ok(()) })
 }
 
@@ -282,7 +285,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::Internal(format!("the runtime could not be started: {error}")))
 }
 
-/// Tells that fewer conversations are held at once than were asked for, or refuses where not even one can be.
+/// Tells that fewer conversations are run at once than were asked for, or refuses where not even one can be.
 fn limited(limited: DescriptorLimit, file: &str, asked: u16, printer: &Printer) -> Result<(), CliError> {
     let DescriptorLimit { most, each, limit, needed } = limited;
     if most == 0 {

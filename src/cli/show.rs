@@ -24,7 +24,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     if files.iter().any(OutputFile::is_stdout) {
         return Err(CliError::UnknownFormat("-".into()));
     }
-    team::bring(&[args.id.as_deref()], &args.runs.runs_dir, (context, printer))?;
+    team::bring(&[args.id.as_deref()], &args.runs.runs_dir, context, printer)?;
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
@@ -38,7 +38,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     }
     let cases = args.case.as_deref().map(|case| cases(case, &overview)).transpose()?;
     let prompts = StoredPrompts::from_run(&run, context.clock);
-    let shown = Shown { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
+    let shown = ShownRun { args, context, printer, run: &run, overview: &overview, prompts: &prompts, cases };
     match (args.json, args.turns) {
         (true, _) => shown.json()?,
         (false, true) => shown.turns()?,
@@ -82,7 +82,7 @@ fn cases(typed: &str, run: &Overview) -> Result<Vec<String>, CliError> {
 }
 
 /// A run that is shown.
-struct Shown<'a> {
+struct ShownRun<'a> {
     args: &'a ShowArgs,
     context: &'a Context,
     printer: &'a Printer,
@@ -93,7 +93,7 @@ struct Shown<'a> {
     cases: Option<Vec<String>>,
 }
 
-impl Shown<'_> {
+impl ShownRun<'_> {
     fn trials(&self) -> impl Iterator<Item = Result<TrialRecord, StoreError>> {
         let is_selected =
             |trial: &TrialRecord| self.cases.as_ref().is_none_or(|cases| cases.contains(&trial.trial.case));

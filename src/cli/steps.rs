@@ -9,8 +9,8 @@ use super::args::RunArgs;
 use super::cassettes::CassetteRun;
 use super::context::Context;
 use super::error::CliError;
+use super::invocation::Invocation;
 use super::planning::Planned;
-use super::printer::Printer;
 use crate::cache::Cache;
 use crate::metric::{MetricConfig, MetricEntry};
 use crate::money::Cost;
@@ -24,10 +24,11 @@ const LONGEST_CRITERIA: usize = 80;
 /// Puts the steps into a planned job; `None` where it needs none.
 pub(super) fn write(
     planned: &mut Planned,
-    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, RunArgs>,
     runtime: &Runtime,
     interrupt: &CancellationToken,
 ) -> Result<Option<StepsWritten>, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let needs = |entry: &&MetricEntry| matches!(&entry.metric, MetricConfig::Geval(options) if options.needs_steps());
     let metrics: Vec<String> = planned.plan.job.metrics.iter().filter(needs).map(|it| it.label().to_owned()).collect();
     if metrics.is_empty() {

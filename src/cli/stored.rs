@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::clock::Clock;
-use crate::evidence::Review;
+use crate::evidence::ExpectationReview;
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Job};
 use crate::prompt::Templates;
@@ -62,10 +62,10 @@ impl StoredPrompts {
     }
 
     /// The trial beside what its case expects; nothing of one that opened no session, or whose job was not kept.
-    pub(super) fn review(&self, trial: &TrialRecord) -> Review {
+    pub(super) fn review(&self, trial: &TrialRecord) -> ExpectationReview {
         match (&self.job, self.cases.case(trial), &trial.evidence) {
             (Some(job), Some(case), Some(evidence)) => grade::review(job, &case, evidence),
-            _ => Review::default(),
+            _ => ExpectationReview::default(),
         }
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn store(context: &Context) -> Result<Option<TeamStore>, CliError> {
 pub(super) fn bring(
     ids: &[Option<&str>],
     runs_dir: &Path,
-    (context, printer): (&Context, &Printer),
+    context: &Context,
+    printer: &Printer,
 ) -> Result<(), CliError> {
     let Some(store) = store(context)? else { return Ok(()) };
     let runs = RunsFolder::at(runs_dir);

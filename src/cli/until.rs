@@ -1,21 +1,19 @@
-//! Whether a run that adds repetitions until its models differ has held enough of them.
+//! Whether a run that adds repetitions until its models differ has run enough of them.
 
 use std::io;
-use std::path::Path;
 
 use super::compare::ComparedRun;
-use super::keeper::RunSink;
 use crate::compare::{Comparison, ComparisonRules, Relation, compare};
 use crate::plan::{Plan, ResumedTrials};
 use crate::run::{Lanes, Rounds};
 use crate::score::{Decision, RepeatsEnded, UntilDecided};
 use crate::store::folder::JournalFile;
 
-/// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run's journal.
+/// The rounds of a plan, as far as they are left; after each it is looked at the scores in the run that is `stored`.
 pub(super) fn rounds<'a>(
     plan: &Plan,
     held: ResumedTrials,
-    (folder, keeper): (&'a Path, &'a RunSink),
+    stored: impl Fn() -> JournalFile + Send + 'a,
     rng_seed: u64,
 ) -> Rounds<'a> {
     let looks = plan.looks_left(&held);
@@ -23,8 +21,7 @@ pub(super) fn rounds<'a>(
     let Some(until) = plan.until.clone() else { return Rounds { lanes, ended: Box::new(|_| Ok(None)) } };
     let ended = move |place: usize| -> io::Result<Option<RepeatsEnded>> {
         let Some(repeats) = looks.get(place).copied() else { return Ok(None) };
-        let mut stored = JournalFile::from_journal(folder, &keeper.journal);
-        let run = ComparedRun::read(&mut stored).map_err(io::Error::other)?;
+        let run = ComparedRun::read(&mut stored()).map_err(io::Error::other)?;
         let decision = decision(&comparisons(&run, ComparisonRules::for_run(Some(&until), rng_seed)), repeats, &until);
         Ok(decision.map(|decision| RepeatsEnded { repeats, decision }))
     };

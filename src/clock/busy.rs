@@ -8,11 +8,11 @@ use super::{Clock, Stopwatch};
 #[derive(Debug)]
 pub struct BusyTime {
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<BusyState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BusyState {
     under_way: i64,
     /// Milliseconds until it was last idle, and since when it is busy again.
     before_ms: f64,
@@ -64,7 +64,7 @@ impl BusyTime {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BusyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,13 +28,14 @@ pub struct BesideBaseline<'a> {
 /// Nothing is said where scores that are missing, were each the worst or the best that it could be, could turn that around, nor
 /// where no more than half of the cases of both sides have a pair with scores.
 pub fn beside_baseline(models: &[BesideBaseline<'_>], allowed_drop: f64, rng_seed: u64) -> Vec<BaselineFigure> {
-    let found: Vec<Found<'_>> = models.iter().filter_map(|beside| Found::new(*beside, rng_seed)).collect();
+    let found: Vec<ModelDifference<'_>> =
+        models.iter().filter_map(|beside| ModelDifference::new(*beside, rng_seed)).collect();
     let chances = holm(&found.iter().map(|found| found.difference.p).collect::<Vec<_>>());
     found.into_iter().zip(chances).map(|(found, p)| found.figure(p, allowed_drop)).collect()
 }
 
 /// The difference of one model from its baseline, and what it rests on.
-struct Found<'a> {
+struct ModelDifference<'a> {
     model: &'a str,
     difference: Difference,
     with_missing: Option<Interval>,
@@ -43,8 +44,11 @@ struct Found<'a> {
     cases: [usize; 2],
 }
 
-impl Found<'_> {
-    fn new(BesideBaseline { model, baseline, scores }: BesideBaseline<'_>, rng_seed: u64) -> Option<Found<'_>> {
+impl ModelDifference<'_> {
+    fn new(
+        BesideBaseline { model, baseline, scores }: BesideBaseline<'_>,
+        rng_seed: u64,
+    ) -> Option<ModelDifference<'_>> {
         let (subject, pairs) = (Subject::Score, baseline.pairs(scores));
         let difference = difference(&differences(&subject, baseline, scores, &pairs), 1.0, rng_seed)?;
         let has_scores =
@@ -53,7 +57,7 @@ impl Found<'_> {
             pairs.iter().filter(|(_, _, rows)| has_scores(*rows)).map(|(case, ..)| *case).collect();
         let left_out = baseline.left_out(scores, &pairs);
         let all = baseline.cases().len() + left_out.only_second.len();
-        Some(Found {
+        Some(ModelDifference {
             model,
             difference,
             with_missing: with_missing(&subject, [baseline, scores], &pairs),

@@ -13,7 +13,7 @@ use crate::record::{Provenance, TrialRecord};
 const MAY_DIFFER: &[&str] =
     &["name", "description", "tags", "target", "repeat", "graph", "isolation", "gate", "limits", "cases"];
 
-/// The keys of a job that say how a conversation is judged, and not how it is held.
+/// The keys of a job that say how a conversation is judged, and not how it is run.
 const OF_JUDGING: &[&str] =
     &["scorer", "metrics", "weights", "timing", "aspirationalAverage", "context", "expected", "assertions"];
 
@@ -46,7 +46,7 @@ pub struct RunRules {
     cases: HashMap<String, CaseDigests>,
 }
 
-/// The digests of a case: of each of its parts, in the order of their names, and of what decides how its conversations are held.
+/// The digests of a case: of each of its parts, in the order of their names, and of what decides how its conversations are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CaseDigests {
     parts: Vec<(String, u64)>,
@@ -120,7 +120,7 @@ impl RunRules {
         }
     }
 
-    /// Takes in the cases of a run that was held alike, as far as they are not known.
+    /// Takes in the cases of a run that was made alike, as far as they are not known.
     pub fn extend(&mut self, other: &RunRules) {
         for (case, digest) in &other.cases {
             self.cases.entry(case.clone()).or_insert_with(|| digest.clone());
@@ -196,7 +196,7 @@ fn compatible(version: &str) -> String {
     }
 }
 
-/// The part of a case that decides how its conversations are held, without that by which they are judged.
+/// The part of a case that decides how its conversations are run, without that by which they are judged.
 fn conversation_of(case: &Value) -> Value {
     let mut case = case.clone();
     let Some(keys) = case.as_object_mut() else { return case };

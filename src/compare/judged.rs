@@ -146,11 +146,11 @@ impl ComparedScore {
 }
 
 /// The values of one kind: the number of the file's case, the case with its kind of user, and the condition.
-type Kind = (u32, u32, Condition);
+type CellKey = (u32, u32, Condition);
 
 /// The means of one side's values, by their kind.
 #[derive(Default)]
-struct SideMeans(BTreeMap<Kind, Sums>);
+struct SideMeans(BTreeMap<CellKey, Sums>);
 
 impl SideMeans {
     fn cells(&self) -> Vec<Cell> {
@@ -168,7 +168,7 @@ fn values<'a>(
     first: &'a Scores,
     second: &'a Scores,
     pairs: &'a [RowPair],
-) -> impl Iterator<Item = (Kind, [f64; 2])> + 'a {
+) -> impl Iterator<Item = (CellKey, [f64; 2])> + 'a {
     let is_selected = move |condition: Condition| !matches!(subject, Subject::Condition(only) if *only != condition);
     pairs.iter().filter(move |(_, condition, _)| is_selected(*condition)).filter_map(move |&(case, condition, rows)| {
         let values = [first.value(subject, rows[0])?, second.value(subject, rows[1])?];
@@ -178,7 +178,7 @@ fn values<'a>(
 
 /// The second side's values less the first's.
 pub(super) fn differences(subject: &Subject, first: &Scores, second: &Scores, pairs: &[RowPair]) -> Vec<Paired> {
-    let pair = |((number, case, condition), [one, other]): (Kind, [f64; 2])| Paired {
+    let pair = |((number, case, condition), [one, other]): (CellKey, [f64; 2])| Paired {
         case: number as usize,
         kind: case as usize * Condition::ALL.len() + condition as usize,
         difference: other - one,
@@ -277,7 +277,7 @@ pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: Comparison
             if score.relation == Relation::Inconclusive && !score.is_open_for_missing(rules) {
                 // A difference is judged beside those that are no surer than it.
                 let beside = chances.iter().filter(|chance| **chance >= score.p).count();
-                let found = needed(&score.cells, score.difference, (rules, rules.alpha / beside.max(1) as f64));
+                let found = needed(&score.cells, score.difference, rules, rules.alpha / beside.max(1) as f64);
                 score.needed = Some(found).filter(|needed| *needed != Needed::NOTHING);
             }
             score.cells = Vec::new();

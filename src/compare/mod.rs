@@ -1,10 +1,10 @@
 //! Two sides, runs or models, compared pair by pair: conversation by conversation of the same case, condition and repetition.
 //!
-//! In: the trials of both sides, and what each was held by. Out: for the score, each condition and each metric a difference
+//! In: the trials of both sides, and what each was run by. Out: for the score, each condition and each metric a difference
 //! with its interval and what it comes to: better, worse, the same, or not decided. Pure.
 //!
 //! Invariants: cases are what is drawn independently, so that every interval is over cases; only pairs are compared, the rest
-//! is listed; sides that were not held by the same rules are not compared.
+//! is listed; sides that were not run by the same rules are not compared.
 
 mod baseline;
 mod divergence;
@@ -154,12 +154,13 @@ pub type ScoredSide<'a> = (&'a Side, &'a Scores);
 
 /// The second side of each pair beside its first one. All pairs are judged as one family.
 pub fn compare(pairs: &[[ScoredSide<'_>; 2]], rules: ComparisonRules) -> Vec<Comparison> {
-    let mut comparisons: Vec<Comparison> = pairs.iter().map(|&[first, second]| beside(first, second, rules)).collect();
+    let mut comparisons: Vec<Comparison> = pairs.iter().map(|pair| beside(*pair, rules)).collect();
     judged::assign_relations(&mut comparisons, rules);
     comparisons
 }
 
-fn beside((first, scores): ScoredSide<'_>, (second, others): ScoredSide<'_>, rules: ComparisonRules) -> Comparison {
+fn beside(pair: [ScoredSide<'_>; 2], rules: ComparisonRules) -> Comparison {
+    let [(first, scores), (second, others)] = pair;
     let pairs = scores.pairs(others);
     let scored = |subject: &Subject| judged::compared(subject, scores, others, &pairs, rules);
     let compared: Vec<ComparedScore> = scores.subjects(others).iter().filter_map(scored).collect();

@@ -42,7 +42,7 @@ struct Spread {
     /// The variance of one case's difference that comes from its repetitions, where there are such.
     within: Option<f64>,
     cases: u32,
-    /// How often a case was held in each condition, on average.
+    /// How often a case was run in each condition, on average.
     repeats: f64,
 }
 
@@ -53,7 +53,8 @@ struct Spread {
 pub(super) fn needed(
     cells: &[Cell],
     mean: f64,
-    (ComparisonRules { min_effect, alpha, .. }, level): (ComparisonRules, f64),
+    ComparisonRules { min_effect, alpha, .. }: ComparisonRules,
+    level: f64,
 ) -> Needed {
     let Some(spread) = spread(cells) else {
         // No case differs: with so many more of the same kind, sides that differ by the least effect would have shown it.
@@ -142,7 +143,7 @@ fn spread(cells: &[Cell]) -> Option<Spread> {
     let error = figure.error?;
     let mut of_cases: std::collections::BTreeMap<usize, Vec<&Sums>> = std::collections::BTreeMap::new();
     cells.iter().for_each(|cell| of_cases.entry(cell.case).or_default().push(&cell.values));
-    // The variance that repetitions add to one case's mean; unknown for a case that was held once.
+    // The variance that repetitions add to one case's mean; unknown for a case that was run once.
     let within = |conditions: &Vec<&Sums>| {
         let count = conditions.len() as f64;
         let own = |values: &&Sums| values.variance().map(|variance| variance / f64::from(values.count));
@@ -173,30 +174,30 @@ mod tests {
         let ten: Vec<f64> =
             [-1.0, 1.0].into_iter().cycle().take(10).map(|sign| 0.05 + sign * deviation * 0.9_f64.sqrt()).collect();
         let singles: Vec<&[f64]> = ten.iter().map(std::slice::from_ref).collect();
-        let found = needed(&cells(&singles), 0.05, (ComparisonRules::default(), 0.05));
+        let found = needed(&cells(&singles), 0.05, ComparisonRules::default(), 0.05);
         assert!(matches!(found, Needed { cases: Some(33..=35), repeats: None }), "{found:?}");
         // solve_power(effect_size=0.5, power=.8, alpha=.05 / 3) is 44.1.
-        let of_three = needed(&cells(&singles), 0.05, (ComparisonRules::default(), 0.05 / 3.0));
+        let of_three = needed(&cells(&singles), 0.05, ComparisonRules::default(), 0.05 / 3.0);
         assert!(matches!(of_three.cases, Some(44..=46)), "{of_three:?}");
         // So near to the least that matters four of five estimates must lie above it, too: (0.84 * 0.1 / 0.003)^2.
-        let near = needed(&cells(&singles), 0.023, (ComparisonRules::default(), 0.05));
+        let near = needed(&cells(&singles), 0.023, ComparisonRules::default(), 0.05);
         assert!(matches!(near.cases, Some(760..=820)), "{near:?}");
         // With 0.002 about 1,770 would be needed, with 0.0005 some 28,000: nobody has such a suite.
         for difference in [0.022, 0.0205] {
-            let nearer = needed(&cells(&singles), difference, (ComparisonRules::default(), 0.05));
+            let nearer = needed(&cells(&singles), difference, ComparisonRules::default(), 0.05);
             assert_eq!(nearer, Needed::NOTHING, "{difference}");
         }
-        assert_eq!(needed(&cells(&singles), 0.02, (ComparisonRules::default(), 0.05)), Needed::NOTHING);
+        assert_eq!(needed(&cells(&singles), 0.02, ComparisonRules::default(), 0.05), Needed::NOTHING);
     }
 
     #[test]
     fn repetitions_help_only_against_what_they_vary() {
         // Each case differs by itself: no repetition takes that away.
         let apart = cells(&[&[0.3, 0.3], &[-0.2, -0.2], &[0.1, 0.1], &[-0.1, -0.1]]);
-        assert_eq!(needed(&apart, 0.025, (ComparisonRules::default(), 0.05)).repeats, None);
+        assert_eq!(needed(&apart, 0.025, ComparisonRules::default(), 0.05).repeats, None);
         // Repetitions vary, the cases do not.
         let noisy = cells(&[&[0.3, -0.2], &[-0.2, 0.31], &[0.3, -0.19], &[-0.2, 0.3]]);
-        let found = needed(&noisy, 0.0525, (ComparisonRules::default(), 0.05));
+        let found = needed(&noisy, 0.0525, ComparisonRules::default(), 0.05);
         assert!(found.repeats.is_some_and(|repeats| repeats > 4), "{found:?}");
     }
 
@@ -204,7 +205,7 @@ mod tests {
     fn of_a_single_case_so_many_repetitions_as_a_power_analysis_says() {
         // Six differences of mean 1/3 and standard deviation 0.516: statsmodels' TTestPower().solve_power(0.333 / 0.516) is 20.8.
         let six = cells(&[&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]]);
-        let found = needed(&six, 1.0 / 3.0, (ComparisonRules::default(), 0.05));
+        let found = needed(&six, 1.0 / 3.0, ComparisonRules::default(), 0.05);
         assert!(matches!(found, Needed { cases: None, repeats: Some(19..=22) }), "{found:?}");
     }
 
@@ -239,8 +240,8 @@ mod tests {
     #[test]
     fn where_nothing_differs_so_many_cases_show_it() {
         let alike = cells(&[&[0.0], &[0.0], &[0.0]]);
-        assert_eq!(needed(&alike, 0.0, (ComparisonRules::default(), 0.05)), Needed { cases: Some(149), repeats: None });
+        assert_eq!(needed(&alike, 0.0, ComparisonRules::default(), 0.05), Needed { cases: Some(149), repeats: None });
         let shifted = cells(&[&[0.5], &[0.5]]);
-        assert_eq!(needed(&shifted, 0.5, (ComparisonRules::default(), 0.05)), Needed { cases: None, repeats: None });
+        assert_eq!(needed(&shifted, 0.5, ComparisonRules::default(), 0.05), Needed { cases: None, repeats: None });
     }
 }

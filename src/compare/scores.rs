@@ -9,7 +9,7 @@ use crate::record::TrialRecord;
 use crate::score::{Component, Outcome};
 
 /// A conversation of a side: its case by its place, its condition, its repetition.
-pub(super) type Key = (u32, Condition, u32);
+pub(super) type ConversationKey = (u32, Condition, u32);
 
 /// A score that could not be determined, in a column of scores; NaN stands where nothing was to be determined, or not yet.
 const MISSING: f64 = f64::INFINITY;
@@ -24,7 +24,7 @@ pub(super) enum TrialScore {
     Scored(f64),
     /// It could not be determined: it may be anything from 0 to 1.
     Missing,
-    /// The conversation was planned, and not held to its end.
+    /// The conversation was planned, and not run to its end.
     Planned,
     /// It does not apply to this conversation.
     NotApplicable,
@@ -41,7 +41,7 @@ pub struct Scores {
     in_file: Vec<u32>,
     numbers: HashMap<String, u32>,
     /// Each conversation's row.
-    trials: BTreeMap<Key, u32>,
+    trials: BTreeMap<ConversationKey, u32>,
     composite: Vec<f64>,
     /// The metrics in the order in which they come, each with a row a conversation.
     metrics: Vec<(String, Vec<f64>)>,
@@ -129,15 +129,18 @@ impl Scores {
         self.cases.iter().filter(|case| other.has(case)).count() as u32
     }
 
-    /// The conversations that both sides held, with cases by their places here.
+    /// The conversations that both sides run, with cases by their places here.
     pub(super) fn pairs(&self, other: &Scores) -> Vec<RowPair> {
         self.keyed_pairs(other).map(|((case, condition, _), rows)| (case, condition, rows)).collect()
     }
 
     /// The same with their repetitions.
-    pub(super) fn keyed_pairs<'a>(&'a self, other: &'a Scores) -> impl Iterator<Item = (Key, [u32; 2])> + 'a {
+    pub(super) fn keyed_pairs<'a>(
+        &'a self,
+        other: &'a Scores,
+    ) -> impl Iterator<Item = (ConversationKey, [u32; 2])> + 'a {
         let theirs: Vec<Option<u32>> = self.cases.iter().map(|case| other.places.get(case).copied()).collect();
-        let pair = move |(&key, &row): (&Key, &u32)| {
+        let pair = move |(&key, &row): (&ConversationKey, &u32)| {
             let (case, condition, repeat) = key;
             let counterpart = other.trials.get(&(theirs[case as usize]?, condition, repeat))?;
             Some((key, [row, *counterpart]))

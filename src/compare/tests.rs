@@ -295,7 +295,7 @@ fn cases_without_a_score_on_either_side_may_be_anything() {
     assert_eq!((score.relation, found.left_out.both_lack_score), (Relation::Inconclusive, 6));
     let bounds = score.with_missing.unwrap();
     assert!((bounds.low + 0.45).abs() < 0.01 && (bounds.high - 0.55).abs() < 0.01, "{bounds:?}");
-    // A pair that neither side has held yet is not missing.
+    // A pair that neither side has run yet is not missing.
     let [mut first, mut second] = [Scores::default(), Scores::default()];
     for at in 0..8 {
         for (side, by) in [(&mut first, 0.0), (&mut second, 0.1)] {

@@ -10,25 +10,25 @@ use crate::evidence::{AssertionId, Change, Entity, Evidence, Observed, Value};
 use crate::job::{Assertion, Case};
 
 /// A label or a type.
-pub(super) type Name = (CoverageSubject, String);
+pub(super) type GraphName = (CoverageSubject, String);
 
 /// The coverage of a label or a type.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct NameCoverage {
     /// How many conversations changed a node or relationship that has it.
     changed: usize,
     /// Whether a setup names it.
     is_prepared: bool,
     /// Whether an assertion of a case looks at it.
     is_named: bool,
-    /// Whether one did in a conversation that was held.
+    /// Whether one did in a conversation that was run.
     is_checked: bool,
 }
 
 /// Labels and types of a suite.
 #[derive(Debug, Default)]
 pub(super) struct GraphNames {
-    names: BTreeMap<Name, Seen>,
+    names: BTreeMap<GraphName, NameCoverage>,
     /// The scripts of all assertions, which may name a label in a text.
     scripts: BTreeSet<String>,
     /// The scripts of cases with a conversation.
@@ -77,7 +77,7 @@ impl GraphNames {
     }
 
     /// All of them, with whether an assertion looks at each, and what is known of it.
-    pub(super) fn into_touches(self) -> impl Iterator<Item = (Name, bool, String)> {
+    pub(super) fn into_touches(self) -> impl Iterator<Item = (GraphName, bool, String)> {
         let Self { names, scripts, used_scripts } = self;
         names.into_iter().map(move |(name, seen)| {
             let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{}{quote}", name.1));
@@ -105,9 +105,9 @@ fn subject(is_type: bool) -> CoverageSubject {
     if is_type { CoverageSubject::Relationship } else { CoverageSubject::Label }
 }
 
-fn names_in(cypher: &str) -> impl Iterator<Item = Name> + use<> {
+fn names_in(cypher: &str) -> impl Iterator<Item = GraphName> + use<> {
     let names = Statement::parse(cypher).labels_and_types();
-    let names: Vec<Name> = names.into_iter().map(|(name, is_type)| (subject(is_type), name.to_owned())).collect();
+    let names: Vec<GraphName> = names.into_iter().map(|(name, is_type)| (subject(is_type), name.to_owned())).collect();
     names.into_iter()
 }
 
@@ -118,7 +118,7 @@ fn script(assertion: &Assertion) -> Option<&str> {
     }
 }
 
-fn names_checked(assertion: &Assertion) -> Vec<Name> {
+fn names_checked(assertion: &Assertion) -> Vec<GraphName> {
     match &assertion.check {
         AssertionCheck::Cypher(check) => names_in(&check.cypher).collect(),
         AssertionCheck::Expression(_) => Vec::new(),
@@ -132,7 +132,7 @@ fn names_checked(assertion: &Assertion) -> Vec<Name> {
     }
 }
 
-fn names_of_line(line: &ChangeConfig) -> impl Iterator<Item = Name> {
+fn names_of_line(line: &ChangeConfig) -> impl Iterator<Item = GraphName> {
     let ends = [&line.from, &line.to].into_iter().flatten().filter_map(|end| end.node.as_ref());
     let labels = line.node.iter().chain(ends).flat_map(|labels| labels.0.clone());
     labels
@@ -140,7 +140,7 @@ fn names_of_line(line: &ChangeConfig) -> impl Iterator<Item = Name> {
         .chain(line.relationship.clone().map(|it| (CoverageSubject::Relationship, it)))
 }
 
-fn names_changed(change: &Change) -> Vec<Name> {
+fn names_changed(change: &Change) -> Vec<GraphName> {
     match change.entity() {
         Entity::Node(node) => node.labels.iter().map(|label| (CoverageSubject::Label, label.clone())).collect(),
         Entity::Relationship { relationship, .. } => vec![(CoverageSubject::Relationship, relationship.kind.clone())],

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use difference::{CoverageDifference, difference};
-pub use suite::Suite;
+pub use suite::{CoveredConversation, Suite};
 
 /// The kinds of things that can be touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -5,13 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::facts::{FactWords, stems};
 use super::graph::GraphNames;
 use super::{Coverage, CoverageItem, CoverageSubject, Touch};
-use crate::evidence::{Evidence, Judgement, Observed, ToolUse, TrialId};
+use crate::evidence::{Condition, Evidence, Judgement, Observed, ToolUse};
 use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, TrajectoryCheck};
 use crate::metric::{MetricConfig, MetricInput};
 
-/// What metrics see of a conversation, and the judges' answers about it.
+/// The input of metrics about a conversation, and the judges' answers about it.
 pub type JudgedInput<'a> = (&'a MetricInput<'a>, &'a [Judgement]);
+
+/// A conversation of a run, about one of the cases.
+#[derive(Clone, Copy)]
+pub struct CoveredConversation<'a> {
+    /// The job of the run.
+    pub job: &'a Job,
+    /// The case.
+    pub case: &'a Case,
+    /// Whether the user knew the facts.
+    pub condition: Condition,
+    /// The conversation itself.
+    pub evidence: &'a Evidence,
+    /// Its judgements, where there are any.
+    pub judged: Option<JudgedInput<'a>>,
+}
 
 /// The runs of a suite, one after the other.
 #[derive(Debug, Default)]
@@ -82,12 +97,8 @@ impl Suite {
     }
 
     /// A conversation of a run, about one of the cases, and what judges said of it.
-    pub fn conversation(
-        &mut self,
-        (job, case): (&Job, &Case),
-        trial: &TrialId,
-        (evidence, judged): (&Evidence, Option<JudgedInput<'_>>),
-    ) {
+    pub fn conversation(&mut self, conversation: CoveredConversation<'_>) {
+        let CoveredConversation { job, case, condition, evidence, judged } = conversation;
         self.conversations += 1;
         if let Some(Observed::Seen(context)) = &evidence.object_context {
             self.knows_tools(context.functions.iter().map(|function| function.name.clone()));
@@ -98,8 +109,8 @@ impl Suite {
             self.tools.entry(tool).or_default().conversations += 1;
         }
         self.graph.conversation(case, evidence);
-        self.goals((job, case), evidence, judged);
-        let facts = case.facts_known(trial.condition);
+        self.goals(job, case, evidence, judged);
+        let facts = case.facts_known(condition);
         if facts.is_empty() {
             return;
         }
@@ -112,7 +123,7 @@ impl Suite {
         }
     }
 
-    fn goals(&mut self, (job, case): (&Job, &Case), evidence: &Evidence, judged: Option<JudgedInput<'_>>) {
+    fn goals(&mut self, job: &Job, case: &Case, evidence: &Evidence, judged: Option<JudgedInput<'_>>) {
         let checks = job.metrics.iter().find_map(|entry| match &entry.metric {
             MetricConfig::Trajectory(check) => Some(TrajectoryCheck::clone(check)),
             _ => None,

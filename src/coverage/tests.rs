@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::evidence::{
     AssertionId, Change, ChangeTime, Condition, Entity, Event, Evidence, Function, Node, ObjectContext, Observed,
-    QueryObservation, Table, Transcript, TrialId, Turn, Value,
+    QueryObservation, Table, Transcript, Turn, Value,
 };
 use crate::job::Job;
 
@@ -14,8 +14,8 @@ fn job(cases: Json) -> Job {
     Job::restored(&json!({"name": "j", "target": target, "cases": cases})).unwrap()
 }
 
-fn trial(condition: Condition) -> TrialId {
-    TrialId { number: 1, case: "c".into(), model: "m".into(), condition, repeat: 1 }
+fn unjudged<'a>(job: &'a Job, condition: Condition, evidence: &'a Evidence) -> CoveredConversation<'a> {
+    CoveredConversation { job, case: &job.cases[0], condition, evidence, judged: None }
 }
 
 /// A conversation in which the user says one thing after the other, and the agent makes a call in each turn.
@@ -48,8 +48,8 @@ fn a_tool_is_covered_where_it_was_called_wherever_it_is_known_from() {
     suite.knows_tools(["pay".to_owned(), "find".to_owned()]);
     suite.run(&job);
     let evidence = Evidence { object_context: context, ..talk(&[("Hi", "find"), ("More", "find"), ("Bye", "extra")]) };
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&evidence, None));
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&[("Hi", "find")]), None));
+    suite.conversation(unjudged(&job, Condition::WithoutFacts, &evidence));
+    suite.conversation(unjudged(&job, Condition::WithoutFacts, &talk(&[("Hi", "find")])));
     assert_eq!(
         touched(suite),
         [
@@ -84,11 +84,7 @@ fn a_label_is_covered_where_an_assertion_looks_at_it() {
     let gathered = |cases: &Json| {
         let (job, mut suite) = (job(cases.clone()), Suite::default());
         suite.run(&job);
-        suite.conversation(
-            (&job, &job.cases[0]),
-            &trial(Condition::WithoutFacts),
-            (&evidence(&["Ticket", "Receipt", "Secret"]), None),
-        );
+        suite.conversation(unjudged(&job, Condition::WithoutFacts, &evidence(&["Ticket", "Receipt", "Secret"])));
         touched(suite)
     };
     assert_eq!(
@@ -121,7 +117,7 @@ fn an_edge_of_goals_is_covered_where_both_were_reached_in_order() {
         let mut suite = Suite::default();
         suite.run(&job);
         for it in conversations {
-            suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (it, None));
+            suite.conversation(unjudged(&job, Condition::WithoutFacts, it));
         }
         touched(suite).into_iter().filter(|it| it.contains("GoalEdge")).collect::<Vec<_>>()
     };
@@ -144,17 +140,9 @@ fn a_fact_is_covered_where_a_persona_that_knew_it_mentioned_it() {
     let job = job(json!([{"id": "c", "facts": facts}]));
     let mut suite = Suite::default();
     suite.run(&job);
-    suite.conversation(
-        (&job, &job.cases[0]),
-        &trial(Condition::WithoutFacts),
-        (&talk(&[("I was born in Rome", "x")]), None),
-    );
-    suite.conversation(
-        (&job, &job.cases[0]),
-        &trial(Condition::WithFacts),
-        (&talk(&[("Hi", "x"), ("Feed Rex, the dog", "x")]), None),
-    );
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithFacts), (&talk(&[("I love Italy", "x")]), None));
+    suite.conversation(unjudged(&job, Condition::WithoutFacts, &talk(&[("I was born in Rome", "x")])));
+    suite.conversation(unjudged(&job, Condition::WithFacts, &talk(&[("Hi", "x"), ("Feed Rex, the dog", "x")])));
+    suite.conversation(unjudged(&job, Condition::WithFacts, &talk(&[("I love Italy", "x")])));
     let facts: Vec<String> = touched(suite).into_iter().filter(|it| it.contains("Fact")).collect();
     assert_eq!(
         facts,
@@ -170,7 +158,7 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
         suite.knows_tools(["known".to_owned()]);
         suite.run(&job);
         let turns: Vec<(&str, &str)> = tools.iter().map(|tool| ("Hi", *tool)).collect();
-        suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&turns), None));
+        suite.conversation(unjudged(&job, Condition::WithoutFacts, &talk(&turns)));
         suite.into_coverage()
     };
     let (before, now) = (gathered(&["known", "gone"]), gathered(&["new", "gone"]));
@@ -194,7 +182,7 @@ fn what_was_never_held_covers_nothing() {
     assert_eq!(suite.into_coverage().share(), Some(0.0));
     let mut suite = Suite::default();
     suite.run(&job);
-    suite.conversation((&job, &job.cases[0]), &trial(Condition::WithoutFacts), (&talk(&[("Hi", "find")]), None));
+    suite.conversation(unjudged(&job, Condition::WithoutFacts, &talk(&[("Hi", "find")])));
     let coverage = suite.into_coverage();
     assert!(coverage.items.values().all(|touch| touch.is_covered), "{coverage:?}");
 }

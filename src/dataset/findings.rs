@@ -14,17 +14,17 @@ pub(super) struct Findings<'a> {
     file: &'a str,
     lines: &'a SourceLines<'a>,
     root: Option<&'a JsonNode>,
-    errors: RefCell<Found>,
-    warnings: RefCell<Found>,
+    errors: RefCell<ProblemList>,
+    warnings: RefCell<ProblemList>,
 }
 
 #[derive(Default)]
-struct Found {
+struct ProblemList {
     list: Vec<Problem>,
     untold: usize,
 }
 
-impl Found {
+impl ProblemList {
     fn add(&mut self, problem: impl FnOnce() -> Problem) {
         if self.list.len() < MOST { self.list.push(problem()) } else { self.untold += 1 }
     }

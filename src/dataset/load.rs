@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::adk::{self, AdkConfig};
+use super::adk::{self, AdkEvalConfig};
 use super::cursor::Cursor;
 use super::findings::{Findings, about_file, about_text};
 use super::json::{self, JsonContent, JsonText};
@@ -139,7 +139,7 @@ pub(super) fn read_tree<T>(
 
 /// Adds ADK's criteria and the initial session.
 fn add_adk(dataset: &mut Dataset, file_name: &str, beside: &Beside) -> Result<(), Problems> {
-    let mut config = AdkConfig::default();
+    let mut config = AdkEvalConfig::default();
     if let Some(file) = &beside.config {
         let json = companion(file, Kind::AdkTestConfig)?;
         let (read, warnings) = read_tree(&file.name, &file.text, &json, |root| adk::read_config(root, &file.name))?;

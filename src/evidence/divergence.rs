@@ -16,7 +16,7 @@ pub struct TranscriptDigest {
 }
 
 impl TranscriptDigest {
-    /// Of a transcript.
+    /// The digest of a transcript.
     pub fn new(transcript: &Transcript) -> TranscriptDigest {
         let digest = |text: &str| {
             let mut hasher = DefaultHasher::new();

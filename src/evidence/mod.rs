@@ -38,7 +38,7 @@ pub use message::{Message, Role};
 pub use object_context::{Function, ObjectContext, Resource};
 pub use observation::{AssertionId, Observed, QueryObservation};
 pub use persona_fault::{Guard, GuardFinding, PersonaFault};
-pub use review::{CallFinding, MissedCall, Review, ReviewedCall, TurnExpectation, ValueDifference};
+pub use review::{CallFinding, ExpectationReview, MissedCall, ReviewedCall, TurnExpectation, ValueDifference};
 pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;

@@ -6,7 +6,7 @@ use super::ToolUse;
 
 /// A conversation beside what was expected of it. Nothing of it is stored: it is made of the evidence again.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Review {
+pub struct ExpectationReview {
     /// The expectations of single turns.
     pub turns: Vec<TurnExpectation>,
     /// The calls that were expected of the whole conversation; `None` where nothing is said about them.

@@ -83,7 +83,7 @@ impl<'a> CallsByTurn<'a> {
         CallsByTurn { transcript, calls: OnceCell::new() }
     }
 
-    /// The calls of the turn with this number, with results that came in a later turn too; none for a turn that was not held.
+    /// The calls of the turn with this number, with results that came in a later turn too; none for a turn that was not run.
     pub fn of_turn(&self, turn: u32) -> &[ToolUse] {
         let calls = self.calls.get_or_init(|| self.transcript.tool_uses_by_turn());
         let place = self.transcript.turns.iter().position(|known| known.number == turn);

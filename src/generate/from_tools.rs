@@ -60,7 +60,7 @@ fn given(tool: &Tool, variant: usize) -> Vec<ToolArgument<'_>> {
     let arguments = tool.arguments.iter().filter(|(name, _)| is_given(name));
     let given = arguments.map(|(name, schema)| {
         let label = label(name, schema);
-        let plausible = plausible((name, &label), schema, variant);
+        let plausible = plausible(name, &label, schema, variant);
         ToolArgument { name, schema, label, plausible }
     });
     given.collect()

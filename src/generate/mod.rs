@@ -42,7 +42,7 @@ pub struct UserKnowledge {
     pub outcome: String,
     /// The facts.
     pub facts: Vec<String>,
-    /// The one condition in which it is held; `None` where any will do.
+    /// The one condition in which it is run; `None` where any will do.
     pub condition: Option<Condition>,
     /// The tools that are expected to be called; `None` where that does not matter.
     pub calls: Option<Vec<ExpectedCall>>,

@@ -36,7 +36,7 @@ pub struct Stories {
 }
 
 /// A table that is being read.
-struct Table<'a> {
+struct StoryTable<'a> {
     file: &'a str,
     text: &'a str,
     columns: Vec<Option<&'static str>>,
@@ -52,7 +52,7 @@ pub fn read_stories(file: &str, text: &str, check: &StoryCheck<'_>) -> Result<St
     let first = text.lines().next().unwrap_or_default();
     let separator = if first.contains('\t') && !first.contains(',') { '\t' } else { ',' };
     let rows = table_rows(text, separator);
-    let mut table = Table { file, text, columns: Vec::new(), problems: Vec::new() };
+    let mut table = StoryTable { file, text, columns: Vec::new(), problems: Vec::new() };
     let start = Position { line: 1, column: 1 };
     match rows.split_first() {
         None => table.problem(start, "there is nothing in this file", "a table with the columns story,outcome"),
@@ -82,7 +82,7 @@ pub fn read_stories(file: &str, text: &str, check: &StoryCheck<'_>) -> Result<St
     }
 }
 
-impl Table<'_> {
+impl StoryTable<'_> {
     fn problem(&mut self, at: Position, message: impl Into<String>, help: impl Into<String>) {
         let source_line = self.text.lines().nth(at.line - 1).unwrap_or_default();
         let is_secret = source_line.split([',', '\t', ' ', '"']).any(looks_like_a_key);

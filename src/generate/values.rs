@@ -20,7 +20,7 @@ fn pick<T: Clone>(of: &[T], variant: usize) -> T {
 }
 
 /// The value of an argument in a variant of its case: one of those that its schema names, else one of its type and format.
-pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: usize) -> GeneratedValue {
+pub(super) fn plausible(name: &str, label: &str, schema: &Value, variant: usize) -> GeneratedValue {
     let named = ["enum", "examples"].iter().find_map(|key| schema.get(*key)?.as_array().filter(|it| !it.is_empty()));
     if let Some(values) = named {
         return known(pick(values, variant));
@@ -32,7 +32,7 @@ pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: us
     }
     if let Some(first) = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| schema.get(*key)?.as_array()) {
         let not_null = first.iter().find(|schema| schema["type"] != json!("null"));
-        return plausible((name, label), not_null.unwrap_or(&Value::Null), variant);
+        return plausible(name, label, not_null.unwrap_or(&Value::Null), variant);
     }
     match kind(schema) {
         "integer" => known(json!(number(schema, &[2.0, 5.0, 12.0], variant).round() as i64)),
@@ -41,7 +41,7 @@ pub(super) fn plausible((name, label): (&str, &str), schema: &Value, variant: us
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 3) as usize;
             let items: Vec<GeneratedValue> =
-                (0..least).map(|at| plausible((name, label), &schema["items"], variant + at)).collect();
+                (0..least).map(|at| plausible(name, label, &schema["items"], variant + at)).collect();
             let is_placeholder = items.iter().any(|item| item.is_placeholder);
             GeneratedValue { value: items.into_iter().map(|item| item.value).collect(), is_placeholder }
         }
@@ -76,7 +76,7 @@ fn object(label: &str, schema: &Value, variant: usize) -> GeneratedValue {
     let (mut map, mut is_placeholder) = (Map::new(), false);
     for name in required {
         let of_part = format!("{label} {}", super::phrase::split_name(name));
-        let part = plausible((name, &of_part), &schema["properties"][name], variant);
+        let part = plausible(name, &of_part, &schema["properties"][name], variant);
         is_placeholder |= part.is_placeholder;
         map.insert(name.to_owned(), part.value);
     }

@@ -12,7 +12,8 @@ use crate::score::{Component, Score};
 pub(super) fn excused(
     assertion: &Assertion,
     trial: GradeInput<'_>,
-    (before, after): (&ObservedState, &Component),
+    before: &ObservedState,
+    after: &Component,
 ) -> Option<Component> {
     let (check, id, evidence) = (&assertion.check, &assertion.id, trial.evidence);
     if !before.may_be_left_over || evidence.agent_ended_it() {

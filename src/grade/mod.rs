@@ -209,11 +209,10 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
     let seats = trial.job.judge.model.seats();
     let dimension = |entry: &MetricEntry| {
         let dimension = match metric::metric(entry, &trial.job.weights) {
-            Some(metric) => metric::combine_panel(&*metric, &input, (&seats, judgements)),
+            Some(metric) => metric::combine_panel(&*metric, &input, &seats, judgements),
             None => assertions(trial, entry.weight(&trial.job.weights)),
         };
-        let beside =
-            entry.beside.as_deref().and_then(|other| beside(other, (trial.job, &input, judgements), &dimension));
+        let beside = entry.beside.as_deref().and_then(|other| beside(other, trial.job, &input, judgements, &dimension));
         let dimension = about_user(entry, dimension);
         // Where a threshold is given, that is the line of the parts, too; but a task is done well as Embabel counts it.
         let own_line = entry.threshold.is_none() || entry.kind() == MetricKind::Tasks;
@@ -260,11 +259,13 @@ fn about_user(entry: &MetricEntry, dimension: Dimension) -> Dimension {
 /// The score of a dimension with other options, where it is another one.
 fn beside(
     other: &MetricEntry,
-    (job, input, judgements): (&Job, &MetricInput<'_>, &[Judgement]),
+    job: &Job,
+    input: &MetricInput<'_>,
+    judgements: &[Judgement],
     dimension: &Dimension,
 ) -> Option<OtherScore> {
     let metric = metric::metric(other, &job.weights)?;
-    let component = metric::combine_panel(&*metric, input, (&job.judge.model.seats(), judgements)).component;
+    let component = metric::combine_panel(&*metric, input, &job.judge.model.seats(), judgements).component;
     let is_same = match (&component, &dimension.component) {
         (Component::Scored { score, .. }, Component::Scored { score: own, .. }) => {
             (score.get() - own.get()).abs() <= Score::HAIR

@@ -1,4 +1,4 @@
-//! What became of a conversation: graded, or lost by the agent or the judge.
+//! The outcome of a conversation: graded, or lost by the agent or the judge.
 
 use crate::evidence::{Ending, Judgement, Observed};
 use crate::job::Job;

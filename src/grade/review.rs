@@ -2,7 +2,7 @@
 
 use super::expected_turns;
 use crate::evidence::{
-    CallFinding, Evidence, MissedCall, Review, ReviewedCall, ToolUse, TurnExpectation, ValueDifference,
+    CallFinding, Evidence, ExpectationReview, MissedCall, ReviewedCall, ToolUse, TurnExpectation, ValueDifference,
 };
 use crate::job::{Case, Job};
 use crate::metric::MetricConfig;
@@ -12,12 +12,12 @@ use crate::metric::trajectory::{
 
 /// A trial beside what its case expects. Calls are compared as the job's first metric `trajectory` does; without one they
 /// are not judged.
-pub fn review(job: &Job, case: &Case, evidence: &Evidence) -> Review {
+pub fn review(job: &Job, case: &Case, evidence: &Evidence) -> ExpectationReview {
     let uses = evidence.transcript.tool_uses();
     let turns = evidence.transcript.turns.iter().flat_map(|turn| std::iter::repeat_n(turn.number, turn.call_count()));
     let made =
         uses.into_iter().zip(turns).map(|(call, turn)| ReviewedCall { turn, call, finding: CallFinding::Unjudged });
-    let mut review = Review { made: made.collect(), ..Review::default() };
+    let mut review = ExpectationReview { made: made.collect(), ..ExpectationReview::default() };
     let check = job.metrics.iter().find_map(|entry| match &entry.metric {
         MetricConfig::Trajectory(check) => Some(&**check),
         _ => None,
@@ -41,7 +41,7 @@ fn to_use(call: &ExpectedCall) -> ToolUse {
 }
 
 /// Compares the calls of a turn, or of all turns, with those that are expected.
-fn compare(review: &mut Review, check: Option<&TrajectoryCheck>, expected: &Expectation, turn: Option<u32>) {
+fn compare(review: &mut ExpectationReview, check: Option<&TrajectoryCheck>, expected: &Expectation, turn: Option<u32>) {
     let Some(wanted) = &expected.calls else { return };
     review.expected += wanted.len();
     let Some(matcher) = check.and_then(|check| check.matcher(expected).ok()) else { return };

@@ -10,7 +10,7 @@ use crate::job::{Assertion, Case, Job};
 pub fn unusable(trial: GradeInput<'_>) -> Option<String> {
     let assertions = trial.case.assertions.iter().zip(1..);
     let mut applying = assertions.filter(|(assertion, _)| assertion.applies_in(trial.evidence.condition));
-    applying.find_map(|(assertion, number)| Some(sentence((assertion, number), &why_unusable(assertion, trial)?)))
+    applying.find_map(|(assertion, number)| Some(sentence(assertion, number, &why_unusable(assertion, trial)?)))
 }
 
 /// Why an assertion can't be evaluated, as far as the state before the first message shows.
@@ -31,9 +31,11 @@ pub fn unusable_on_nothing(job: &Job, case: &Case, clock: Clock) -> Vec<(usize, 
     );
     let problem = |assertion: &Assertion| assertion.check.unusable(&assertion.id, &job.name, &nothing, clock);
     let assertions = case.assertions.iter().zip(1..);
-    assertions.filter_map(|numbered| Some((numbered.1, sentence(numbered, &problem(numbered.0)?)))).collect()
+    assertions
+        .filter_map(|(assertion, number)| Some((number, sentence(assertion, number, &problem(assertion)?))))
+        .collect()
 }
 
-fn sentence((assertion, number): (&Assertion, usize), problem: &str) -> String {
+fn sentence(assertion: &Assertion, number: usize, problem: &str) -> String {
     format!("assertion {number} (`{}`) can't be evaluated: {problem}", assertion.label())
 }

@@ -87,7 +87,7 @@ pub fn doubt(assertion: &Assertion, trial: GradeInput<'_>) -> Option<Vacuity> {
     vacuity_given(assertion, &silence, &held)
 }
 
-/// The same doubt, given what the assertion came to before the first message.
+/// This doubt, given what the assertion came to before the first message.
 fn vacuity_given(assertion: &Assertion, silence: &EmptyTrial<'_>, held: &Component) -> Option<Vacuity> {
     if held.score().is_some_and(|score| score < Score::ONE) {
         return None;
@@ -126,9 +126,9 @@ pub(super) fn adjusted_component(
 ) -> (Component, Option<Vacuity>) {
     let Some(before) = silence.before(assertion) else { return (after, None) };
     match after.score() {
-        Some(Score::ONE) => hold(assertion, silence, (before, after)),
+        Some(Score::ONE) => hold(assertion, silence, before, after),
         Some(_) => {
-            let excused = leftover::excused(assertion, silence.trial, (before, &after));
+            let excused = leftover::excused(assertion, silence.trial, before, &after);
             (excused.unwrap_or(after), None)
         }
         None => (after, None),
@@ -138,7 +138,8 @@ pub(super) fn adjusted_component(
 fn hold(
     assertion: &Assertion,
     silence: &EmptyTrial<'_>,
-    (before, after): (&ObservedState, Component),
+    before: &ObservedState,
+    after: Component,
 ) -> (Component, Option<Vacuity>) {
     let (trial, evidence, check) = (silence.trial, silence.trial.evidence, &assertion.check);
     let held = was_looked_at(assertion, before).then(|| silence.evaluate_before(assertion, before));

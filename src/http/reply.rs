@@ -32,7 +32,8 @@ impl HttpReply {
     pub(super) fn from_head(
         response: &Response,
         place: String,
-        (secrets, redactor): (Vec<Secret>, &Redactor),
+        secrets: Vec<Secret>,
+        redactor: &Redactor,
     ) -> HttpReply {
         let header = |name: HeaderName| {
             response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())

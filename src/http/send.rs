@@ -21,6 +21,12 @@ pub(super) enum SendTiming {
     By(Clock),
 }
 
+/// The headers of a request, and its method and address as errors show them.
+pub(super) struct RequestHead<'a> {
+    pub(super) headers: HeaderMap,
+    pub(super) place: &'a str,
+}
+
 /// The bytes of a body that are given to the connection at once: so a long body is not taken for sent with its first byte.
 const PIECE: usize = 16 << 10;
 
@@ -30,10 +36,11 @@ impl HttpClient {
     pub(super) async fn send(
         &self,
         call: Call<'_>,
-        (mut headers, place): (HeaderMap, &str),
+        head: RequestHead<'_>,
         timing: SendTiming,
         deadline: Pin<&mut Sleep>,
     ) -> Result<(Response, Stopwatch), HttpFault> {
+        let RequestHead { mut headers, place } = head;
         let sent = Arc::new(OnceLock::new());
         let request = self.reqwest(&call.url, place)?.request(call.method.clone(), call.url.clone());
         let bytes = call.body.unwrap_or_default();

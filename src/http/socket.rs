@@ -104,7 +104,7 @@ impl HttpClient {
         let secrets: Vec<Secret> = password(&url).into_iter().chain(extra.secrets()).collect();
         self.learn(None, &url, &extra);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            let mut reply = HttpReply::from_head(&response, place, (secrets, &self.redactor));
+            let mut reply = HttpReply::from_head(&response, place, secrets, &self.redactor);
             reply.body = read_start(response).await;
             if reply.is_success() {
                 return Err(reply.unreadable("no WebSocket is there: the handshake was answered like a usual request"));

@@ -9,7 +9,7 @@ use tokio::time::Sleep;
 
 use super::address::{password, shown};
 use super::exchange::{headers, read_start, size};
-use super::send::SendTiming;
+use super::send::{RequestHead, SendTiming};
 use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
 use crate::clock::{Clock, Stopwatch};
 
@@ -59,8 +59,9 @@ impl HttpClient {
         self.learn(call.key.map(|header| header.key), &call.url, &extra);
         let (time_limit, cap) = (call.time_limit, call.body_cap);
         let mut deadline = Box::pin(tokio::time::sleep(time_limit));
-        let (response, sent) = self.send(call, (headers, &place), timing, deadline.as_mut()).await?;
-        let mut head = HttpReply::from_head(&response, place, (secrets, &self.redactor));
+        let (response, sent) =
+            self.send(call, RequestHead { headers, place: &place }, timing, deadline.as_mut()).await?;
+        let mut head = HttpReply::from_head(&response, place, secrets, &self.redactor);
         if !head.is_success() {
             head.body = read_start(response).await;
             return Ok(Opened::Refused(Box::new(head)));

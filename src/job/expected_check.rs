@@ -23,7 +23,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     if metrics.is_empty() {
         metrics.push(MetricConfig::new(MetricKind::Trajectory));
     }
-    let mut expectations = |node: Option<&YamlNode>, of| expectations(report, node, (of, &metrics));
+    let mut expectations = |node: Option<&YamlNode>, of| expectations(report, node, of, &metrics);
     expectations(root.get("expected"), ExpectationOwner::Case);
     let script = |part: &YamlNode| part.get("script").map(YamlNode::items).unwrap_or_default().to_vec();
     for line in root.get("evaluator").map(script).unwrap_or_default() {
@@ -79,7 +79,7 @@ enum ExpectationOwner {
     Line,
 }
 
-fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, (of, metrics): (ExpectationOwner, &[MetricConfig])) {
+fn expectations(report: &mut Report<'_>, node: Option<&YamlNode>, of: ExpectationOwner, metrics: &[MetricConfig]) {
     let Some(node) = node else { return };
     if let Some(entry) = node.entry("state").filter(|_| of == ExpectationOwner::Line) {
         let help = "say `expected: {state: …}` of the case: it is what is left after the conversation";

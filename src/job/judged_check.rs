@@ -12,13 +12,13 @@ use crate::metric::{MetricConfig, MetricEntry, RubricConfig};
 
 /// The expectations of one case, with their places in the file.
 struct CaseExpectations<'n> {
-    whole: Option<Expected<'n>>,
-    lines: Vec<Expected<'n>>,
+    whole: Option<ExpectedNode<'n>>,
+    lines: Vec<ExpectedNode<'n>>,
     /// Whether a second agent's replies are expected.
     has_reference: bool,
 }
 
-struct Expected<'n> {
+struct ExpectedNode<'n> {
     node: &'n YamlNode,
     read: Expectation,
 }
@@ -38,7 +38,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     let Some(cases) = expectations(root) else { return };
     for (node, entry) in &metrics {
         if let MetricConfig::Rubric(options) = &entry.metric {
-            same_ids(report, (options, entry.label()), &cases);
+            same_ids(report, options, entry.label(), &cases);
         }
         if let Some((what, help)) = nothing_to_ask(entry, &cases) {
             let at = node.entry(entry.kind().as_str()).map_or(node.span, |entry| entry.key.span);
@@ -49,7 +49,7 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
 
 /// The expectations of the cases; `None` where a part can't be read.
 fn expectations(root: &YamlNode) -> Option<Vec<CaseExpectations<'_>>> {
-    let read = |node| Some(Expected { node, read: Expectation::deserialize(as_json(node)).ok()? });
+    let read = |node| Some(ExpectedNode { node, read: Expectation::deserialize(as_json(node)).ok()? });
     let of_all = root.get("expected");
     let script_of_all = root.get("evaluator").and_then(|part| part.get("script"));
     let one = [root];
@@ -109,7 +109,7 @@ fn nothing_to_ask(entry: &MetricEntry, cases: &[CaseExpectations<'_>]) -> Option
 }
 
 /// Reports rubrics of one metric that share an id: it identifies a judge's verdicts.
-fn same_ids(report: &mut Report<'_>, (options, label): (&RubricConfig, &str), cases: &[CaseExpectations<'_>]) {
+fn same_ids(report: &mut Report<'_>, options: &RubricConfig, label: &str, cases: &[CaseExpectations<'_>]) {
     let mut reported = BTreeSet::new();
     for case in cases {
         let whole = case.whole.as_ref().map(|it| it.read.rubrics.as_slice()).unwrap_or_default();

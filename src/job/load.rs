@@ -14,7 +14,7 @@ use super::{Job, check, judged_check, schema, semantics};
 /// # Errors
 /// Everything that is wrong with the text, each with its place.
 pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
-    read(file_name, text, (templates, judged_check::check))
+    read(file_name, text, templates, judged_check::check)
 }
 
 /// Reads the job that another system's file became: what its metrics lack in the cases is for that system's rules to say.
@@ -22,13 +22,13 @@ pub fn load(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Resul
 /// # Errors
 /// As of [`load`].
 pub fn load_lowered(file_name: &str, text: &str, templates: &dyn TemplateCheck) -> Result<Job, Problems> {
-    read(file_name, text, (templates, |_, _| {}))
+    read(file_name, text, templates, |_, _| {})
 }
 
 /// A further check of a job's tree.
 type TreeCheck = fn(&mut Report<'_>, &YamlNode);
 
-fn read(file_name: &str, text: &str, (templates, more): (&dyn TemplateCheck, TreeCheck)) -> Result<Job, Problems> {
+fn read(file_name: &str, text: &str, templates: &dyn TemplateCheck, more: TreeCheck) -> Result<Job, Problems> {
     let lines = SourceLines::new(text);
     let mut report = Report::new(file_name, &lines);
     let root = source::parse(&mut report);
@@ -39,7 +39,7 @@ fn read(file_name: &str, text: &str, (templates, more): (&dyn TemplateCheck, Tre
     let context = ContextFiles::read(&mut report, templates, &root);
     let personas = UserPersonaNames::read(&mut report, templates, &root);
     report.finish()?;
-    job_of(file_name, text, (&root, context, personas)).map_err(|error| {
+    job_of(file_name, text, &root, context, personas).map_err(|error| {
         // The schema and the types that read it are held together by tests; this error shows the author when they differ.
         let mut report = Report::new(file_name, &lines);
         report
@@ -64,7 +64,9 @@ pub fn read_yaml(file_name: &str, text: &str) -> Result<YamlNode, Problems> {
 fn job_of(
     file_name: &str,
     text: &str,
-    (root, context, personas): (&YamlNode, ContextFiles, UserPersonaNames),
+    root: &YamlNode,
+    context: ContextFiles,
+    personas: UserPersonaNames,
 ) -> serde_json::Result<Job> {
     // A job whose files say something else is another job.
     let digest = context.texts().fold(digest(text), |all, read| digest(&format!("{all}{}\n{}", read.name, read.text)));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Problem;
-use super::secrets::{Found, MOST, is_known_key};
+use super::secrets::{FoundSecrets, MOST, is_known_key};
 use super::source::SourceLines;
 use crate::secret::{Redactor, is_key_name, is_long_and_mixed, is_worth_hiding, looks_like_a_key, secret_parts};
 
@@ -20,13 +20,13 @@ pub(super) enum Redaction {
 
 /// The secrets of the tree that was read.
 pub(super) struct KnownSecrets {
-    found: Found,
+    found: FoundSecrets,
     redactor: Redactor,
 }
 
 impl Redaction {
     /// The redaction of a tree.
-    pub(super) fn new(mut found: Found) -> Redaction {
+    pub(super) fn new(mut found: FoundSecrets) -> Redaction {
         found.texts.append(&mut found.guessed);
         found.texts.retain(|text| is_worth_hiding(text));
         found.texts.sort_unstable();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn of_nothing() -> Redaction {
-        Redaction::new(Found::default())
+        Redaction::new(FoundSecrets::default())
     }
 
     #[test]

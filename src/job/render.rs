@@ -61,7 +61,7 @@ fn source_and_caret(problem: &Problem) -> (String, String) {
     let after = (before + problem.width).min(line.len());
     let (first, last) = window(&line, before);
 
-    let shown: String = line[first..last].iter().map(|&character| cell(character).0).collect();
+    let shown: String = line[first..last].iter().map(|character| cell(character.0, character.1).0).collect();
     let (left, right) = (if first > 0 { "…" } else { "" }, if last < line.len() { "…" } else { "" });
     let indent = left.chars().count() + columns(&line[first..before]);
     let carets = columns(&line[before..after.min(last).max(before)]).max(1);
@@ -75,7 +75,7 @@ fn window(line: &[(char, bool)], caret: usize) -> (usize, usize) {
     }
     let mut room = WIDEST;
     let mut fits = |character: &&(char, bool), least: usize| {
-        let left = room.checked_sub(cell(**character).1).filter(|left| *left >= least);
+        let left = room.checked_sub(cell(character.0, character.1).1).filter(|left| *left >= least);
         room = left.unwrap_or(room);
         left.is_some()
     };
@@ -86,11 +86,11 @@ fn window(line: &[(char, bool)], caret: usize) -> (usize, usize) {
 }
 
 fn columns(characters: &[(char, bool)]) -> usize {
-    characters.iter().map(|&character| cell(character).1).sum()
+    characters.iter().map(|character| cell(character.0, character.1).1).sum()
 }
 
 /// A character as it is shown, and its columns.
-fn cell((character, is_unsafe): (char, bool)) -> (String, usize) {
+fn cell(character: char, is_unsafe: bool) -> (String, usize) {
     match character {
         '\t' => (TAB.to_owned(), TAB.len()),
         _ if is_unsafe => {

@@ -39,7 +39,7 @@ pub fn secrets_of_document(document: &Value) -> Vec<Secret> {
 }
 
 fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
-    let mut found = Found::default();
+    let mut found = FoundSecrets::default();
     let mut prompts = Vec::new();
     for root in roots {
         found.add(root);
@@ -60,7 +60,7 @@ fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
 
 /// The secrets of a tree.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundSecrets {
     /// Where it is written: no part of that is shown.
     pub(super) spans: Vec<SourceSpan>,
     /// The texts that are secret wherever they stand.
@@ -69,10 +69,10 @@ pub(super) struct Found {
     pub(super) guessed: Vec<String>,
 }
 
-impl Found {
+impl FoundSecrets {
     /// The secrets of a tree.
-    pub(super) fn from_tree(root: &YamlNode) -> Found {
-        let mut found = Found::default();
+    pub(super) fn from_tree(root: &YamlNode) -> FoundSecrets {
+        let mut found = FoundSecrets::default();
         found.add(root);
         found
     }
@@ -162,7 +162,7 @@ struct SecretContext<'a> {
     is_hidden: bool,
 }
 
-fn walk(found: &mut Found, schema: &Value, node: &YamlNode, place: &SecretContext<'_>) {
+fn walk(found: &mut FoundSecrets, schema: &Value, node: &YamlNode, place: &SecretContext<'_>) {
     let schemas = resolved(schema);
     let is_marked = |schema: &Value| schema["writeOnly"] == true;
     let is_hidden = place.is_hidden || is_marked(schema) || schemas.iter().any(|schema| is_marked(schema));

@@ -29,9 +29,9 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
     let default = Persona::default().prompt;
     let has_plan = root.get("cases").is_some_and(|cases| cases.items().iter().any(|case| case.get("plan").is_some()));
     let role = if has_plan { PromptRole::PersonaWithPlan } else { PromptRole::Persona };
-    template(report, templates, root, ("evaluator", role, &default));
+    template(report, templates, root, NamedTemplate { part: "evaluator", role, default: &default });
     let default = Judge::default().prompt;
-    template(report, templates, root, ("scorer", PromptRole::Judge, &default));
+    template(report, templates, root, NamedTemplate { part: "scorer", role: PromptRole::Judge, default: &default });
     let ready = ["target", "start", "ready"].iter().try_fold(root, |node, key| node.get(key));
     for (key, problem) in [("http", address_problem as fn(&str) -> Option<String>), ("log", pattern_problem)] {
         if let Some(node) = ready.and_then(|ready| ready.get(key))
@@ -122,13 +122,16 @@ fn embeddings(report: &mut Report<'_>, node: &YamlNode) {
     }
 }
 
+/// The part of a job that may name a template, the role of that template, and its default.
+struct NamedTemplate<'a> {
+    part: &'a str,
+    role: PromptRole,
+    default: &'a str,
+}
+
 /// The template that the part names, or its default: a file beside the job may stand for that too.
-fn template(
-    report: &mut Report<'_>,
-    templates: &dyn TemplateCheck,
-    root: &YamlNode,
-    (part, kind, default): (&str, PromptRole, &str),
-) {
+fn template(report: &mut Report<'_>, templates: &dyn TemplateCheck, root: &YamlNode, place: NamedTemplate<'_>) {
+    let NamedTemplate { part, role, default } = place;
     let written = root.get(part).and_then(|node| node.get("prompt"));
     let name = match written {
         Some(node) => match node.text() {
@@ -137,7 +140,7 @@ fn template(
         },
         None => default,
     };
-    let message = match templates.problem(name, kind) {
+    let message = match templates.problem(name, role) {
         None => return,
         Some(TemplateProblem { message, place: Some(place) }) => return report.add_elsewhere(place, message),
         Some(TemplateProblem { message, place: None }) => message,

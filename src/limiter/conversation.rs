@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::target::{RefusedSince, TargetState, unpoisoned};
+use super::target::{RefusedSince, TargetState, WaitStart, unpoisoned};
 use super::{Permit, RateLimitExhausted, RateLimitHeaders, WaitReason};
 
 /// Requests of a conversation that the agent refused because of others.
@@ -49,10 +49,11 @@ struct ConversationState {
     waited_ms: f64,
     /// Whether its last request was sent, and not refused.
     is_engaged: bool,
-    /// Whether it takes turns with others; since when it waits for its turn, and for how long others had been served then; and
-    /// for how long they were while it waited before.
+    /// Whether it takes turns with others.
     takes_turns: bool,
-    queued: Option<(f64, f64)>,
+    /// The wait for its turn, while it waits.
+    queued: Option<WaitStart>,
+    /// For how long others were served while it waited before.
     queued_ms: f64,
     /// Whether anything was answered, and whether the last request was given up.
     is_answered: bool,
@@ -80,7 +81,7 @@ impl OpenConversation {
         let shared = &self.shared;
         let waiter = shared.limiter.waiter();
         if self.takes_turns() {
-            let _queued = Queued::begin(self);
+            let _queued = QueuedRequest::begin(self);
             shared.waitlist.turn(self.number, &shared.limiter).await;
         }
         shared.limiter.acquire(waiter, 1.0).await
@@ -200,7 +201,7 @@ impl ConversationLimiter {
             true => drop(permit),
         }
         if state.takes_turns {
-            shared.waitlist.refused(conversation.number, shared.limiter.now(), (shared.policy(), retry_after));
+            shared.waitlist.refused(conversation.number, shared.limiter.now(), shared.policy(), retry_after);
         }
         let after = if open < 2 {
             state.refused_alone += 1;
@@ -254,17 +255,17 @@ impl ConversationLimiter {
 }
 
 /// Notes how long a request waits for its turn, also if it is dropped.
-struct Queued<'a>(&'a OpenConversation);
+struct QueuedRequest<'a>(&'a OpenConversation);
 
-impl<'a> Queued<'a> {
-    fn begin(conversation: &'a OpenConversation) -> Queued<'a> {
+impl<'a> QueuedRequest<'a> {
+    fn begin(conversation: &'a OpenConversation) -> QueuedRequest<'a> {
         let shared = &conversation.shared;
-        conversation.state().queued = Some((shared.limiter.now(), shared.engaged_ms()));
-        Queued(conversation)
+        conversation.state().queued = Some(WaitStart { began: shared.limiter.now(), engaged_ms: shared.engaged_ms() });
+        QueuedRequest(conversation)
     }
 }
 
-impl Drop for Queued<'_> {
+impl Drop for QueuedRequest<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.queued_ms += state.queued.take().map_or(0.0, |since| self.0.shared.served_ms(since));

@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 /// The rate-limit headers of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RateLimitHeaders {
-    /// Of requests.
+    /// The limit of requests.
     pub requests: Option<RateLimitWindow>,
-    /// Of tokens.
+    /// The limit of tokens.
     pub tokens: Option<RateLimitWindow>,
 }
 

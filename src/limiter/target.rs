@@ -87,6 +87,15 @@ struct Unserved {
     alone: Option<RefusedSince>,
 }
 
+/// The beginning of a request's wait for its turn.
+#[derive(Clone, Copy)]
+pub(super) struct WaitStart {
+    /// When it began, in seconds of the limiter's clock.
+    pub(super) began: f64,
+    /// For how many milliseconds any conversation had been engaged then.
+    pub(super) engaged_ms: f64,
+}
+
 /// The time since which everything is refused, and the limit of patience.
 #[derive(Clone, Copy)]
 pub(super) struct RefusedSince {
@@ -185,7 +194,8 @@ impl TargetState {
 
     /// For how many milliseconds of a wait that began then others were served: until the last request that was accepted, or
     /// as long as any conversation was engaged.
-    pub(super) fn served_ms(&self, (began, engaged_ms): (f64, f64)) -> f64 {
+    pub(super) fn served_ms(&self, since: WaitStart) -> f64 {
+        let WaitStart { began, engaged_ms } = since;
         let conversations = unpoisoned(&self.conversations);
         let accepted_ms = (conversations.accepted_at - began) * 1000.0;
         accepted_ms.max(conversations.engaged_ms() - engaged_ms).max(0.0)

@@ -18,12 +18,12 @@ const REFUSED_WITHIN: f64 = 1.0;
 /// The conversations that wait for their turn, by their numbers.
 #[derive(Default)]
 pub(super) struct Waitlist {
-    state: Mutex<State>,
+    state: Mutex<WaitlistState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct WaitlistState {
     waiting: VecDeque<u64>,
     /// The one that tries, and since when.
     trying: Option<(u64, f64)>,
@@ -42,7 +42,7 @@ enum NextTurn {
     AfterOthers,
 }
 
-impl State {
+impl WaitlistState {
     fn turn(&mut self, conversation: u64, now: f64) -> NextTurn {
         if self.waiting.front() != Some(&conversation) {
             return NextTurn::AfterOthers;
@@ -93,12 +93,7 @@ impl Waitlist {
     }
 
     /// Puts a conversation at the end that was refused, with the wait that the agent asks for.
-    pub(super) fn refused(
-        &self,
-        conversation: u64,
-        now: f64,
-        (policy, retry_after): (&BackoffPolicy, Option<Duration>),
-    ) {
+    pub(super) fn refused(&self, conversation: u64, now: f64, policy: &BackoffPolicy, retry_after: Option<Duration>) {
         let asked = retry_after.map(|asked| asked.as_secs_f64());
         unpoisoned(&self.state).refused(conversation, now, policy, asked);
         self.changed.notify_waiters();
@@ -146,7 +141,7 @@ mod tests {
 
     #[test]
     fn one_tries_at_a_time_and_whoever_is_refused_goes_to_the_end() {
-        let mut list = State { waiting: VecDeque::from([1, 2, 3]), ..State::default() };
+        let mut list = WaitlistState { waiting: VecDeque::from([1, 2, 3]), ..WaitlistState::default() };
         assert_eq!(list.turn(2, 0.0), NextTurn::AfterOthers);
         assert_eq!(list.turn(1, 0.0), NextTurn::Now);
         assert_eq!(list.turn(2, 0.1), NextTurn::At(REFUSED_WITHIN), "who waits for a reply that long is being served");

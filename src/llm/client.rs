@@ -42,6 +42,16 @@ pub struct Client {
     calls: AtomicU64,
 }
 
+/// One try of a request.
+#[derive(Clone, Copy)]
+struct RequestAttempt<'a> {
+    request: &'a LlmRequest,
+    features: RequestFeatures,
+    /// The key that the provider refused in the try before.
+    refused_key: Option<&'a Secret>,
+    meter: &'a UsageMeter,
+}
+
 /// The reaction to a failed try.
 enum Reaction {
     /// The same question without what was refused, at once.
@@ -84,13 +94,8 @@ impl Client {
         ErrorContext { model: &self.settings.model, origin: &self.settings.origin, clock: self.settings.clock }
     }
 
-    async fn once(
-        &self,
-        request: &LlmRequest,
-        features: RequestFeatures,
-        waiter: Waiter,
-        (refused_key, meter): (Option<&Secret>, &UsageMeter),
-    ) -> Result<LlmReply, Reaction> {
+    async fn once(&self, attempt: RequestAttempt<'_>, waiter: Waiter) -> Result<LlmReply, Reaction> {
+        let RequestAttempt { request, features, refused_key, meter } = attempt;
         let settings = &self.settings;
         let options = self.options(request);
         let token = self.provider.token(refused_key).await.map_err(Reaction::Failed)?;
@@ -140,7 +145,7 @@ impl Client {
             }
         };
         if reply.is_success() {
-            let read = self.read(&reply, request, (features, &options), permit);
+            let read = self.read(attempt, &options, &reply, permit);
             let usage = match &read {
                 Ok(reply) => reply.usage,
                 Err(failure) => *failure.error.usage,
@@ -167,11 +172,12 @@ impl Client {
 
     fn read(
         &self,
+        attempt: RequestAttempt<'_>,
+        options: &ModelOptions,
         reply: &HttpReply,
-        request: &LlmRequest,
-        (features, options): (RequestFeatures, &ModelOptions),
         permit: Permit<'_>,
     ) -> Result<LlmReply, Failure> {
+        let RequestAttempt { request, features, .. } = attempt;
         let origin = &self.settings.origin;
         let body: ReplyBody = reply.object().map_err(|fault| Failure::from_fault(fault, origin))?;
         if let Some(api_error) = body.error() {
@@ -188,7 +194,7 @@ impl Client {
                 Ok(LlmReply { text, usage, notes, tokens, is_cached: false })
             }
             Err(why) => {
-                let failure = Failure::no_text(reply, (&why, usage), origin);
+                let failure = Failure::no_text(reply, &why, usage, origin);
                 let has_no_allowance =
                     self.settings.options.max_tokens.is_none() && options.max_tokens == request.max_tokens();
                 match why {
@@ -286,8 +292,9 @@ impl Llm for Client {
         let mut last = None;
         let mut was_late = false;
         loop {
-            let about = (refused_key.as_ref(), meter);
-            let Failure { mut error, next } = match self.once(request, self.features(), waiter, about).await {
+            let attempt =
+                RequestAttempt { request, features: self.features(), refused_key: refused_key.as_ref(), meter };
+            let Failure { mut error, next } = match self.once(attempt, waiter).await {
                 // A try without text is paid for too.
                 Ok(reply) => return Ok(LlmReply { usage: meter.usage(), ..reply }),
                 // Each change takes something away for good, so there are few.

@@ -141,7 +141,7 @@ impl Failure {
     }
 
     /// A success without text. A model that returned nothing at all may answer when it is asked again.
-    pub(super) fn no_text(reply: &HttpReply, (why, usage): (&NoText, Usage), origin: &Origin) -> Failure {
+    pub(super) fn no_text(reply: &HttpReply, why: &NoText, usage: Usage, origin: &Origin) -> Failure {
         let (what, transient) = match why {
             NoText::Refused(text) if text.is_empty() => ("the model refuses to answer".to_owned(), false),
             NoText::Refused(text) => (format!("the model refuses: {}", reply.quote(text)), false),

@@ -109,30 +109,30 @@ pub(in crate::metric) fn is_beyond_64_bits(value: &Value) -> bool {
 /// All differences of two values.
 pub fn json_differences(actual: &Value, expected: &Value, rules: &JsonRules) -> JsonDifferences {
     let mut found = JsonDifferences::default();
-    let scope = Scope { only: rules.only.as_ref(), ignore: Some(&rules.ignore) };
+    let scope = ComparedPart { only: rules.only.as_ref(), ignore: Some(&rules.ignore) };
     compare(&mut String::new(), actual, expected, scope, rules, &mut found);
     found
 }
 
 /// The compared part of a value.
 #[derive(Clone, Copy)]
-struct Scope<'a> {
+struct ComparedPart<'a> {
     /// `None` for all of it.
     only: Option<&'a Selection>,
     /// `None` for nothing.
     ignore: Option<&'a Selection>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> ComparedPart<'a> {
     /// The compared part of a key's value; `None` if it is not compared at all.
-    fn below(self, key: &str) -> Option<Scope<'a>> {
+    fn below(self, key: &str) -> Option<ComparedPart<'a>> {
         let only = match self.only {
             None => None,
             Some(only) => Some(only.below(key)?).filter(|it| !it.is_leaf()),
         };
         let ignore = self.ignore.and_then(|it| it.below(key));
         let is_ignored = ignore.is_some_and(Selection::is_leaf);
-        (!is_ignored).then_some(Scope { only, ignore })
+        (!is_ignored).then_some(ComparedPart { only, ignore })
     }
 }
 
@@ -140,7 +140,7 @@ fn compare(
     path: &mut String,
     actual: &Value,
     expected: &Value,
-    scope: Scope<'_>,
+    scope: ComparedPart<'_>,
     rules: &JsonRules,
     found: &mut JsonDifferences,
 ) {
@@ -160,7 +160,7 @@ fn compare(
             }
         }
         (Value::Array(actual), Value::Array(expected)) => {
-            let below = if rules.strict { Scope { only: None, ignore: None } } else { scope };
+            let below = if rules.strict { ComparedPart { only: None, ignore: None } } else { scope };
             for at in 0..actual.len().max(expected.len()) {
                 let length = path.len();
                 path.push_str(&format!("/{at}"));
@@ -186,7 +186,7 @@ fn compare(
 fn compare_part(
     path: &mut String,
     parts: (Option<&Value>, Option<&Value>),
-    scope: Scope<'_>,
+    scope: ComparedPart<'_>,
     rules: &JsonRules,
     found: &mut JsonDifferences,
 ) {

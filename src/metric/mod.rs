@@ -19,6 +19,7 @@ pub mod json;
 pub mod json_schema;
 pub mod judged;
 pub mod measured;
+mod options;
 pub mod pairwise;
 mod parts;
 mod pattern;
@@ -46,6 +47,7 @@ pub use crate::evidence::figures;
 pub use config::Weights;
 pub use entry::MetricEntry;
 pub use input::{ExpectedTurn, InputTask, JudgeInput, MetricInput, UserInput};
+pub use options::{JudgeUse, MetricOptions, OptionsProblem};
 pub use reply_error::{EntryError, RatingError, ReplyError};
 pub use rubric::{Rubric, RubricConfig, SameId};
 pub use table::{MetricConfig, MetricKind};
@@ -54,22 +56,14 @@ pub use timing::TimingMetric;
 pub use trajectory::TrajectoryMetric;
 pub use vote::{Vote, combine_panel};
 
-use elicitation::ElicitationMetric;
 use judged::JudgedMetric;
-use measured::Unusable;
-use pairwise::PairwiseMetric;
 use per_turn::single_part;
-use reply::{ReplyMeasure, ReplyMetric};
-use scripted::ScriptedMetric;
-use state::StateMetric;
-use template::TemplateMetric;
-use trajectory::{Expectation, ExpectationProblem, ExpectedCall};
-use unavailable::UnavailableMetric;
+use reply::ReplyMetric;
+use trajectory::{Expectation, ExpectationProblem};
 
 use crate::evidence::{Judgement, Question, ReplyToken, ScoreAlternative};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, weighted_mean};
-use crate::script::{ExpressionProblem, METRIC};
 
 /// The other scores that the judge could have given, with their probabilities by the reply's tokens; none where its model does not
 /// return log probabilities.
@@ -122,165 +116,28 @@ pub trait Metric: Send + Sync {
 
 /// The metric of an entry; `None` for assertions, which need more than a [`MetricInput`].
 pub fn metric(entry: &MetricEntry, weights: &Weights) -> Option<Box<dyn Metric>> {
-    let weight = entry.weight(weights);
-    Some(match &entry.metric {
-        MetricConfig::Timing(_) => Box::new(TimingMetric { weight }),
-        MetricConfig::Elicitation(_) => Box::new(ElicitationMetric { weight }),
-        MetricConfig::Tasks(_) => Box::new(Tasks { weight }),
-        MetricConfig::Tone(_) => Box::new(Tone { weight }),
-        MetricConfig::Assertions(_) => return None,
-        MetricConfig::Trajectory(check) => Box::new(TrajectoryMetric { weight, check: (**check).clone() }),
-        MetricConfig::Rouge(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Text(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Keywords(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Json(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Reply(options) => Box::new(ReplyMetric { weight, measure: (**options).clone() }),
-        MetricConfig::State(options) => Box::new(StateMetric { weight, options: (**options).clone() }),
-        MetricConfig::Rhai(script) => Box::new(ScriptedMetric { weight, script: (**script).clone() }),
-        MetricConfig::Unavailable(options) => Box::new(UnavailableMetric { weight, why: options.why.clone() }),
-        MetricConfig::Rubric(options) => {
-            let measure = RubricConfig { label: entry.label().to_owned(), ..(**options).clone() };
-            Box::new(JudgedMetric { weight, measure })
-        }
-        MetricConfig::Geval(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::TurnRelevancy(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::RoleAdherence(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Completeness(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Hallucination(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::FinalResponse(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Pairwise(options) => Box::new(PairwiseMetric { weight, config: (**options).clone() }),
-        MetricConfig::SimulatedUser(options) => Box::new(JudgedMetric { weight, measure: (**options).clone() }),
-        MetricConfig::Template(options) => {
-            Box::new(TemplateMetric { weight, config: (**options).clone(), label: entry.label().to_owned() })
-        }
-        MetricConfig::Xml(options) => Box::new(ReplyMetric { weight, measure: *options.as_ref() }),
-    })
-}
-
-/// A problem of the options of a metric.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OptionsProblem {
-    /// The key within the options; empty for all of them.
-    pub place: String,
-    /// The problem, in a sentence.
-    pub message: String,
-    /// The problem of the script at this key, with its place in it.
-    pub script: Option<ExpressionProblem>,
+    entry.metric.options().metric(entry.weight(weights), entry.label())
 }
 
 /// The parts of an expectation with which this metric can compare nothing: a pattern that is none, a text that is no JSON.
 pub fn expectation_problems(metric: &MetricConfig, expected: &Expectation) -> Vec<ExpectationProblem> {
-    let problem = |call, place, Unusable { why, help }| {
-        let (message, help) = (why, Some(help.to_owned()));
-        ExpectationProblem { call, place, message, script: None, help }
-    };
-    let reply = |found: Option<Unusable>| found.map(|it| problem(None, "reply".to_owned(), it)).into_iter().collect();
-    match metric {
-        MetricConfig::Text(options) => reply(options.unusable(expected)),
-        MetricConfig::Json(options) => reply(options.unusable(expected)),
-        MetricConfig::Reply(options) => reply(options.unusable(expected)),
-        MetricConfig::Trajectory(check) => {
-            let Ok(matcher) = check.matcher(expected) else { return Vec::new() };
-            let calls = expected.calls.iter().flatten().enumerate();
-            let of_call = |(at, call): (usize, &ExpectedCall)| {
-                let found = matcher.unusable(call).into_iter();
-                found.map(move |(place, it)| problem(Some(at), place, it))
-            };
-            calls.flat_map(of_call).collect()
-        }
-        _ => Vec::new(),
-    }
+    metric.options().expectation_problems(expected)
 }
 
 /// The problem of the options of a metric; `None` where there is none.
 pub fn options_problem(metric: &MetricConfig) -> Option<OptionsProblem> {
-    let whole = |checked: Result<(), measured::MeasureProblem>| {
-        Some(OptionsProblem { place: String::new(), message: checked.err()?.to_string(), script: None })
-    };
-    let needs = |place: &str, message: &str| {
-        Some(OptionsProblem { place: place.to_owned(), message: message.to_owned(), script: None })
-    };
-    match metric {
-        MetricConfig::Trajectory(check) => {
-            let error = trajectory::TrajectoryMatcher::new(check.config()).err()?;
-            let message = error.to_string();
-            Some(OptionsProblem { place: error.place, message, script: error.script.map(|script| *script) })
-        }
-        MetricConfig::Rouge(options) => whole(options.check()),
-        MetricConfig::Text(options) => whole(options.check()),
-        MetricConfig::Keywords(options) => whole(options.check()),
-        MetricConfig::Json(options) => whole(options.check()),
-        MetricConfig::Reply(options) => whole(options.check()),
-        MetricConfig::State(options) => whole(options.rules().map(drop)),
-        MetricConfig::Rhai(script) => {
-            let problem = script.problem(&METRIC)?.clone();
-            Some(OptionsProblem { place: String::new(), message: problem.to_string(), script: Some(problem) })
-        }
-        MetricConfig::Geval(options) if options.criteria.trim().is_empty() && options.steps.is_empty() => {
-            needs("criteria", "geval needs `criteria`, what is scored, or `steps`, how")
-        }
-        MetricConfig::Geval(options) if options.generate_steps && !options.steps.is_empty() => {
-            needs("generateSteps", "the steps of this geval metric are given: leave out `generateSteps`, or `steps`")
-        }
-        MetricConfig::Geval(options) if options.generate_steps && options.criteria.trim().is_empty() => {
-            needs("criteria", "geval needs `criteria`, by which the judge writes the steps")
-        }
-        MetricConfig::Pairwise(options) if options.criteria.trim().is_empty() => {
-            needs("criteria", "pairwise needs `criteria`: by what one conversation is better than the other")
-        }
-        MetricConfig::Pairwise(options) if options.judging.unknown.is_some() => {
-            needs("judging", "pairwise takes no `unknown`: whatever is no verdict is missing")
-        }
-        MetricConfig::RoleAdherence(options) if options.role.trim().is_empty() => {
-            needs("role", "roleAdherence needs `role`: who the agent is and what it is there for")
-        }
-        MetricConfig::Template(options) => {
-            let (key, message) = options.problem()?;
-            needs(key, &message)
-        }
-        MetricConfig::Rubric(options) => {
-            let mut ids: Vec<&str> = options.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
-            ids.sort_unstable();
-            let twice = ids.windows(2).find(|pair| pair[0] == pair[1])?;
-            needs("rubrics", &format!("two rubrics have the id `{}`", twice[0]))
-        }
-        MetricConfig::Geval(_)
-        | MetricConfig::TurnRelevancy(_)
-        | MetricConfig::RoleAdherence(_)
-        | MetricConfig::SimulatedUser(_)
-        | MetricConfig::Completeness(_)
-        | MetricConfig::Hallucination(_)
-        | MetricConfig::FinalResponse(_)
-        | MetricConfig::Pairwise(_)
-        | MetricConfig::Timing(_)
-        | MetricConfig::Elicitation(_)
-        | MetricConfig::Tasks(_)
-        | MetricConfig::Tone(_)
-        | MetricConfig::Assertions(_)
-        | MetricConfig::Xml(_)
-        | MetricConfig::Unavailable(_) => None,
-    }
+    metric.options().options_problem()
 }
 
-/// Why a metric looks at the agent's state after the conversation; `None` where it does not. `expected` tells whether a case
+/// Why a metric looks at the agent's state after the conversation; `None` where it does not. `is_expected` tells whether a case
 /// expects one.
 pub fn state_use(metric: &MetricConfig, is_expected: bool) -> Option<&'static str> {
-    match metric {
-        MetricConfig::State(_) if is_expected => Some("the metric state compares `expected.state`"),
-        MetricConfig::Rhai(script) if scripted::looks_at_state(script) => {
-            Some("the script of a metric looks at `state`")
-        }
-        _ => None,
-    }
+    metric.options().state_use(is_expected)
 }
 
 /// Whether a metric looks at the agent's tool calls.
 pub fn looks_at_calls(metric: &MetricConfig) -> bool {
-    match metric {
-        MetricConfig::Trajectory(_) => true,
-        MetricConfig::Rhai(script) => scripted::looks_at_calls(script),
-        _ => false,
-    }
+    metric.options().looks_at_calls()
 }
 
 /// The metrics of these entries, in their order.

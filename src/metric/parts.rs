@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Metric;
 use super::document::{JsonConfig, XmlConfig};
 use super::measured::{MeasureProblem, Measured, Unusable, problem};
+use super::options::{MetricOptions, OptionsProblem, reply_metric, reply_problems};
 use super::reply::ReplyMeasure;
 use super::rouge::RougeConfig;
-use super::trajectory::Expectation;
+use super::trajectory::{Expectation, ExpectationProblem};
 use super::wording::TextConfig;
+use crate::score::Weight;
 
 /// The requirement of a reply together: it scores 1 where every part is fulfilled, else 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,25 +47,25 @@ impl ReplyParts {
         Ok(())
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&'static str, &dyn Part)> {
-        let parts: [(_, Option<&dyn Part>); 4] = [
-            ("text", self.text.as_ref().map(|it| it as &dyn Part)),
-            ("json", self.json.as_ref().map(|it| it as &dyn Part)),
-            ("rouge", self.rouge.as_ref().map(|it| it as &dyn Part)),
-            ("xml", self.xml.as_ref().map(|it| it as &dyn Part)),
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &dyn NamedMeasure)> {
+        let parts: [(_, Option<&dyn NamedMeasure>); 4] = [
+            ("text", self.text.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("json", self.json.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("rouge", self.rouge.as_ref().map(|it| it as &dyn NamedMeasure)),
+            ("xml", self.xml.as_ref().map(|it| it as &dyn NamedMeasure)),
         ];
         parts.into_iter().filter_map(|(name, part)| Some((name, part?)))
     }
 }
 
 /// A measure whose name stands elsewhere.
-trait Part {
+trait NamedMeasure {
     fn applies(&self, expected: &Expectation) -> bool;
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem>;
     fn unusable(&self, expected: &Expectation) -> Option<Unusable>;
 }
 
-impl<M: ReplyMeasure> Part for M {
+impl<M: ReplyMeasure> NamedMeasure for M {
     fn applies(&self, expected: &Expectation) -> bool {
         ReplyMeasure::applies(self, expected)
     }
@@ -73,6 +76,20 @@ impl<M: ReplyMeasure> Part for M {
 
     fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
         ReplyMeasure::unusable(self, expected)
+    }
+}
+
+impl MetricOptions for ReplyParts {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        reply_problems(ReplyMeasure::unusable(self, expected))
     }
 }
 

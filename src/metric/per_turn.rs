@@ -8,7 +8,8 @@ use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
 /// The dimension of a metric that compares with what is expected. `in_turn` scores one turn, `whole` is the score of the
 /// conversation as a whole; `None` where nothing is expected that the metric is about.
 pub(super) fn dimension(
-    (name, weight): (&str, Weight),
+    name: &str,
+    weight: Weight,
     input: &MetricInput<'_>,
     in_turn: impl Fn(&Turn, &Expectation) -> Option<Component>,
     whole: Option<Component>,
@@ -39,7 +40,7 @@ pub(super) fn dimension(
 }
 
 /// The dimension of a metric that looks at the conversation as a whole: its one part tells why.
-pub(super) fn single_part((name, weight): (&str, Weight), label: &str, component: Component) -> Dimension {
+pub(super) fn single_part(name: &str, weight: Weight, label: &str, component: Component) -> Dimension {
     let items = match component {
         Component::NotApplicable { .. } => Vec::new(),
         _ => vec![item(label.to_owned(), None, component.clone())],

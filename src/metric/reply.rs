@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::document::{JsonConfig, JsonMeasure, XmlConfig, measure_xml};
 use super::measured::{MeasureProblem, Measured, Unusable};
+use super::options::{MetricOptions, OptionsProblem, reply_metric, reply_problems};
 use super::pattern::PATTERN_HELP;
 use super::rouge::{self, RougeConfig};
-use super::trajectory::Expectation;
+use super::trajectory::{Expectation, ExpectationProblem};
 use super::wording::{KeywordsConfig, TextConfig, TextMatch, TextMeasure, measure_keywords};
 use super::{ExpectedTurn, Metric, MetricInput, per_turn};
 use crate::evidence::{Judgement, Turn};
@@ -61,11 +62,11 @@ impl<M: ReplyMeasure> Metric for ReplyMetric<M> {
         // Options of its own are about every reply of which something is expected, and else about the last one.
         let is_own = self.measure.applies(&nothing) && is_line_expected;
         let whole = if is_own { None } else { of(last, whole) };
-        per_turn::dimension((M::NAME, self.weight), input, |turn, expected| of(Some(turn), expected), whole)
+        per_turn::dimension(M::NAME, self.weight, input, |turn, expected| of(Some(turn), expected), whole)
     }
 }
 
-/// The same with a line for each turn.
+/// The input with a line for each turn.
 fn with_every_turn<'a>(input: &MetricInput<'a>) -> MetricInput<'a> {
     let mut all = input.clone();
     let turns = input.transcript.turns.iter().filter(|turn| !turn.is_greeting());
@@ -92,6 +93,16 @@ impl<M: ReplyMeasure> ReplyMetric<M> {
     }
 }
 
+impl MetricOptions for RougeConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+}
+
 impl ReplyMeasure for RougeConfig {
     const NAME: &'static str = "rouge";
 
@@ -108,6 +119,20 @@ impl ReplyMeasure for RougeConfig {
             return Ok(Measured::failed("no reply is expected of this turn, and that scores 0 here"));
         }
         rouge::measure(self, reply, expected.reply.as_deref()).map(|measured| measured.measured)
+    }
+}
+
+impl MetricOptions for TextConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        reply_problems(self.unusable(expected))
     }
 }
 
@@ -136,6 +161,16 @@ impl ReplyMeasure for TextConfig {
     }
 }
 
+impl MetricOptions for KeywordsConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+}
+
 impl ReplyMeasure for KeywordsConfig {
     const NAME: &'static str = "keywords";
 
@@ -145,6 +180,20 @@ impl ReplyMeasure for KeywordsConfig {
 
     fn measure(&self, reply: &str, expected: &Expectation) -> Result<Measured, MeasureProblem> {
         measure_keywords(self, reply, &expected.keywords)
+    }
+}
+
+impl MetricOptions for JsonConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.check())
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        reply_problems(self.unusable(expected))
     }
 }
 
@@ -162,6 +211,12 @@ impl ReplyMeasure for JsonConfig {
     fn unusable(&self, expected: &Expectation) -> Option<Unusable> {
         let MeasureProblem(why) = self.document(expected.reply.as_deref()?).err()?;
         Some(Unusable { why, help: "write the whole document, such as {\"city\": \"Rome\"}, or compare it as text" })
+    }
+}
+
+impl MetricOptions for XmlConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        reply_metric(self, weight)
     }
 }
 

@@ -4,24 +4,9 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use super::completeness::CompletenessConfig;
+use super::Metric;
 use super::config::weight;
-use super::document::{JsonConfig, XmlConfig};
-use super::final_response::FinalResponseConfig;
-use super::geval::GevalConfig;
-use super::hallucination::HallucinationConfig;
-use super::pairwise::PairwiseConfig;
-use super::parts::ReplyParts;
-use super::role_adherence::RoleAdherenceConfig;
-use super::rouge::RougeConfig;
-use super::rubric::RubricConfig;
-use super::simulated_user::SimulatedUserConfig;
-use super::state::StateConfig;
-use super::template::TemplateConfig;
-use super::trajectory::TrajectoryCheck;
-use super::turn_relevancy::TurnRelevancyConfig;
-use super::unavailable::UnavailableConfig;
-use super::wording::{KeywordsConfig, TextConfig};
+use super::options::{JudgeUse, MetricOptions};
 use crate::score::{Score, Weight};
 use crate::script::ScriptText;
 
@@ -58,6 +43,13 @@ macro_rules! metrics {
                     $(MetricKind::$variant => weight($weight),)*
                 }
             }
+
+            /// Whether a judge is asked for it, and how.
+            fn judge_use(self) -> JudgeUse {
+                match self {
+                    $(MetricKind::$variant => <$config as MetricOptions>::judge_use(),)*
+                }
+            }
         }
 
         /// The metric, with its options.
@@ -78,6 +70,13 @@ macro_rules! metrics {
             pub fn kind(&self) -> MetricKind {
                 match self {
                     $(MetricConfig::$variant(_) => MetricKind::$variant,)*
+                }
+            }
+
+            /// Its options.
+            pub(super) fn options(&self) -> &dyn MetricOptions {
+                match self {
+                    $(MetricConfig::$variant(options) => &**options,)*
                 }
             }
         }
@@ -133,57 +132,57 @@ macro_rules! metrics {
 
 metrics! {
     /// How fast the agent replies.
-    timing: Timing(NoOptions), weight 1.0;
+    timing: Timing(super::timing::TimingOptions), weight 1.0;
     /// How well the tasks were done, as a judge sees it.
-    tasks: Tasks(NoOptions), weight 2.0;
+    tasks: Tasks(super::tasks::TasksConfig), weight 2.0;
     /// How the agent spoke, as a judge sees it.
-    tone: Tone(NoOptions), weight 0.0;
+    tone: Tone(super::tasks::ToneConfig), weight 0.0;
     /// Whether the assertions hold after the conversation.
-    assertions: Assertions(NoOptions), weight 4.0;
+    assertions: Assertions(AssertionsConfig), weight 4.0;
     /// Whether the agent called its tools as expected: `expected.calls` of the case and of the lines of its script.
-    trajectory: Trajectory(TrajectoryCheck), weight 1.0;
+    trajectory: Trajectory(super::trajectory::TrajectoryCheck), weight 1.0;
     /// How much of the expected reply's wording the actual one has.
-    rouge: Rouge(RougeConfig), weight 1.0;
+    rouge: Rouge(super::rouge::RougeConfig), weight 1.0;
     /// Whether a reply is, contains or matches the expected one, and how long it is.
-    text: Text(TextConfig), weight 1.0;
+    text: Text(super::wording::TextConfig), weight 1.0;
     /// Whether a reply has the expected keywords.
-    keywords: Keywords(KeywordsConfig), weight 1.0;
+    keywords: Keywords(super::wording::KeywordsConfig), weight 1.0;
     /// Whether a reply is a JSON document, which one, and of what shape.
-    json: Json(JsonConfig), weight 1.0;
+    json: Json(super::document::JsonConfig), weight 1.0;
     /// Whether a reply is a well-formed XML document.
-    xml: Xml(XmlConfig), weight 1.0;
+    xml: Xml(super::document::XmlConfig), weight 1.0;
     /// Whether a reply is right in several ways at once: `text`, `json`, `rouge` and `xml`, those that are given.
-    reply: Reply(ReplyParts), weight 1.0;
+    reply: Reply(super::parts::ReplyParts), weight 1.0;
     /// Whether the agent's state after the conversation is the expected one: `expected.state` of the case.
-    state: State(StateConfig), weight 1.0;
+    state: State(super::state::StateConfig), weight 1.0;
     /// A Rhai script that gives the score: a number from 0 to 1, true or false, or a map of `score` and `reason`. It sees
     /// `turns`, `toolCalls`, `reply`, `state` and `expected`.
     rhai: Rhai(ScriptText), weight 1.0;
     /// Whether sentences hold, as a judge sees it: `rubrics`, and `expected.rubrics` of the case and of the lines of its script.
-    rubric: Rubric(RubricConfig), weight 1.0;
+    rubric: Rubric(super::rubric::RubricConfig), weight 1.0;
     /// How far a criterion is met, as a judge sees it, from 0 to 10 and in steps.
-    geval: Geval(GevalConfig), weight 1.0;
+    geval: Geval(super::geval::GevalConfig), weight 1.0;
     /// Whether each reply is relevant to what the user had said by then, as a judge sees it.
-    turnRelevancy: TurnRelevancy(TurnRelevancyConfig), weight 1.0;
+    turnRelevancy: TurnRelevancy(super::turn_relevancy::TurnRelevancyConfig), weight 1.0;
     /// Whether each reply keeps to the agent's role, as a judge sees it.
-    roleAdherence: RoleAdherence(RoleAdherenceConfig), weight 1.0;
+    roleAdherence: RoleAdherence(super::role_adherence::RoleAdherenceConfig), weight 1.0;
     /// Whether the agent met everything that the user wanted, as a judge sees it.
-    completeness: Completeness(CompletenessConfig), weight 1.0;
+    completeness: Completeness(super::completeness::CompletenessConfig), weight 1.0;
     /// Whether each sentence of the replies is supported by what the user said, the tools returned, the facts and the context, as
     /// a judge sees it.
-    hallucination: Hallucination(HallucinationConfig), weight 1.0;
+    hallucination: Hallucination(super::hallucination::HallucinationConfig), weight 1.0;
     /// Whether each reply is as good as the expected one, as a judge sees it.
-    finalResponse: FinalResponse(FinalResponseConfig), weight 1.0;
+    finalResponse: FinalResponse(super::final_response::FinalResponseConfig), weight 1.0;
     /// Whether the conversation is better than that of the reference agent, or than the expected replies, as a judge sees it.
-    pairwise: Pairwise(PairwiseConfig), weight 1.0;
+    pairwise: Pairwise(super::pairwise::PairwiseConfig), weight 1.0;
     /// Whether the simulated user kept to its part, as a judge sees it. It says nothing of the agent.
-    simulatedUser: SimulatedUser(SimulatedUserConfig), weight 0.0;
+    simulatedUser: SimulatedUser(super::simulated_user::SimulatedUserConfig), weight 0.0;
     /// Whether the agent asked for the facts, of those that the user did not tell unasked.
-    elicitation: Elicitation(NoOptions), weight 0.0;
+    elicitation: Elicitation(super::elicitation::ElicitationConfig), weight 0.0;
     /// The answer of a judge to a prompt of your own, asked of each turn.
-    template: Template(TemplateConfig), weight 1.0;
+    template: Template(super::template::TemplateConfig), weight 1.0;
     /// A metric that can't be computed here: it is missing, with its reason.
-    unavailable: Unavailable(UnavailableConfig), weight 0.0;
+    unavailable: Unavailable(super::unavailable::UnavailableConfig), weight 0.0;
 }
 
 impl MetricKind {
@@ -193,24 +192,23 @@ impl MetricKind {
 
     /// Whether a judge is asked for it.
     pub fn asks_judge(self) -> bool {
-        matches!(self, MetricKind::Tasks | MetricKind::Tone | MetricKind::Template) || self.is_judged()
+        self.judge_use() != JudgeUse::NotAsked
     }
 
     /// Whether a judge is asked by one of the templates of `prompts/judge`.
     pub fn is_judged(self) -> bool {
-        use MetricKind::*;
-        matches!(
-            self,
-            Rubric
-                | Geval
-                | TurnRelevancy
-                | RoleAdherence
-                | Completeness
-                | Hallucination
-                | FinalResponse
-                | Pairwise
-                | SimulatedUser
-        )
+        self.judge_use() == JudgeUse::ByTemplate
+    }
+}
+
+/// The options of `assertions`: none. They need more than a [`MetricInput`](super::MetricInput), so the grader computes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct AssertionsConfig(NoOptions);
+
+impl MetricOptions for AssertionsConfig {
+    fn metric(&self, _weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        None
     }
 }
 

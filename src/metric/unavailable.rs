@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::options::MetricOptions;
 use super::{Metric, MetricInput};
 use crate::evidence::Judgement;
 use crate::score::{Component, Dimension, Weight};
@@ -14,6 +15,12 @@ use crate::score::{Component, Dimension, Weight};
 pub struct UnavailableConfig {
     /// Why not.
     pub why: String,
+}
+
+impl MetricOptions for UnavailableConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(UnavailableMetric { weight, why: self.why.clone() }))
+    }
 }
 
 /// It is never scored and never passes.

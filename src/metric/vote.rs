@@ -20,7 +20,8 @@ pub enum Vote {
 pub fn combine_panel(
     metric: &dyn Metric,
     input: &MetricInput<'_>,
-    (seats, judgements): (&[String], &[Judgement]),
+    seats: &[String],
+    judgements: &[Judgement],
 ) -> Dimension {
     if seats.is_empty() {
         return metric.score(input, judgements);
@@ -108,7 +109,7 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     }
     let names: Vec<&str> = inapplicable.iter().map(|(judge, _)| *judge).collect();
     let component = match vote {
-        Vote::Majority(line) => decided((&scored, &names), line),
+        Vote::Majority(line) => decided(&scored, &names, line),
         Vote::Mean => averaged(&scored),
     };
     let failed: Vec<&str> = verdicts.iter().filter(|(_, it)| it.is_missing()).map(|(judge, _)| *judge).collect();
@@ -123,7 +124,7 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
 }
 
 /// The verdict of the majority; `inapplicable` are the judges who say that it does not apply.
-fn decided((scored, inapplicable): (&[(&str, Score, &str)], &[&str]), line: Score) -> Component {
+fn decided(scored: &[(&str, Score, &str)], inapplicable: &[&str], line: Score) -> Component {
     let scores: Vec<Score> = scored.iter().map(|(_, score, _)| *score).collect();
     let Some(majority) = majority(&scores, line) else { return Component::missing("no judge gave a verdict") };
     let is_alike = |score: Score| score.is_below(line) != majority.is_positive;

@@ -43,7 +43,7 @@ fn fixed_port(job: &Job, graph: Option<&GraphConfig>) -> bool {
     door.or(start.ready.port.and_then(|port| port.number())).is_some()
 }
 
-/// Trials that share state: they are held one after the other. Each is made when it is asked for.
+/// Trials that share state: they are run one after the other. Each is made when it is asked for.
 pub struct Lane(Box<dyn Iterator<Item = Trial> + Send>);
 
 impl Lane {

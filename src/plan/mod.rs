@@ -43,14 +43,14 @@ pub use resumed::{BegunTrial, LeftTrial, ResumedTrials};
 pub use settings::{Environment, Overrides};
 pub use until::Until;
 
-/// One conversation that is to be held.
+/// One conversation that is to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// Which.
     pub id: TrialId,
     /// Its case.
     pub case: Arc<Case>,
-    /// How often it was held before, with a persona that did not play its part.
+    /// How often it was run before, with a persona that did not play its part.
     pub attempt: u32,
     /// How many of its conversations were cut off or broke, where it was begun before the run was resumed: they are replaced.
     pub restart: Option<u32>,

@@ -63,7 +63,7 @@ impl Partition {
 pub struct SuiteCase {
     /// The name that keeps it in its part: that of its job, and its id.
     pub key: String,
-    /// How many conversations are held about it.
+    /// How many conversations are run about it.
     pub conversations: u64,
 }
 

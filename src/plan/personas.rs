@@ -1,4 +1,4 @@
-//! The users of a run: each case that the persona plays is held with each kind of person that the job or the command line names.
+//! The users of a run: each case that the persona plays is run with each kind of person that the job or the command line names.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::evidence::{Ending, Evidence, Judgement, Usage};
 use crate::graph::GraphConfig;
 use crate::job::{Case, Isolation};
 
-/// The trials of a run that was held before, as far as they are not simply to come.
+/// The trials of an earlier run, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResumedTrials {
     /// The numbers of those that are over and stay as they are.
@@ -58,7 +58,7 @@ impl ResumedTrials {
         self.finished.contains(number) || self.begun.contains_key(number)
     }
 
-    /// The trial as it is still to be held; `None` for one that is over.
+    /// The trial as it is still to be run; `None` for one that is over.
     pub(super) fn remaining(&self, trial: Trial) -> Option<Trial> {
         let number = trial.id.number;
         match self.begun.get(&number) {
@@ -94,7 +94,7 @@ impl Plan {
         None
     }
 
-    /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was held before.
+    /// The lanes of [`Plan::lanes`] with the trials alone that are left of a run that was run before.
     pub fn lanes_after(&self, held: ResumedTrials) -> Box<dyn Iterator<Item = Lane> + Send> {
         let left = self.trials().filter_map(move |trial| held.remaining(trial));
         match self.share_state() {

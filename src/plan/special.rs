@@ -15,7 +15,7 @@ use crate::money::PriceTable;
 const LONGEST_RECORDING: f64 = 86_400.0;
 
 impl Plan {
-    /// Plans to ask a job's judge about conversations that were held earlier: neither agent, persona nor graph is needed.
+    /// Plans to ask a job's judge about conversations that were run earlier: neither agent, persona nor graph is needed.
     ///
     /// # Errors
     /// Everything that cannot work, all at once.

@@ -30,15 +30,15 @@ pub(super) fn refusal(models: &[String], most: u32, cases: usize) -> Option<Refu
 }
 
 impl Plan {
-    /// The looks that are still to be taken of a run of which these trials were held; empty where the run has none. A look was
-    /// taken where a trial of a later repetition was begun: it is not taken again, whatever is held again of what came before it.
+    /// The looks that are still to be taken of a run of which these trials are over; empty where the run has none. A look was
+    /// taken where a trial of a later repetition was begun: it is not taken again, whatever is run again of what came before it.
     pub fn looks_left(&self, held: &ResumedTrials) -> Vec<u32> {
         let Some(until) = &self.until else { return Vec::new() };
         let begun = self.trials().filter(|trial| held.was_begun(trial)).map(|trial| trial.id.repeat).max();
         until.looks.iter().copied().filter(|look| begun.is_none_or(|begun| *look >= begun)).collect()
     }
 
-    /// The lanes of what is left of a run, in rounds that are held one after the other: up to each of these looks, of which the
+    /// The lanes of what is left of a run, in rounds that are run one after the other: up to each of these looks, of which the
     /// first round has all that is left before it, or all at once where there is none.
     pub fn rounds(
         &self,

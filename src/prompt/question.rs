@@ -80,7 +80,7 @@ impl Templates {
     }
 }
 
-/// What a question shows, cut by the budget that all its texts share.
+/// The view of a question, cut by the budget that all its texts share.
 struct Parts {
     items: Vec<Value>,
     facts: Vec<String>,
@@ -114,7 +114,7 @@ impl QuestionView<'_> {
         let (mut transcript, mut cut_turns) = (Vec::new(), BTreeSet::new());
         for (turn, calls) in self.transcript.turns.iter().zip(self.transcript.tool_uses_by_turn()) {
             let before = cut.count();
-            transcript.extend(messages_of((turn, &calls), self.by_message, &mut cut));
+            transcript.extend(messages_of(turn, &calls, self.by_message, &mut cut));
             cut_turns.extend((cut.count() > before).then_some(turn.number));
         }
         Parts { items, facts, context, transcript, cut_turns, cut }
@@ -122,7 +122,7 @@ impl QuestionView<'_> {
 }
 
 /// The events of a turn, in their order: the user's message, the agent's calls with their results, its reply.
-fn messages_of((turn, calls): (&Turn, &[ToolUse]), by_message: bool, cut: &mut Cut) -> Vec<Value> {
+fn messages_of(turn: &Turn, calls: &[ToolUse], by_message: bool, cut: &mut Cut) -> Vec<Value> {
     let mut message = |from: &str, text: &str, number: Option<usize>| {
         let text = cut.text(text, || format!("a message of turn {} ({from})", turn.number));
         context! { turn => turn.number, from, text => escape(&text), number }

@@ -30,7 +30,7 @@ pub struct Audit {
     pub unmeasured: Vec<String>,
     /// The share of the weights that timing has, 0 to 1.
     pub timing_share: f64,
-    /// Why conversations could not be held, and why assertions could not be evaluated.
+    /// Why conversations could not be run, and why assertions could not be evaluated.
     pub broken: Vec<String>,
 }
 

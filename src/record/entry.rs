@@ -199,7 +199,7 @@ pub enum Entry {
         /// How many requests of it, and how many conversations were open.
         refusals: Refusals,
     },
-    /// The persona did not play its part: what was held so far does not count, and the conversation is held again.
+    /// The persona did not play its part: what was run so far does not count, and the conversation is run again.
     TrialDiscarded {
         /// Which trial.
         trial: u32,
@@ -226,7 +226,7 @@ pub enum Entry {
         /// Which, and how far it was, in a sentence.
         why: String,
     },
-    /// A trial is held again from its setups: the run was cut off, or the trial says nothing about the agent. What was held of
+    /// A trial is run again from its setups: the run was cut off, or the trial says nothing about the agent. What was run of
     /// it so far does not count.
     TrialRestarted {
         /// Which trial.
@@ -257,7 +257,7 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         time_limit: Option<f64>,
     },
-    /// No more repetitions are held of a run that adds them until its models are told apart: those that are planned beyond
+    /// No more repetitions are run of a run that adds them until its models are told apart: those that are planned beyond
     /// these are none of it any more.
     RepeatsEnded {
         /// When.

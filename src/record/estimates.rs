@@ -132,10 +132,10 @@ impl MeanFigure {
     }
 }
 
-/// The groups of a case, whose number this is: of each kind of user with whom it was held, in each of its conditions.
+/// The groups of a case, whose number this is: of each kind of user with whom it was run, in each of its conditions.
 pub(super) type CaseGroups<'a> = (usize, Vec<&'a TrialGroup>);
 
-/// The estimates for a model from its groups, whose cases were held with these kinds of users; `None` where no conversation has a
+/// The estimates for a model from its groups, whose cases were run with these kinds of users; `None` where no conversation has a
 /// score.
 pub(super) fn of_model<'a>(
     groups: impl Iterator<Item = &'a TrialGroup>,

@@ -24,7 +24,7 @@ pub struct ModelFigure {
     /// The intervals of the figures; `None` where no conversation has a score, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimates: Option<Box<Estimates>>,
-    /// The kinds of users with which the cases were held; empty where the run names none.
+    /// The kinds of users with which the cases were run; empty where the run names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<PersonaFigure>,
 }
@@ -35,7 +35,7 @@ pub struct ModelFigure {
 pub struct PersonaFigure {
     /// Its name.
     pub persona: String,
-    /// The mean of the figures of the cases that were held with it; missing if one of them has none.
+    /// The mean of the figures of the cases that were run with it; missing if one of them has none.
     pub figure: Component,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn model_figure<'a>(
     ModelFigure { model: model.to_owned(), figure, cases, estimates, personas }
 }
 
-/// The mean of the cases' figures; of a case that was held with several kinds of users the mean over these.
+/// The mean of the cases' figures; of a case that was run with several kinds of users the mean over these.
 fn combine_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
     let mut in_file: Vec<(&str, Vec<(&str, &Component)>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -141,7 +141,7 @@ fn combine_cases(cases: &[CaseFigure], personas: &[String]) -> Component {
     }
 }
 
-/// A persona's figure, of the cases that were held with it: `refund@terse`.
+/// A persona's figure, of the cases that were run with it: `refund@terse`.
 fn persona_figure(persona: &String, cases: &[CaseFigure]) -> Option<PersonaFigure> {
     let is_its = |case: &&CaseFigure| case_and_persona(&case.case, std::slice::from_ref(persona)).1.is_some();
     let of_cases: Vec<_> = cases.iter().filter(is_its).map(|case| (case.case.as_str(), &case.figure)).collect();

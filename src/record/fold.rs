@@ -14,12 +14,12 @@ pub struct Fold {
     open: BTreeMap<u32, TrialRecord>,
     /// Trials of the repetitions that were planned and are none of the run, as long as it does not go on.
     beyond: Vec<TrialId>,
-    /// How often trials are still held again, by number.
+    /// How often trials are still run again, by number.
     restarts: BTreeMap<u32, u32>,
 }
 
 impl Fold {
-    /// Of a journal that begins with this entry; `None` if it is not a beginning.
+    /// The fold of a journal that begins with this entry; `None` if it is not a beginning.
     pub fn begin(entry: Entry) -> Option<Fold> {
         let (overview, trials) = Overview::begin(entry)?;
         let to_come = trials.into_iter().map(|trial| (trial.number, trial)).collect();
@@ -101,7 +101,7 @@ impl Fold {
     }
 }
 
-/// How often each trial is held again in these entries: see [`Fold::with_restarts`].
+/// How often each trial is run again in these entries: see [`Fold::with_restarts`].
 pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u32, u32> {
     let mut restarts = BTreeMap::new();
     for entry in entries {

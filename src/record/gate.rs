@@ -41,7 +41,7 @@ pub struct BaselineFigure {
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
-    /// Whether no drop of more than is allowed is seen: of cases like those that were held a test shows it, or no pair differs.
+    /// Whether no drop of more than is allowed is seen: of cases like those that were run a test shows it, or no pair differs.
     pub is_kept: bool,
     /// Whether it is shown of all cases that the score has not dropped by more than is allowed; false in records of earlier versions,
     /// which did not ask.
@@ -55,7 +55,7 @@ pub struct BaselineFigure {
     /// The bounds of the difference, were each score that is missing the worst or the best possible; `None` where none is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_missing: Option<Interval>,
-    /// What only one of the runs has; `None` where they have the same.
+    /// The parts that only one of the runs has; `None` where they have the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unshared: Option<BaselineUnshared>,
     /// Why nothing is said of the drop, though the pairs with scores would; `None` where they decide.
@@ -63,7 +63,7 @@ pub struct BaselineFigure {
     pub open: Option<BaselineOpen>,
 }
 
-/// What is not compared with a baseline.
+/// The parts of runs that are not compared with a baseline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BaselineUnshared {
@@ -138,10 +138,10 @@ pub enum GateRule<'a> {
     MaxFlake(f64, u32, u32),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
-    /// How many repetitions may be held until the models are told apart, how they ended, `None` where they have not, and how many
+    /// How many repetitions may be run until the models are told apart, how they ended, `None` where they have not, and how many
     /// came to their end.
     Until(u32, Option<RepeatsEnded>, usize),
-    /// The least share of conversations in which the persona plays its part, in how many it did, and how many were held.
+    /// The least share of conversations in which the persona plays its part, in how many it did, and how many were run.
     MinValidity(f64, usize, usize),
     /// How many assertions can't fail, and how many held before the conversation.
     Vacuous(usize, usize),

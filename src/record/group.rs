@@ -192,7 +192,7 @@ impl TrialGroup {
         TrialGroup::empty(case, model, condition, 0)
     }
 
-    /// The same group, as if none of its trials had been taken in yet.
+    /// The group as if none of its trials had been taken in yet.
     pub(super) fn without_trials(&self) -> TrialGroup {
         TrialGroup::empty(self.case.clone(), self.model.clone(), self.condition, self.planned)
     }

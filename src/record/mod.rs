@@ -2,7 +2,7 @@
 //! the run's summary and its verdict.
 //!
 //! Invariants: everything that is known of a run is a fold of its journal ([`Fold`]), so a run that was killed reads like
-//! one that ended; the fold holds a trial from its first entry to its last, and takes the newer where one was held again; every document carries [`FORMAT_VERSION`];
+//! one that ended; the fold has a trial from its first entry to its last, and takes the newer where one was run again; every document carries [`FORMAT_VERSION`];
 //! nothing in here is secret.
 
 mod audit;

@@ -191,14 +191,14 @@ impl Overview {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
             }
             Entry::RunResumed { at, cost_limit, token_limit, time_limit, .. } => {
-                self.resume(at, (cost_limit, token_limit, time_limit))
+                self.resume(at, cost_limit, token_limit, time_limit)
             }
             _ => {}
         }
     }
 
     /// The run goes on, with these limits: it has not ended.
-    fn resume(&mut self, at: DateTime<Utc>, (cost, tokens, time): (Option<Dollars>, Option<u64>, Option<f64>)) {
+    fn resume(&mut self, at: DateTime<Utc>, cost: Option<Dollars>, tokens: Option<u64>, time: Option<f64>) {
         let RunSummary {
             finished_at, interrupted, limit_reached, provenance, resumed_at, baseline, repeats_ended, ..
         } = &mut self.summary;

@@ -18,7 +18,7 @@ pub struct Provenance {
     pub job: String,
     /// Where the job was read from.
     pub job_file: String,
-    /// Which of its cases were held, where not all of them were: how many, and by which flags.
+    /// Which of its cases were run, where not all of them were: how many, and by which flags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// Which part of a suite it is, where several machines share one.
@@ -43,7 +43,7 @@ pub struct Provenance {
     pub models: Vec<String>,
     /// The persona's name.
     pub persona: String,
-    /// The kinds of users with which the cases were held, by name; empty where the job names none.
+    /// The kinds of users with which the cases were run, by name; empty where the job names none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub personas: Vec<String>,
     /// The persona's model, `scripted`, or `script` for fixed lines.

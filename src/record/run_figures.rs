@@ -33,17 +33,17 @@ pub struct RunFigures {
     pub run: ListedRun,
     /// Whether its user stopped it.
     pub interrupted: bool,
-    /// SHA-256, in hex, of what decides how conversations go and what they are worth. Runs of one digest were held alike; runs
+    /// SHA-256, in hex, of what decides how conversations go and what they are worth. Runs of one digest were made alike; runs
     /// of two may have been, since a comment in the job file makes another one.
     pub provenance_digest: String,
-    /// SHA-256, in hex, of the same with the whole job: runs of one digest were held by the same rules. `None` where the job
+    /// SHA-256, in hex, of the same with the whole job: runs of one digest were made by the same rules. `None` where the job
     /// was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_digest: Option<String>,
     /// The known part of its cost in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
-    /// Which of the job's cases were held, where not all of them were.
+    /// Which of the job's cases were run, where not all of them were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// The id of the recorded run that it replays, where it does.
@@ -126,7 +126,7 @@ impl From<&RunSummary> for RunFigures {
 }
 
 impl RunFigures {
-    /// The same, with the digest of the rules: `job` is the text, in JSON, of the job that it was held with.
+    /// The figures with the digest of the rules: `job` is the text, in JSON, of the job that it was made with.
     pub fn with_job(self, job: Option<&[u8]>) -> RunFigures {
         let of_job = |job: &[u8]| hex(&Sha256::digest([self.provenance_digest.as_bytes(), job].concat()));
         let rules_digest = job.filter(|_| !self.provenance_digest.is_empty()).map(of_job);
@@ -148,7 +148,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Of a run that has not ended, or of which an earlier version kept no more.
+/// The figures of a run that has not ended, or of which an earlier version kept no more.
 impl From<ListedRun> for RunFigures {
     fn from(run: ListedRun) -> RunFigures {
         let of_model = |figure: &super::ListedFigure| ModelCells {

@@ -126,27 +126,27 @@ impl Ledger {
     pub(super) fn add(&mut self, trial: &TrialRecord, provenance: &Provenance) {
         let model = trial.trial.model.as_str();
         if trial.was_primed {
-            self.row((Spender::Agent, Stage::Priming, model), provenance).add(trial.priming_usage);
+            self.row(Spender::Agent, Stage::Priming, model, provenance).add(trial.priming_usage);
         }
         let discarded = || trial.discarded.iter().filter_map(|it| it.evidence.as_ref());
         for usage in discarded().flat_map(|evidence| usage_of_turns(&evidence.transcript)) {
-            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+            self.row(Spender::Agent, Stage::Conversation, model, provenance).add(usage);
         }
         for replaced in &trial.replaced {
             for usage in agent_usage(replaced.evidence.as_ref(), replaced.pending.as_deref()) {
-                self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+                self.row(Spender::Agent, Stage::Conversation, model, provenance).add(usage);
             }
         }
         for usage in agent_usage(trial.evidence.as_ref(), trial.pending.as_deref()) {
-            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(usage);
+            self.row(Spender::Agent, Stage::Conversation, model, provenance).add(usage);
         }
         for _ in trial.continued.iter().filter(|it| it.is_sent_again) {
-            self.row((Spender::Agent, Stage::Conversation, model), provenance).add(None);
+            self.row(Spender::Agent, Stage::Conversation, model, provenance).add(None);
         }
         let replaced = trial.replaced.iter().filter_map(|it| it.evidence.as_ref());
         let evidence = discarded().chain(replaced).chain(&trial.evidence);
         for usage in evidence.filter_map(|evidence| evidence.reference.as_ref()).flat_map(usage_of_turns) {
-            self.row((Spender::Reference, Stage::Conversation, model), provenance).add(usage);
+            self.row(Spender::Reference, Stage::Conversation, model, provenance).add(usage);
         }
         for call in &trial.calls {
             let (spender, stage) = match call.asker {
@@ -154,17 +154,17 @@ impl Ledger {
                 Asker::Reviewer => (Spender::Reviewer, Stage::Conversation),
                 Asker::Judge => (Spender::Judge, Stage::Judging),
             };
-            self.row((spender, stage, &call.model), provenance).add(Some(call.usage));
+            self.row(spender, stage, &call.model, provenance).add(Some(call.usage));
         }
         // The form of an earlier version.
         if trial.calls.is_empty() {
             let persona = trial.evidence.as_ref().map(|evidence| evidence.persona_usage);
             if let Some(usage) = persona.filter(|usage| usage.calls > 0) {
-                let key = (Spender::Persona, Stage::Conversation, provenance.persona_model.as_str());
-                self.row(key, provenance).add(Some(usage));
+                let model = provenance.persona_model.as_str();
+                self.row(Spender::Persona, Stage::Conversation, model, provenance).add(Some(usage));
             }
             for judgement in trial.judgements.iter().filter(|judgement| judgement.usage.calls > 0) {
-                self.row((Spender::Judge, Stage::Judging, &judgement.judge), provenance).add(Some(judgement.usage));
+                self.row(Spender::Judge, Stage::Judging, &judgement.judge, provenance).add(Some(judgement.usage));
             }
         }
     }
@@ -177,7 +177,7 @@ impl Ledger {
         rows
     }
 
-    fn row(&mut self, (spender, stage, model): (Spender, Stage, &str), provenance: &Provenance) -> &mut LedgerRow {
+    fn row(&mut self, spender: Spender, stage: Stage, model: &str, provenance: &Provenance) -> &mut LedgerRow {
         let is_it = |row: &LedgerRow| {
             (row.spending.spender, row.spending.stage, row.spending.model.as_str()) == (spender, stage, model)
         };
@@ -257,7 +257,7 @@ mod tests {
             Provenance { prices: [("m".to_owned(), price)].into_iter().collect(), ..Provenance::default() };
         let row = |reported: Vec<Option<Usage>>| {
             let mut ledger = Ledger::default();
-            let row = ledger.row((Spender::Agent, Stage::Conversation, "m"), &provenance);
+            let row = ledger.row(Spender::Agent, Stage::Conversation, "m", &provenance);
             reported.into_iter().for_each(|reported| row.add(reported));
             row.spending.clone()
         };

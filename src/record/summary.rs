@@ -114,7 +114,7 @@ pub struct ListedProvenance {
     pub job: String,
     /// Where the job was read from.
     pub job_file: String,
-    /// Which of its cases were held, where not all of them were.
+    /// Which of its cases were run, where not all of them were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// The models that the agent was asked to use.

@@ -64,17 +64,17 @@ struct Tagged<A>(A);
 
 impl<'de, A: MapAccess<'de>> EnumAccess<'de> for Tagged<A> {
     type Error = A::Error;
-    type Variant = Fields<A>;
+    type Variant = VariantFields<A>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(mut self, variant: V) -> Result<(V::Value, Fields<A>), A::Error> {
-        Ok((self.0.next_value_seed(variant)?, Fields(self.0)))
+    fn variant_seed<V: DeserializeSeed<'de>>(mut self, variant: V) -> Result<(V::Value, VariantFields<A>), A::Error> {
+        Ok((self.0.next_value_seed(variant)?, VariantFields(self.0)))
     }
 }
 
 /// The fields of a variant.
-struct Fields<A>(A);
+struct VariantFields<A>(A);
 
-impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Fields<A> {
+impl<'de, A: MapAccess<'de>> VariantAccess<'de> for VariantFields<A> {
     type Error = A::Error;
 
     fn unit_variant(mut self) -> Result<(), A::Error> {

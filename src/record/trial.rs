@@ -9,7 +9,7 @@ use crate::limiter::Refusals;
 use crate::money::LimitExceeded;
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard};
 
-/// A conversation in which the persona did not play its part; it was held again.
+/// A conversation in which the persona did not play its part; it was run again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discarded {
@@ -24,7 +24,7 @@ pub struct Discarded {
     pub evidence: Option<Evidence>,
 }
 
-/// A conversation that was cut off, or said nothing about the agent; it was held again after the run was resumed.
+/// A conversation that was cut off, or said nothing about the agent; it was run again after the run was resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replaced {
@@ -98,7 +98,7 @@ pub struct TrialRecord {
     /// The conversations before this one in which the persona did not play its part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<Discarded>,
-    /// The conversations before this one that were cut off or broke, and were held again.
+    /// The conversations before this one that were cut off or broke, and were run again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<Replaced>,
     /// The questions to the judge; empty in records of earlier versions.
@@ -193,7 +193,7 @@ impl TrialRecord {
                 evidence.reference.get_or_insert_default().turns.push(turn);
             }
             (Entry::Primed { usage, .. }, _) => {
-                // Again where the conversation is held again.
+                // Again where the conversation is run again.
                 let before = std::mem::replace(&mut self.was_primed, true);
                 let sum = self.priming_usage.zip(usage).map(|(sum, usage)| sum.plus(usage));
                 self.priming_usage = if before { sum } else { usage };
@@ -250,7 +250,7 @@ impl TrialRecord {
         }
     }
 
-    /// Whether anything of it was held.
+    /// Whether anything of it was run.
     pub fn was_begun(&self) -> bool {
         self.started_at.is_some() || !self.discarded.is_empty() || !self.replaced.is_empty()
     }
@@ -276,7 +276,7 @@ impl TrialRecord {
         of_persona.fold(Usage::default(), |sum, call| sum.plus(call.usage))
     }
 
-    /// How often the persona did not play its part, and how many conversations were cut off or broke, once it is held again.
+    /// How often the persona did not play its part, and how many conversations were cut off or broke, once it is run again.
     pub fn tries_before(&self) -> (usize, usize) {
         let (discarded, replaced) = (self.discarded.len(), self.replaced.len());
         match &self.outcome {
@@ -285,7 +285,7 @@ impl TrialRecord {
         }
     }
 
-    /// Whether it has to be held again to say all that it could about the agent: it was cut off, broke, or lacks a figure.
+    /// Whether it has to be run again to say all that it could about the agent: it was cut off, broke, or lacks a figure.
     pub fn is_to_be_retried(&self) -> bool {
         let Some(outcome) = &self.outcome else { return true };
         let lacks_figure = self.scorecard.is_none() || self.missing().next().is_some();

@@ -6,10 +6,10 @@ use super::TrialRecord;
 use crate::evidence::{Guard, PersonaFault};
 use crate::score::{Outcome, Score};
 
-/// In how many conversations the persona played its part, those included that were held again.
+/// In how many conversations the persona played its part, those included that were run again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validity {
-    /// How many conversations were held with a persona and came to an end.
+    /// How many conversations were run with a persona and came to an end.
     pub held: usize,
     /// In how many of them the persona did not play its part.
     pub invalid: usize,
@@ -26,7 +26,7 @@ pub struct Validity {
 pub struct ModelValidity {
     /// The agent's model.
     pub model: String,
-    /// How many conversations were held with a persona and came to an end.
+    /// How many conversations were run with a persona and came to an end.
     pub held: usize,
     /// In how many of them the persona did not play its part.
     pub invalid: usize,
@@ -37,7 +37,7 @@ impl ModelValidity {
     const MANY: f64 = 0.1;
 
     /// The score that the model would have, had the agent lost every conversation in which the persona did not play its part; `None`
-    /// where those are few. An agent may make the persona err: what is held again then is not drawn by chance.
+    /// where those are few. An agent may make the persona err: what is run again then is not drawn by chance.
     pub fn worst(&self, score: Score) -> Option<Score> {
         let share = self.invalid as f64 / self.held.max(1) as f64;
         (share > ModelValidity::MANY).then(|| Score::clamped(score.get() * (1.0 - share)))
@@ -72,12 +72,12 @@ impl Validity {
         }
     }
 
-    /// The share of the conversations in which the persona played its part; `None` where none was held.
+    /// The share of the conversations in which the persona played its part; `None` where none was run.
     pub fn rate(&self) -> Option<Score> {
         (self.held > 0).then(|| Score::clamped((self.held - self.invalid) as f64 / self.held as f64))
     }
 
-    /// Whether the share is below what is asked for; not where no conversation was held.
+    /// Whether the share is below what is asked for; not where no conversation was run.
     pub fn is_below(&self, least: Score) -> bool {
         self.rate().is_some_and(|rate| rate.is_below(least))
     }

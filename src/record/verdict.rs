@@ -32,7 +32,7 @@ impl Verdict {
         let vacuous = summary.provenance.vacuous == VacuousGate::Fail
             && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
         // Results that are missing only for the gate's own subject fail the gate.
-        // A conversation that the persona spoilt is left out, as long as another one of its kind was held.
+        // A conversation that the persona spoilt is left out, as long as another one of its kind was run.
         let excused = |group: &TrialGroup| {
             let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
             spoilt + if vacuous { group.held_before } else { 0 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Ink, Page, Screen, count, one_line, plain};
-use crate::evidence::{CallFinding, Review, ToolUse, ValueDifference};
+use crate::evidence::{CallFinding, ExpectationReview, ToolUse, ValueDifference};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Outcome};
 
@@ -33,7 +33,7 @@ pub struct Analysis {
 /// The subject of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Subject {
+enum FailureSubject {
     /// A conversation that says nothing of the agent, or that the agent broke off.
     Conversation,
     /// A tool.
@@ -46,13 +46,20 @@ enum Subject {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FailureKey {
-    subject: Subject,
+    subject: FailureSubject,
     /// The tool, the metric or the outcome.
     name: String,
     /// The argument, or the part of the metric.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
     reason: String,
+}
+
+impl FailureKey {
+    fn new(subject: FailureSubject, name: &str, part: Option<&str>, reason: &str) -> FailureKey {
+        let part = part.map(|part| one_line(part, NAME));
+        FailureKey { subject, name: one_line(name, NAME), part, reason: reason.to_owned() }
+    }
 }
 
 /// Failures of one kind.
@@ -76,7 +83,7 @@ struct FailureGroup {
 
 impl Analysis {
     /// Takes in a trial, beside what its case expects.
-    pub fn add(&mut self, trial: &TrialRecord, review: &Review) {
+    pub fn add(&mut self, trial: &TrialRecord, review: &ExpectationReview) {
         self.trials += 1;
         let before = self.groups.iter().map(|group| group.count).sum::<usize>() + self.left_out;
         let error = trial.outcome.as_ref().and_then(Outcome::error).map(str::to_owned);
@@ -89,7 +96,7 @@ impl Analysis {
                 None => "not started",
             };
             let why = one_line(why.lines().next().unwrap_or_default(), NAME);
-            self.note(trial, (Subject::Conversation, label, None, &why), None);
+            self.note(trial, FailureKey::new(FailureSubject::Conversation, label, None, &why), None);
         }
         self.calls(trial, review);
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
@@ -103,32 +110,48 @@ impl Analysis {
         self.troubled += usize::from(after > before);
     }
 
-    fn calls(&mut self, trial: &TrialRecord, review: &Review) {
+    fn calls(&mut self, trial: &TrialRecord, review: &ExpectationReview) {
         for made in &review.made {
             let tool = made.call.tool.as_str();
             match &made.finding {
                 CallFinding::Unjudged | CallFinding::AsExpected => {}
                 CallFinding::NotExpected => {
-                    self.note(trial, (Subject::Tool, tool, None, "not expected"), Some(shown(&made.call)));
+                    self.note(
+                        trial,
+                        FailureKey::new(FailureSubject::Tool, tool, None, "not expected"),
+                        Some(shown(&made.call)),
+                    );
                 }
                 CallFinding::OutOfOrder => {
-                    self.note(trial, (Subject::Tool, tool, None, "at another place"), Some(shown(&made.call)));
+                    self.note(
+                        trial,
+                        FailureKey::new(FailureSubject::Tool, tool, None, "at another place"),
+                        Some(shown(&made.call)),
+                    );
                 }
                 CallFinding::Differs(differences) => {
                     for difference in differences {
                         let path = difference.path.strip_prefix("args.").unwrap_or(&difference.path);
                         let (reason, example) = describe(difference);
-                        self.note(trial, (Subject::Tool, tool, Some(path), reason), Some(example));
+                        self.note(
+                            trial,
+                            FailureKey::new(FailureSubject::Tool, tool, Some(path), reason),
+                            Some(example),
+                        );
                     }
                 }
             }
             if let Some(error) = made.error() {
-                self.note(trial, (Subject::Tool, tool, None, "runtime error"), Some(error));
+                self.note(trial, FailureKey::new(FailureSubject::Tool, tool, None, "runtime error"), Some(error));
             }
         }
         for missed in &review.missed {
             let tool = missed.call.tool.as_str();
-            self.note(trial, (Subject::Tool, tool, None, "not called"), Some(shown(&missed.call)));
+            self.note(
+                trial,
+                FailureKey::new(FailureSubject::Tool, tool, None, "not called"),
+                Some(shown(&missed.call)),
+            );
         }
     }
 
@@ -141,7 +164,11 @@ impl Analysis {
                 _ => continue,
             };
             let example = Some(item.component.why().to_owned());
-            self.note(trial, (Subject::Metric, &dimension.name, Some(&item.label), reason), example);
+            self.note(
+                trial,
+                FailureKey::new(FailureSubject::Metric, &dimension.name, Some(&item.label), reason),
+                example,
+            );
         }
         if dimension.items.is_empty() {
             let reason = match (&dimension.component, dimension.threshold) {
@@ -152,18 +179,11 @@ impl Analysis {
                 _ => return,
             };
             let example = Some(dimension.component.why().to_owned());
-            self.note(trial, (Subject::Metric, &dimension.name, None, reason), example);
+            self.note(trial, FailureKey::new(FailureSubject::Metric, &dimension.name, None, reason), example);
         }
     }
 
-    fn note(
-        &mut self,
-        trial: &TrialRecord,
-        (subject, name, part, reason): (Subject, &str, Option<&str>, &str),
-        example: Option<String>,
-    ) {
-        let part = part.map(|part| one_line(part, NAME));
-        let key = FailureKey { subject, name: one_line(name, NAME), part, reason: reason.to_owned() };
+    fn note(&mut self, trial: &TrialRecord, key: FailureKey, example: Option<String>) {
         let at = match self.places.get(&key) {
             Some(at) => *at,
             None if self.groups.len() == MOST_GROUPS => {
@@ -189,7 +209,7 @@ impl Analysis {
 
     /// Sorts by importance: trials without a result first, then tools, then metrics, each by frequency.
     fn sorted(&mut self) {
-        let mut sums: HashMap<(Subject, String), usize> = HashMap::new();
+        let mut sums: HashMap<(FailureSubject, String), usize> = HashMap::new();
         for group in &self.groups {
             *sums.entry((group.key.subject, group.key.name.clone())).or_default() += group.count;
         }
@@ -229,18 +249,18 @@ impl Analysis {
             return page.text;
         }
         let words = format!("failures in {} of {}", self.troubled, count(self.trials, "conversation"));
-        page.lead((0, 2), (Ink::bold, &job), (Ink::unpainted, &format!("· {words}")));
-        let mut last: Option<(Subject, &str)> = None;
+        page.lead(0, 2, (Ink::bold, &job), (Ink::unpainted, &format!("· {words}")));
+        let mut last: Option<(FailureSubject, &str)> = None;
         for group in &self.groups {
             let key = &group.key;
             if last != Some((key.subject, &key.name)) {
                 let noun = match key.subject {
-                    Subject::Conversation => "conversations",
-                    Subject::Tool => "tool",
-                    Subject::Metric => "metric",
+                    FailureSubject::Conversation => "conversations",
+                    FailureSubject::Tool => "tool",
+                    FailureSubject::Metric => "metric",
                 };
                 page.gap();
-                page.lead((0, 2), (Ink::unpainted, noun), (Ink::bold, &key.name));
+                page.lead(0, 2, (Ink::unpainted, noun), (Ink::bold, &key.name));
                 last = Some((key.subject, &key.name));
             }
             let part = key.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
@@ -251,9 +271,9 @@ impl Analysis {
             let rest = format!("in {}{more}", cases.join(", "));
             let reason = if key.reason == key.name { "" } else { &key.reason };
             let lead = format!("{}× {part}{reason}", group.count);
-            page.lead((2, 6), (Ink::bad, &lead), (Ink::unpainted, &rest));
+            page.lead(2, 6, (Ink::bad, &lead), (Ink::unpainted, &rest));
             if let Some(example) = group.example.as_ref().filter(|example| !example.is_empty()) {
-                page.lead((6, 8), (Ink::unpainted, "such as"), (Ink::unpainted, example));
+                page.lead(6, 8, (Ink::unpainted, "such as"), (Ink::unpainted, example));
             }
         }
         if self.left_out > 0 {

@@ -15,7 +15,8 @@ const REASON: usize = 400;
 /// The judge beside people, metric by metric, and beside itself where it was asked again.
 pub fn calibration(
     metrics: &[MetricCalibration],
-    (flips, spread): (&[Flips], Option<SpreadShares>),
+    flips: &[Flips],
+    spread: Option<SpreadShares>,
     screen: Screen,
 ) -> String {
     let mut page = Page::new(screen);
@@ -24,7 +25,7 @@ pub fn calibration(
             page.gap();
         }
         let of = format!("{} of {} judged parts are labelled", metric.labelled, metric.judged);
-        page.lead((0, 2), (Ink::bold, &plain(&metric.metric)), (Ink::dim, &format!("· {of}")));
+        page.lead(0, 2, (Ink::bold, &plain(&metric.metric)), (Ink::dim, &format!("· {of}")));
         lines(metric).iter().for_each(|(paint, line)| page.paragraph(2, *paint, line));
     }
     if !flips.is_empty() {

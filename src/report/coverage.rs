@@ -16,9 +16,9 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
         Some(share) => {
             let paint = if share < 1.0 { Ink::bold } else { Ink::good };
             let share = format!("{:.1} % covered", (share * 1000.0).floor() / 10.0);
-            page.lead((0, 2), (paint, &share), (Ink::dim, &format!("· {of}")));
+            page.lead(0, 2, (paint, &share), (Ink::dim, &format!("· {of}")));
         }
-        None => page.lead((0, 2), (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
+        None => page.lead(0, 2, (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
     }
     for subject in CoverageSubject::ALL {
         let (covered, all) = coverage.counts(subject);
@@ -27,7 +27,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
         }
         page.gap();
         let (name, how) = labels(subject);
-        page.lead((0, 2), (Ink::bold, name), (Ink::unpainted, &format!("{covered} of {all} {how}")));
+        page.lead(0, 2, (Ink::bold, name), (Ink::unpainted, &format!("{covered} of {all} {how}")));
         for (item, touch) in coverage.items.iter().filter(|(item, _)| item.subject == subject) {
             line(&mut page, item, touch, screen.is_unfolded);
         }
@@ -42,7 +42,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
         for (items, paint, what) in sides {
             for item in items {
                 let (name, _) = labels(item.subject);
-                page.lead((0, 4), (paint, what), (Ink::unpainted, &format!("· {name} {}", named(item))));
+                page.lead(0, 4, (paint, what), (Ink::unpainted, &format!("· {name} {}", named(item))));
             }
         }
     }
@@ -52,7 +52,7 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
 fn line(page: &mut Page, item: &CoverageItem, touch: &Touch, is_unfolded: bool) {
     let (paint, mark): (Paint, &str) = if touch.is_covered { (Ink::good, "✓") } else { (Ink::bad, "✗") };
     if is_unfolded || !touch.is_covered {
-        page.lead((2, 6), (paint, &format!("{mark} {}", named(item))), (Ink::dim, &format!("· {}", touch.why)));
+        page.lead(2, 6, (paint, &format!("{mark} {}", named(item))), (Ink::dim, &format!("· {}", touch.why)));
     }
 }
 
@@ -75,7 +75,7 @@ fn labels(subject: CoverageSubject) -> (&'static str, &'static str) {
     }
 }
 
-/// The same as JSON.
+/// The coverage as JSON.
 pub fn coverage_json(coverage: &Coverage, difference: Option<&CoverageDifference>) -> Value {
     let items = coverage.items.iter().map(|(item, touch)| {
         let case = item.case.as_ref();

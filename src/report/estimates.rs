@@ -37,7 +37,7 @@ pub(super) fn estimate_lines(summary: &RunSummary) -> Vec<EstimateLines> {
         let score = estimates.score.filter(|score| tells(score) || is_of_equals(score))?;
         let model = if is_one { String::new() } else { format!(", {}", plain(&figure.model)) };
         let varying = varying(&summary.provenance);
-        let mut lines = lines((estimates, figure.personas.len().max(1)), score, varying);
+        let mut lines = lines(estimates, figure.personas.len().max(1), score, varying);
         if let (Some(score), Some(text)) = (lines.first_mut(), lacking_text(figure, score)) {
             score.push_str(&text);
         }
@@ -85,7 +85,7 @@ fn lacking_text(figure: &ModelFigure, score: MeanFigure) -> Option<String> {
     ))
 }
 
-fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Vec<String> {
+fn lines(estimates: &Estimates, kinds: usize, score: MeanFigure, varying: &str) -> Vec<String> {
     let mut lines = vec![format!("score {}", figure_text(score))];
     if let Some(interval) = score.skewed_interval {
         let Interval { low, high } = interval;
@@ -97,7 +97,7 @@ fn lines((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &s
     }
     lines.extend(estimates.uplift.and_then(uplift_text));
     lines.extend(estimates.passes.as_ref().map(passes));
-    lines.extend(advice((estimates, kinds), score, varying));
+    lines.extend(advice(estimates, kinds, score, varying));
     lines
 }
 
@@ -168,9 +168,9 @@ fn varying(provenance: &Provenance) -> &'static str {
     }
 }
 
-/// Where the variance of the score comes from, and what would narrow its interval most, of cases that were held with so many kinds
+/// Where the variance of the score comes from, and what would narrow its interval most, of cases that were run with so many kinds
 /// of users.
-fn advice((estimates, kinds): (&Estimates, usize), score: MeanFigure, varying: &str) -> Option<String> {
+fn advice(estimates: &Estimates, kinds: usize, score: MeanFigure, varying: &str) -> Option<String> {
     let share = estimates.share_of_repeats?;
     let now = Precision::from_figure(score)?;
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -264,7 +264,7 @@ mod tests {
             "shareOfRepeatsInterval": {"low": 0.2, "high": 1.0},
         });
         let score: MeanFigure = serde_json::from_value(score).unwrap();
-        advice((&serde_json::from_value(estimates).unwrap(), 1), score, "agent and judge").unwrap()
+        advice(&serde_json::from_value(estimates).unwrap(), 1, score, "agent and judge").unwrap()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::escaped::Escaped;
 use super::systems::{self, ResultFolder};
 use super::token_file::write_token_file;
 use super::{Screen, csv, html, junit, markdown};
-use crate::evidence::Review;
+use crate::evidence::ExpectationReview;
 use crate::record::{DocumentError, Overview, TrialRecord, write_document};
 use crate::text::{characters, nearest};
 
@@ -24,7 +24,7 @@ pub struct WrittenRun<'a, E> {
     /// Fills in the prompts of a trial's questions, which takes time.
     pub with_prompts: Box<dyn Fn(TrialRecord) -> TrialRecord + 'a>,
     /// Puts a trial beside what its case expects.
-    pub review: Box<dyn Fn(&TrialRecord) -> Review + 'a>,
+    pub review: Box<dyn Fn(&TrialRecord) -> ExpectationReview + 'a>,
 }
 
 /// A format of the files that runs are written to.

@@ -82,7 +82,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
                 (Some(figure), _) => {
                     let uses = check.and_then(|check| check.uses).map(uses_text).unwrap_or_default();
-                    format!("{rule}: {}{uses}", figure_text(figure, (line.state, *allowed)))
+                    format!("{rule}: {}{uses}", figure_text(figure, line.state, *allowed))
                 }
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),
@@ -126,7 +126,7 @@ fn latency_text(found: Estimate) -> String {
     format!("{}{}", time(found.value), interval.unwrap_or_default())
 }
 
-fn figure_text(figure: &BaselineFigure, (state, allowed): (GateState, f64)) -> String {
+fn figure_text(figure: &BaselineFigure, state: GateState, allowed: f64) -> String {
     let cases = count(figure.cases as usize, "case");
     let over = format!("over {} of {cases}", count(figure.pairs as usize, "pair"));
     let interval = figure.interval.map(|it| format!(" ({})", interval_text(it))).unwrap_or_default();
@@ -163,7 +163,7 @@ fn open_text(figure: &BaselineFigure) -> String {
     }
 }
 
-/// What is not compared with the baseline.
+/// The parts that are not compared with the baseline.
 fn unshared_text(unshared: &BaselineUnshared) -> String {
     let named = |cases: &[String]| {
         let shown: Vec<String> = cases.iter().take(NAMED).map(|case| plain(case)).collect();

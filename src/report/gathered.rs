@@ -47,7 +47,7 @@ pub struct Gathered {
     /// The scores of each of several models, to be compared.
     sides: Vec<(Side, Scores)>,
     /// By case and dimension.
-    parts: BTreeMap<(String, String), Vec<Part>>,
+    parts: BTreeMap<(String, String), Vec<PartRow>>,
     /// The cases of which a conversation was in trouble.
     troubled: BTreeSet<String>,
 }
@@ -152,7 +152,7 @@ impl Sentences {
 
 /// One task or assertion, with what the trials made of it.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PartRow {
     /// Its key within its case.
     pub(super) key: String,
     /// The turn that it is about, where it is about one.
@@ -183,14 +183,14 @@ pub(super) struct PartResult {
     pub(super) reasons: Vec<String>,
 }
 
-impl Part {
+impl PartRow {
     /// The part of an item, or that of all others.
-    fn new(item: &Item, line: PassLine, is_others: bool) -> Part {
+    fn new(item: &Item, line: PassLine, is_others: bool) -> PartRow {
         let (key, turn, label) = match is_others {
             true => (String::new(), None, OTHER_PARTS.to_owned()),
             false => (item.key().to_owned(), item.turn, item.label.clone()),
         };
-        Part {
+        PartRow {
             key,
             turn,
             label,
@@ -305,8 +305,8 @@ impl Gathered {
             let line = dimension.pass_line();
             let mut taken = vec![false; parts.len()];
             for (hint, item) in dimension.items.iter().enumerate() {
-                let place = place_of(parts, &taken, (hint, item)).unwrap_or_else(|| {
-                    parts.push(Part::new(item, line, parts.len() == MOST_PARTS));
+                let place = place_of(parts, &taken, hint, item).unwrap_or_else(|| {
+                    parts.push(PartRow::new(item, line, parts.len() == MOST_PARTS));
                     taken.push(false);
                     parts.len() - 1
                 });
@@ -329,14 +329,14 @@ impl Gathered {
     }
 
     /// The tasks or assertions of a dimension of a case.
-    pub(super) fn parts(&self, case: &str, dimension: &str) -> &[Part] {
+    pub(super) fn parts(&self, case: &str, dimension: &str) -> &[PartRow] {
         self.parts.get(&(case.to_owned(), dimension.to_owned())).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The place of an item among the parts, of those that no other item of its trial has: most often that of the item in its
 /// scorecard. Items beyond the most that are kept apart have the last place.
-fn place_of(parts: &[Part], taken: &[bool], (hint, item): (usize, &Item)) -> Option<usize> {
+fn place_of(parts: &[PartRow], taken: &[bool], hint: usize, item: &Item) -> Option<usize> {
     let is_it = |place: &usize| {
         parts.get(*place).is_some_and(|part| !taken[*place] && part.turn == item.turn && part.key == item.key())
     };

@@ -44,7 +44,7 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
     page
 }
 
-/// What each model comes to over the jobs, where several have a figure: each job weighs the same.
+/// The score of each model over the jobs, where several have a figure: each job weighs the same.
 fn over_jobs<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<String> {
     let figures: Vec<&ModelFigure> = runs.flat_map(|run| &run.figures).collect();
     let mut models: Vec<&str> = Vec::new();

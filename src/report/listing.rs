@@ -13,7 +13,7 @@ pub fn listing(run: &ListedRun, ink: Ink, width: usize) -> String {
     listing_as(run, run.verdict_label(), ink, width)
 }
 
-/// The same with this word for how it ended.
+/// The line of a run with this word for how it ended.
 pub fn listing_as(run: &ListedRun, label: &str, ink: Ink, width: usize) -> String {
     let time = run.started_at.format(if width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" });
     let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, label, figures(run));

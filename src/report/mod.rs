@@ -56,7 +56,7 @@ pub use mutation::mutation;
 pub use numbers::{beside_gate, count, decimals, duration, size, telling_decimals, thousands, two_decimals};
 pub use plain::{one_line, plain, short_name, wrapped};
 pub use scores::scores;
-pub use screen::{Cell, Page, Row, Screen, Table};
+pub use screen::{FigureCell, FigureRow, FigureTable, Page, Screen};
 pub use systems::{ResultFile, ResultFolder};
 pub use terminal::{judge_beside_facts, terminal};
 pub use trend::trend;

@@ -1,4 +1,4 @@
-//! The figures of the kinds of users with which a run's cases were held, in words.
+//! The figures of the kinds of users with which a run's cases were run, in words.
 
 use super::{plain, two_decimals};
 use crate::record::{ModelFigure, Overview};

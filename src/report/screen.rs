@@ -33,18 +33,18 @@ pub struct Page {
 
 /// A table: names of rows to the left, numbers to the right.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct FigureTable {
     /// The heading of the rows' names.
     pub title: String,
     /// The columns' names, each of one line or more.
     pub columns: Vec<Vec<String>>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FigureRow>,
 }
 
 /// A row of a table; one without cells is a heading of those below it.
 #[derive(Debug)]
-pub struct Row {
+pub struct FigureRow {
     /// Its name.
     pub name: String,
     /// How far the name is indented.
@@ -52,11 +52,11 @@ pub struct Row {
     /// The name's colour.
     pub paint: Paint,
     /// A cell for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<FigureCell>,
 }
 
 /// A cell of a table.
-pub type Cell = (Paint, String);
+pub type FigureCell = (Paint, String);
 
 impl Page {
     /// An empty page.
@@ -71,11 +71,11 @@ impl Page {
 
     /// A paragraph in one colour; its lines but the first are indented by two columns more.
     pub fn paragraph(&mut self, indent: usize, paint: Paint, text: &str) {
-        self.lead((indent, indent + 2), (Ink::unpainted, ""), (paint, text));
+        self.lead(indent, indent + 2, (Ink::unpainted, ""), (paint, text));
     }
 
     /// A paragraph that begins in another colour, with the indentation of its first line and of all others.
-    pub fn lead(&mut self, (first, others): (usize, usize), lead: (Paint, &str), rest: (Paint, &str)) {
+    pub fn lead(&mut self, first: usize, others: usize, lead: (Paint, &str), rest: (Paint, &str)) {
         let Screen { ink, width, .. } = self.screen;
         let is_seen = |character: &char| !character.is_whitespace();
         let mut leading = plain(lead.1).chars().filter(is_seen).count();
@@ -109,7 +109,7 @@ impl Page {
         let Screen { ink, width, .. } = self.screen;
         let column = indent + name.1 + GAP + mark.1 + GAP;
         if column > width / 2 {
-            return self.lead((indent, indent + 2), (paint, &format!("{} {}", name.0, mark.0)), (Ink::unpainted, text));
+            return self.lead(indent, indent + 2, (paint, &format!("{} {}", name.0, mark.0)), (Ink::unpainted, text));
         }
         for (place, line) in wrapped(text, width - column, width - column).iter().enumerate() {
             let beside = if place == 0 { (name.0, mark.0) } else { ("", "") };
@@ -124,7 +124,7 @@ impl Page {
     }
 
     /// A table. Columns that don't fit beside each other follow below, with the rows' names again.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table(&mut self, table: &FigureTable) {
         let width = self.screen.width;
         let columns: Vec<usize> = (0..table.columns.len()).map(|place| table.column(place).min(width / 2)).collect();
         let longest = table.names();
@@ -149,7 +149,7 @@ impl Page {
     }
 
     /// Some columns of a table.
-    fn columns(&mut self, table: &Table, places: Range<usize>, widths: &[usize], names: usize) {
+    fn columns(&mut self, table: &FigureTable, places: Range<usize>, widths: &[usize], names: usize) {
         let Screen { ink, width, .. } = self.screen;
         let name = |text: &str, indent: usize, paint: Paint| {
             let text = short_name(text, names.saturating_sub(indent));
@@ -187,7 +187,7 @@ impl Page {
     }
 }
 
-impl Table {
+impl FigureTable {
     /// How wide a column is, with the gap before it.
     fn column(&self, place: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.cells.get(place)).map(|(_, text)| text.width());
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_paragraph_is_wrapped_and_its_beginning_has_a_colour_of_its_own() {
         let mut page = Page::new(Screen { ink: Ink::Colour, width: 16, is_unfolded: false });
-        page.lead((2, 4), (Ink::bold, "a long beginning:"), (Ink::dim, "and the rest"));
+        page.lead(2, 4, (Ink::bold, "a long beginning:"), (Ink::dim, "and the rest"));
         let lines: Vec<String> =
             page.text.lines().map(|line| line.replace("\u{1b}[0m", ">").replace('\u{1b}', "<")).collect();
         assert_eq!(lines, ["  <[1ma long>", "    <[1mbeginning:>", "    <[2mand the rest>"]);
@@ -226,10 +226,14 @@ mod tests {
     #[test]
     fn columns_that_do_not_fit_follow_below() {
         let cells = |texts: [&str; 3]| texts.map(|text| (Ink::unpainted as Paint, text.to_owned())).to_vec();
-        let row =
-            |name: &str, texts| Row { name: name.to_owned(), indent: 0, paint: Ink::unpainted, cells: cells(texts) };
+        let row = |name: &str, texts| FigureRow {
+            name: name.to_owned(),
+            indent: 0,
+            paint: Ink::unpainted,
+            cells: cells(texts),
+        };
         let column = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        let table = Table {
+        let table = FigureTable {
             title: "T".to_owned(),
             columns: vec![column(&["timing", "× 1"]), column(&["all"]), column(&["more"])],
             rows: vec![row("a name that is long", ["1.00", "0.50", "–"])],

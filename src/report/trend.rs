@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::comparison::{interval_text, signed};
 use super::numbers::count;
 use super::sparkline::{Bar, sparkline};
-use super::{Cell, Ink, Page, Paint, Row, Screen, Table, duration, one_line, plain, two_decimals};
+use super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, Screen, duration, one_line, plain, two_decimals};
 use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
@@ -31,13 +31,14 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
         shown => format!(", the newest {shown} are shown"),
     };
     page.lead(
-        (0, 2),
+        0,
+        2,
         (Ink::bold, &format!("{}:", one_line(&trend.job, screen.width))),
         (Ink::unpainted, &format!("{}{shown}", count(trend.nights_in_all, "night"))),
     );
     for model in models(trend) {
         page.gap();
-        write_model(&mut page, trend, model, (screen, is_ascii));
+        write_model(&mut page, trend, model, screen, is_ascii);
     }
     page.gap();
     flakes(&mut page, trend, screen);
@@ -75,18 +76,17 @@ fn models(trend: &Trend) -> Vec<&str> {
     models
 }
 
-fn write_model(page: &mut Page, trend: &Trend, model: &str, (screen, is_ascii): (Screen, bool)) {
+fn write_model(page: &mut Page, trend: &Trend, model: &str, screen: Screen, is_ascii: bool) {
     let series: Vec<&Series> = trend.series.iter().filter(|series| series.model == model).collect();
     let bars = bars(&trend.nights, model, &series);
     let line = sparkline(&bars, screen.width.saturating_sub(2), is_ascii);
     let name = one_line(model, screen.width.saturating_sub(line.chars().count() + 2).max(8));
-    page.lead((0, 2), (Ink::bold, &name), (Ink::unpainted, &line));
+    page.lead(0, 2, (Ink::bold, &name), (Ink::unpainted, &line));
     page.gap();
-    let is_only = trend.nights.iter().all(|night| night.models.len() < 2);
-    page.table(&table(&trend.nights, model, &series, (screen, is_only)));
+    page.table(&table(&trend.nights, model, &series, screen));
     page.gap();
     for sentence in sentences(&series, &trend.nights) {
-        page.lead((0, 2), (sentence.0, &sentence.1), (Ink::unpainted, &sentence.2));
+        page.lead(0, 2, (sentence.0, &sentence.1), (Ink::unpainted, &sentence.2));
     }
 }
 
@@ -106,7 +106,8 @@ fn bars(nights: &[Night], model: &str, series: &[&Series]) -> Vec<Bar> {
 /// A column of the table: its name, and what a night has there.
 type Column<'a> = (&'static str, Box<dyn Fn(&Night, &NightModel) -> Option<String> + 'a>);
 
-fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (Screen, bool)) -> Table {
+fn table(nights: &[Night], model: &str, series: &[&Series], screen: Screen) -> FigureTable {
+    let is_only = nights.iter().all(|night| night.models.len() < 2);
     let columns: Vec<Column<'_>> = vec![
         ("score", Box::new(|_, own| Some(own.score.map_or("–".to_owned(), two_decimals)))),
         (
@@ -124,18 +125,18 @@ fn table(nights: &[Night], model: &str, series: &[&Series], (screen, is_only): (
     let mut rows = Vec::new();
     for (night, own) in &held {
         if !night.differs.is_empty() {
-            rows.push(Row { name: broken(&night.differs), indent: 0, paint: Ink::unsure, cells: Vec::new() });
+            rows.push(FigureRow { name: broken(&night.differs), indent: 0, paint: Ink::unsure, cells: Vec::new() });
         }
         let text = |column: &&Column<'_>| column.1(night, own).unwrap_or_default();
-        let mut cells: Vec<Cell> = columns.iter().map(|column| (Ink::unpainted as Paint, text(column))).collect();
+        let mut cells: Vec<FigureCell> = columns.iter().map(|column| (Ink::unpainted as Paint, text(column))).collect();
         cells.push(verdict(night, series));
         let format = if screen.width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M" };
         let name = format!("{} {}", night.started_at.format(format), plain(&night.run));
-        rows.push(Row { name, indent: 0, paint: Ink::unpainted, cells });
+        rows.push(FigureRow { name, indent: 0, paint: Ink::unpainted, cells });
     }
     let names = columns.iter().map(|(name, _)| *name).chain([""]);
     let columns = names.map(|name| vec![name.to_owned()]).collect();
-    Table { title: "night".to_owned(), columns, rows }
+    FigureTable { title: "night".to_owned(), columns, rows }
 }
 
 fn broken(differs: &[RuleDifference]) -> String {
@@ -157,7 +158,7 @@ fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {
     left_out.find(|it| it.run == night.run).map(|it| it.why)
 }
 
-fn verdict(night: &Night, series: &[&Series]) -> Cell {
+fn verdict(night: &Night, series: &[&Series]) -> FigureCell {
     let label = night.verdict_label;
     match (why_left_out(night, series), night.verdict) {
         (Some(ExclusionReason::LacksCases { lacking }), _) => {
@@ -248,14 +249,14 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
         };
         page.paragraph(0, Ink::dim, words);
     } else {
-        let rows: Vec<Row> = match screen.is_unfolded {
+        let rows: Vec<FigureRow> = match screen.is_unfolded {
             true => trend.flakes.iter().map(flake).collect(),
             false => trend.flakes.iter().take(MAX_FLAKES).map(flake).collect(),
         };
         let more = trend.flakes.len() - rows.len();
         let column = |name: &str| vec![name.to_owned()];
         let columns = ["passes", "flips", "since", "suspected"].map(column).to_vec();
-        page.table(&Table { title: "cases that flip".to_owned(), columns, rows });
+        page.table(&FigureTable { title: "cases that flip".to_owned(), columns, rows });
         if more > 0 {
             page.paragraph(0, Ink::dim, &format!("{more} more (-v shows them)"));
         }
@@ -265,7 +266,7 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
     }
 }
 
-fn flake(flake: &SuspectedFlake) -> Row {
+fn flake(flake: &SuspectedFlake) -> FigureRow {
     let SuspectedFlake { flake, suspected } = flake;
     let condition = match flake.key.condition {
         crate::evidence::Condition::WithFacts => format!(", {}", flake.key.condition.label()),
@@ -277,8 +278,8 @@ fn flake(flake: &SuspectedFlake) -> Row {
         FlakePattern::FailsSince => ("fails since".to_owned(), sources.join(", ")),
         FlakePattern::PassesSince => ("passes since".to_owned(), sources.join(", ")),
     };
-    let cell = |text: String| -> Cell { (Ink::unpainted, text) };
-    Row {
+    let cell = |text: String| -> FigureCell { (Ink::unpainted, text) };
+    FigureRow {
         name: format!("{}{condition}", plain(&flake.key.case)),
         indent: 0,
         paint: Ink::unpainted,
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
     use crate::compare::RunRules;
     use crate::record::{Provenance, RunSummary};
-    use crate::trend::{Nights, Scope, Sources};
+    use crate::trend::{Nights, Sources, TrendScope};
 
     fn night(number: usize, verdict: &str, model: &str, score: f64) -> RunSummary {
         let figure = json!({"kind": "scored", "score": score, "why": ""});
@@ -331,9 +332,9 @@ mod tests {
         .unwrap()
     }
 
-    /// Fourteen nights, then eight that are lower, one without its figures among them; the last two are held otherwise.
+    /// Fourteen nights, then eight that are lower, one without its figures among them; the last two are run otherwise.
     fn nights(model: &str) -> Nights {
-        let mut nights = Nights::new(Scope::default());
+        let mut nights = Nights::new(TrendScope::default());
         for number in 0..24 {
             let level = if number < 14 { 0.86 } else { 0.79 };
             let verdict = if number == 5 { "incomplete" } else { "passed" };
@@ -388,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_case_that_flips_has_a_row() {
-        let mut nights = Nights::new(Scope::default());
+        let mut nights = Nights::new(TrendScope::default());
         for number in 0..4 {
             nights.take(&night(number, "passed", "m", 0.5), RunRules::default());
         }

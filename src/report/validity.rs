@@ -4,7 +4,7 @@ use super::numbers::count;
 use super::{plain, two_decimals};
 use crate::record::{ModelValidity, Overview};
 
-/// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was held.
+/// `the persona played its part in 47 of 50 conversations (0.94)`; `None` where fixed messages or rules spoke, or nothing was run.
 pub(super) fn validity_text(run: &Overview) -> Option<String> {
     let (validity, provenance) = (&run.validity, &run.summary.provenance);
     let is_asked = provenance.min_validity.is_some();
@@ -47,7 +47,7 @@ pub(super) fn discarded_texts(run: &Overview) -> Vec<String> {
 /// The most faults that are named as ones to allow.
 const NAMED: usize = 3;
 
-/// What to try where conversations have no score because of the persona, or too many were discarded; `None` otherwise.
+/// The advice where conversations have no score because of the persona, or too many were discarded; `None` otherwise.
 pub(super) fn remedy_text(run: &Overview) -> Option<String> {
     let (validity, provenance) = (&run.validity, &run.summary.provenance);
     let is_below = provenance.min_validity.is_some_and(|least| validity.is_below(least));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::judge::ask_all;
+use super::judge::JudgedTrial;
 use super::metered_call::LastFailure;
 use super::trial::TrialAbort;
 use super::{Durability, Engine};
@@ -96,13 +96,14 @@ async fn ask_about<E: From<std::io::Error>>(
     }
     let last_failure = LastFailure::default();
     let input = grade::metric_input(&engine.plan.job, &case, &evidence, engine.clock);
+    let judged = JudgedTrial { engine, id: &id, input: &input };
     let mut kept = Vec::with_capacity(questions.len());
     let open = engine.cassette.open(&id);
     open.tape().begin_attempt(0);
     let asked = tokio::select! {
         biased;
         stopped = open.tape().stopped() => Err(TrialAbort::of_replay(stopped, open.tape())),
-        asked = ask_all(engine, &id, (&input, questions.clone()), (&last_failure, &mut kept)) => asked,
+        asked = judged.ask_all(questions.clone(), &last_failure, &mut kept) => asked,
     };
     open.end();
     match asked {

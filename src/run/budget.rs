@@ -47,7 +47,8 @@ struct AdmittedTrials {
 impl Budget {
     /// A budget of which nothing is spent.
     pub(super) fn new(
-        (plan, spend): (&Plan, SpendLimits),
+        plan: &Plan,
+        spend: SpendLimits,
         clock: Clock,
         rng_seed: u64,
         on_wait: Option<Arc<OnWait>>,
@@ -82,7 +83,7 @@ impl Budget {
         self.prices.price(model).copied()
     }
 
-    /// Waits until a trial may begin, and as many with it as have to be held `together`; `false` if it may not.
+    /// Waits until a trial may begin, and as many with it as have to be run `together`; `false` if it may not.
     pub(super) async fn admits(&self, trial: u32, together: u32) -> bool {
         if !self.spend_tracker.is_limited() {
             return true;
@@ -173,7 +174,7 @@ mod tests {
         let job = job::load("job.yml", &text, &NoTemplates).unwrap();
         let plan = Plan::new(job, Overrides::default(), Environment::default()).unwrap();
         let spend = plan.job.limits.spend();
-        Arc::new(Budget::new((&plan, spend), Clock::system(), 1, None))
+        Arc::new(Budget::new(&plan, spend, Clock::system(), 1, None))
     }
 
     fn use_up(budget: &Budget, trial: u32, tokens: u64) {

@@ -71,7 +71,7 @@ pub fn check_clients(plan: &Plan, credentials: &Credentials, clock: Clock) -> Re
             return Err(ClientError::Key(format!("{name} {problem}")));
         }
     }
-    Clients::new(plan, credentials.clone(), &Budget::new((plan, plan.job.limits.spend()), clock, 0, None)).map(drop)
+    Clients::new(plan, credentials.clone(), &Budget::new(plan, plan.job.limits.spend(), clock, 0, None)).map(drop)
 }
 
 impl Clients {

@@ -19,7 +19,7 @@ pub(super) const TOKEN: usize = 16;
 /// The shortest session id that is taken for unique: a UUID without its dashes has 32, with them 36.
 const SESSION: usize = 20;
 
-/// A trial as it was held: for the first time (`attempt` 0), or again.
+/// A trial as it was run: for the first time (`attempt` 0), or again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrialAttempt {
     pub(super) trial: u32,

@@ -7,7 +7,7 @@ use crate::llm::LlmRole;
 
 /// The seed of one of our own models in a conversation, below 2³¹ as providers want it. It derives from the run's, the case, the
 /// condition and the repetition, and not from the agent's model: models that are compared meet the same user and the same
-/// judge. A conversation that is held again, as `attempt` says, gets another one.
+/// judge. A conversation that is run again, as `attempt` says, gets another one.
 pub(super) fn conversation_seed(rng_seed: u64, id: &TrialId, role: LlmRole, attempt: u32) -> u32 {
     let role = match role {
         LlmRole::Persona => "persona",

@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
 use super::preflight::PreflightFailure;
-use super::refusals::Refusals;
+use super::refusals::ModelRefusals;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
 use crate::cache::Cache;
@@ -73,7 +73,7 @@ pub struct Engine {
     pub(super) sink: Arc<dyn Sink>,
     pub(super) cassette: Cassette,
     pub(super) cache: Cache,
-    pub(super) refusals: Refusals,
+    pub(super) refusals: ModelRefusals,
 }
 
 impl Engine {
@@ -99,7 +99,7 @@ impl Engine {
         let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
-        let budget = Budget::new((&plan, spend), clock, rng_seed, on_wait.clone());
+        let budget = Budget::new(&plan, spend, clock, rng_seed, on_wait.clone());
         let mut clients = Clients::new(&plan, credentials, &budget)?;
         if person.is_some() {
             clients.models.persona = person;
@@ -121,7 +121,7 @@ impl Engine {
             sink,
             cassette,
             cache,
-            refusals: Refusals::default(),
+            refusals: ModelRefusals::default(),
         })
     }
 
@@ -210,7 +210,7 @@ pub async fn run(
     carry_out(engine, rounds, interrupt).await
 }
 
-/// Goes on with a run that was held before: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
+/// Goes on with an earlier run: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
 /// interrupted.
 ///
 /// # Errors
@@ -240,11 +240,12 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Holds the rounds until one says that it was the last, or is not held to its end. Returns whether every trial was finished.
+/// Holds the rounds until one says that it was the last, or is not run to its end. Returns whether every trial was finished.
 async fn hold(
     engine: &Arc<Engine>,
     mut rounds: Rounds<'_>,
-    (interrupt, time): (&CancellationToken, &Arc<TimeLimit>),
+    interrupt: &CancellationToken,
+    time: &Arc<TimeLimit>,
 ) -> io::Result<bool> {
     for (place, lanes) in rounds.lanes.enumerate() {
         if !lanes::carry_out(engine, lanes, interrupt, time).await? || interrupt.is_cancelled() {
@@ -263,7 +264,7 @@ async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: Cancellat
     watch_for_pauses();
     let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
     let time = Arc::new(TimeLimit::new(seconds, engine.since));
-    let carried_out = hold(&engine, rounds, (&interrupt, &time)).await;
+    let carried_out = hold(&engine, rounds, &interrupt, &time).await;
     engine.close().await;
     let whole = carried_out?;
     let interrupted = interrupt.is_cancelled();

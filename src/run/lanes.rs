@@ -36,7 +36,7 @@ impl TimeLimit {
     }
 
     /// Whether a trial may begin with those that are compared with it, so many `together`, as many `at_once` as may be. It may
-    /// not where they would not end in time if each took as long as the longest so far: then none of them is held, so that
+    /// not where they would not end in time if each took as long as the longest so far: then none of them is run, so that
     /// models and conditions stay in step.
     fn admits(&self, together: u32, at_once: usize) -> bool {
         let (Some(left), true) = (self.left(), together > 1) else { return true };
@@ -49,7 +49,7 @@ impl TimeLimit {
         has_room
     }
 
-    /// A conversation was held, and took so long.
+    /// A conversation was run, and took so long.
     fn took(&self, milliseconds: f64) {
         let mut needs = self.needs();
         needs.longest = needs.longest.max(milliseconds / 1000.0);
@@ -143,7 +143,7 @@ pub(super) async fn carry_out(
             },
             slot = slot_for(engine, first.as_ref(), &slots), if first.is_some() => match (slot, next.take()) {
                 (Some(slot), Some((first, rest))) if time.admits(first.together, at_once) => {
-                    running.spawn(run_lane(engine.clone(), first, rest, (time.clone(), slot)));
+                    running.spawn(run_lane(engine.clone(), first, rest, time.clone(), slot));
                     next = next_lane(&mut lanes);
                 }
                 // A lane that can't begin now is not overtaken by a later one.
@@ -170,7 +170,8 @@ async fn run_lane(
     engine: Arc<Engine>,
     first: Trial,
     rest: Lane,
-    (time, _slot): (Arc<TimeLimit>, OwnedSemaphorePermit),
+    time: Arc<TimeLimit>,
+    _slot: OwnedSemaphorePermit,
 ) -> io::Result<bool> {
     let mut began = engine.clock.start();
     run_trial(&engine, &first).await?;

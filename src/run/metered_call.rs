@@ -49,7 +49,8 @@ impl LastFailure {
 pub(super) async fn ask(
     engine: &Engine,
     trial: u32,
-    (llm, request): (&dyn Llm, &LlmRequest),
+    llm: &dyn Llm,
+    request: &LlmRequest,
     last_failure: &LastFailure,
 ) -> Result<Result<LlmReply, LlmError>, TrialAbort> {
     let asker = match request.role {

@@ -66,7 +66,9 @@ impl Models {
             let url = access.base_url.clone().unwrap_or_else(|| default_address(access.provider).to_owned());
             let from = access.address_from.clone();
             let time_limit = Duration::from_secs_f64(job.limits.model_seconds);
-            let client = client(model, (access, part == "scorer.embeddings"), http.clone(), (budget, time_limit))?;
+            let is_of_embeddings = part == "scorer.embeddings";
+            let client =
+                ClientDeps { is_of_embeddings, http: http.clone(), budget, time_limit }.client(model, access)?;
             let role = match part {
                 "evaluator" => "persona".to_owned(),
                 "scorer" => "judge".to_owned(),
@@ -110,51 +112,58 @@ fn default_address(provider: Provider) -> &'static str {
     }
 }
 
-fn client(
-    model: &Model,
-    (access, is_of_embeddings): (Access, bool),
+/// What a client of a model of ours needs beside the model.
+struct ClientDeps<'a> {
+    is_of_embeddings: bool,
     http: HttpClient,
-    (budget, time_limit): (&Budget, Duration),
-) -> Result<Arc<dyn Llm>, LlmError> {
-    if let Some(problem) = access.key.as_ref().and_then(|key| key_problem(key.expose())) {
-        return Err(LlmError::for_good(format!("{} {problem}", access.key_from)));
-    }
-    let base_url = access.base_url.unwrap_or_else(|| default_address(access.provider).to_owned());
-    let allowance = budget.spend_tracker.is_limited().then(|| Allowance {
-        spend_tracker: budget.spend_tracker.clone(),
-        price: budget.price(&model.name.to_string()),
-    });
-    let settings = ModelSettings {
-        allowance,
-        limiter: budget.model_limiters.limiter(&base_url, access.key.as_ref()),
-        base_url,
-        key: access.key,
-        origin: Origin { key: access.key_from, address: access.address_from },
-        model: access.model,
-        options: ModelOptions {
-            max_tokens: model.max_tokens,
-            effort: model.reasoning_effort.map(effort),
-            rng_seed: model.rng_seed,
-        },
-        time_limit,
-        rng_seed: budget.rng_seed,
-        clock: budget.clock,
-        retry: RetryPolicy::MODEL,
-    };
-    let client = match access.provider {
-        Provider::OpenAi if is_of_embeddings => openai::embeddings(settings, http)?,
-        Provider::OpenAi => openai::client(settings, http)?,
-        Provider::Anthropic => anthropic::client(settings, http)?,
-        Provider::Gemini => gemini::client(settings, http)?,
-        Provider::Watsonx => {
-            let payer = match access.payer {
-                Some(("WATSONX_SPACE_ID", id)) => Payer::SpaceId(id),
-                payer => Payer::ProjectId(payer.map(|(_, id)| id).unwrap_or_default()),
-            };
-            watsonx::client(settings, payer, access.iam_url.as_deref().unwrap_or(watsonx::IAM_URL), http)?
+    budget: &'a Budget,
+    /// For one request.
+    time_limit: Duration,
+}
+
+impl ClientDeps<'_> {
+    fn client(self, model: &Model, access: Access) -> Result<Arc<dyn Llm>, LlmError> {
+        let ClientDeps { is_of_embeddings, http, budget, time_limit } = self;
+        if let Some(problem) = access.key.as_ref().and_then(|key| key_problem(key.expose())) {
+            return Err(LlmError::for_good(format!("{} {problem}", access.key_from)));
         }
-    };
-    Ok(Arc::new(client))
+        let base_url = access.base_url.unwrap_or_else(|| default_address(access.provider).to_owned());
+        let allowance = budget.spend_tracker.is_limited().then(|| Allowance {
+            spend_tracker: budget.spend_tracker.clone(),
+            price: budget.price(&model.name.to_string()),
+        });
+        let settings = ModelSettings {
+            allowance,
+            limiter: budget.model_limiters.limiter(&base_url, access.key.as_ref()),
+            base_url,
+            key: access.key,
+            origin: Origin { key: access.key_from, address: access.address_from },
+            model: access.model,
+            options: ModelOptions {
+                max_tokens: model.max_tokens,
+                effort: model.reasoning_effort.map(effort),
+                rng_seed: model.rng_seed,
+            },
+            time_limit,
+            rng_seed: budget.rng_seed,
+            clock: budget.clock,
+            retry: RetryPolicy::MODEL,
+        };
+        let client = match access.provider {
+            Provider::OpenAi if is_of_embeddings => openai::embeddings(settings, http)?,
+            Provider::OpenAi => openai::client(settings, http)?,
+            Provider::Anthropic => anthropic::client(settings, http)?,
+            Provider::Gemini => gemini::client(settings, http)?,
+            Provider::Watsonx => {
+                let payer = match access.payer {
+                    Some(("WATSONX_SPACE_ID", id)) => Payer::SpaceId(id),
+                    payer => Payer::ProjectId(payer.map(|(_, id)| id).unwrap_or_default()),
+                };
+                watsonx::client(settings, payer, access.iam_url.as_deref().unwrap_or(watsonx::IAM_URL), http)?
+            }
+        };
+        Ok(Arc::new(client))
+    }
 }
 
 fn effort(effort: ReasoningEffort) -> Effort {

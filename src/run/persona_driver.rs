@@ -181,7 +181,7 @@ impl<'a> PersonaDriver<'a> {
         let (mut was_cut_off, mut was_faulty) = (false, false);
         let is_begun = transcript.turns.iter().filter(|turn| !turn.is_greeting()).count() >= self.begun_after;
         for _ in 0..TRIES {
-            let reply = ask(self.engine, self.trial.id.number, (self.llm, &self.request), &self.last_failure).await?;
+            let reply = ask(self.engine, self.trial.id.number, self.llm, &self.request, &self.last_failure).await?;
             let usage = reply.as_ref().map_or_else(|error| *error.usage, |reply| reply.usage);
             self.usage = self.usage.plus(usage);
             let reply = match reply {

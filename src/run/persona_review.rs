@@ -52,7 +52,7 @@ pub(super) struct PersonaReview<'a> {
 
 /// The verdict of one sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Verdict {
+struct SampleVerdict {
     fault: Option<Guard>,
     quote: String,
 }
@@ -111,7 +111,7 @@ impl<'a> PersonaReview<'a> {
     }
 
     /// A fault counts where more than half of the samples see one, whichever; it is called what most of those call it.
-    fn majority(&self, verdicts: &[Verdict]) -> Option<GuardFinding> {
+    fn majority(&self, verdicts: &[SampleVerdict]) -> Option<GuardFinding> {
         let samples = self.review.samples as usize;
         let faults: Vec<(Guard, &str)> =
             verdicts.iter().filter_map(|verdict| Some((verdict.fault?, verdict.quote.as_str()))).collect();
@@ -137,7 +137,7 @@ impl<'a> PersonaReview<'a> {
         sample: u32,
         view: &UserMessageView<'_>,
         last_failure: &LastFailure,
-    ) -> Result<Result<Verdict, NoVerdict>, TrialAbort> {
+    ) -> Result<Result<SampleVerdict, NoReviewVerdict>, TrialAbort> {
         let seed = conversation_seed(self.engine.rng_seed, &self.trial.id, LlmRole::Reviewer, self.trial.attempt);
         let mut request = LlmRequest {
             role: LlmRole::Reviewer,
@@ -147,15 +147,15 @@ impl<'a> PersonaReview<'a> {
             sample,
             conversation_seed: Some(seed),
         };
-        let mut problem = NoVerdict(String::new());
+        let mut problem = NoReviewVerdict(String::new());
         for _ in 0..TRIES {
-            let reply = match ask(self.engine, self.trial.id.number, (self.llm, &request), last_failure).await? {
+            let reply = match ask(self.engine, self.trial.id.number, self.llm, &request, last_failure).await? {
                 Ok(reply) => reply.text,
                 // Not the reviewer's failure, and no other request could be made either.
                 Err(error) if error.kind == LlmErrorKind::NoDescriptor => {
                     return Err(TrialAbort::broken(format!("the reviewer's model: {error}")));
                 }
-                Err(error) => return Ok(Err(NoVerdict(error.to_string()))),
+                Err(error) => return Ok(Err(NoReviewVerdict(error.to_string()))),
             };
             match read_verdict(&reply, view) {
                 Ok(verdict) => return Ok(Ok(verdict)),
@@ -174,21 +174,22 @@ impl<'a> PersonaReview<'a> {
 /// Why a reply holds no verdict: a clause without a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-struct NoVerdict(String);
+struct NoReviewVerdict(String);
 
-fn no_verdict(why: &str) -> NoVerdict {
-    NoVerdict(why.to_owned())
+fn no_verdict(why: &str) -> NoReviewVerdict {
+    NoReviewVerdict(why.to_owned())
 }
 
 /// Reads a verdict on a message. A fault must be one of those that count, and quote words of the message.
-fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, NoVerdict> {
+fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<SampleVerdict, NoReviewVerdict> {
     let object =
         repair(reply).ok_or_else(|| no_verdict("it is not one JSON object with `reason`, `fault` and `quote`"))?;
-    let object: Value = serde_json::from_str(&object).map_err(|error| NoVerdict(format!("it is no JSON: {error}")))?;
+    let object: Value =
+        serde_json::from_str(&object).map_err(|error| NoReviewVerdict(format!("it is no JSON: {error}")))?;
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::trim);
     let fault = text("fault").ok_or_else(|| no_verdict("it has no `fault`"))?;
     if fault.eq_ignore_ascii_case(NONE) {
-        return Ok(Verdict { fault: None, quote: String::new() });
+        return Ok(SampleVerdict { fault: None, quote: String::new() });
     }
     let is_called =
         |guard: &&Guard| [guard.key(), guard.as_str().to_owned(), guard.label()].iter().any(|it| it == fault);
@@ -196,7 +197,7 @@ fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, NoVe
         let keys: Vec<String> = view.faults.iter().map(|guard| guard.key()).collect();
         let near = nearest(fault, keys.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
         let why = format!("`{}` is no fault of the list{}", cut(visible(fault), 40), near.unwrap_or_default());
-        return Err(NoVerdict(why));
+        return Err(NoReviewVerdict(why));
     };
     let quote = text("quote").unwrap_or_default();
     // A message without a word has none to quote.
@@ -204,7 +205,7 @@ fn read_verdict(reply: &str, view: &UserMessageView<'_>) -> Result<Verdict, NoVe
     if needs_quote && (quote.is_empty() || !DenseText::new(view.message).contains(quote)) {
         return Err(no_verdict("the quote of a fault must be words of the message, copied exactly"));
     }
-    Ok(Verdict { fault: Some(guard), quote: quote.to_owned() })
+    Ok(SampleVerdict { fault: Some(guard), quote: quote.to_owned() })
 }
 
 /// `{reason, fault, quote}`.
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
     use crate::evidence::Transcript;
 
-    fn read(reply: &str) -> Result<Verdict, NoVerdict> {
+    fn read(reply: &str) -> Result<SampleVerdict, NoReviewVerdict> {
         let transcript = Transcript::default();
         read_verdict(
             reply,
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn a_fault_quotes_the_message() {
         let found = read(r#"Sure: {"reason": "r", "fault": "roleSwap", "quote": "booked it for"}"#).unwrap();
-        assert_eq!(found, Verdict { fault: Some(Guard::RoleSwap), quote: "booked it for".to_owned() });
+        assert_eq!(found, SampleVerdict { fault: Some(Guard::RoleSwap), quote: "booked it for".to_owned() });
         assert_eq!(read(r#"{"fault": "None"}"#).unwrap().fault, None);
         assert_eq!(read(r#"{"fault": "role_swap", "quote": "booked"}"#).unwrap().fault, Some(Guard::RoleSwap));
         assert_eq!(read(r#"{"fault": "empty", "quote": ""}"#).unwrap().fault, Some(Guard::Empty));

@@ -114,7 +114,7 @@ async fn talk(
             (Next::AskPersona, Some(persona)) => {
                 let busy = persona.timed();
                 let asking = persona.ask(conversation.transcript());
-                let asked = partner.limit.within_busy((&busy, engine.clock), asking).await;
+                let asked = partner.limit.within_busy(&busy, engine.clock, asking).await;
                 let reply = asked.ok_or_else(|| {
                     let what = partner.limit.ran_out_while("the persona's model was being waited for");
                     TrialAbort::broken(persona.last_failure.after(what))

@@ -11,10 +11,10 @@ const MAX_REFUSALS: u32 = 3;
 
 /// The requests to persona and judge that were refused for their key, address or model, as long as none was answered.
 #[derive(Debug, Default)]
-pub(super) struct Refusals(Mutex<Seen>);
+pub(super) struct ModelRefusals(Mutex<SeenRefusals>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenRefusals {
     roles: BTreeMap<&'static str, RoleRefusals>,
     /// Why a conversation could not begin.
     why: Option<String>,
@@ -33,7 +33,7 @@ impl RoleRefusals {
     }
 }
 
-impl Refusals {
+impl ModelRefusals {
     /// Takes in how a request came out.
     pub(super) fn add<T>(&self, asker: Asker, answer: &Result<T, LlmError>) {
         let mut seen = self.seen();
@@ -69,7 +69,7 @@ impl Refusals {
         self.seen().why.clone()
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, SeenRefusals> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_run_stops_where_all_of_the_first_requests_are_refused_for_good() {
-        let refusals = Refusals::default();
+        let refusals = ModelRefusals::default();
         for _ in 0..2 {
             refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
         }
@@ -109,7 +109,7 @@ mod tests {
         refusals.add(Asker::Judge, &Ok(()));
         assert!(refusals.stop() && refusals.why() == Some(why));
         // One that is answered shows that key and address are right.
-        let answered = Refusals::default();
+        let answered = ModelRefusals::default();
         answered.add(Asker::Judge, &Ok(()));
         for _ in 0..9 {
             answered.add(Asker::Judge, &failed(LlmErrorKind::OfAll));

@@ -154,7 +154,7 @@ impl LiveConversation<'_, '_> {
     async fn ask(&mut self, persona: &mut PersonaDriver<'_>) -> Result<(), TrialAbort> {
         let (busy, clock) = (persona.timed(), self.env.engine.clock);
         let asking = persona.ask(self.conversation.transcript());
-        match self.partner.limit.within_busy((&busy, clock), asking).await {
+        match self.partner.limit.within_busy(&busy, clock, asking).await {
             Some(reply) => self.conversation.persona_replied(reply?),
             // The time is the agent's doing where it took most of it.
             None if self.is_spent_by_agent() => self.conversation.time_ran_out(self.partner.limit.seconds),

@@ -26,7 +26,7 @@ use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
 
 /// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
-/// is held again, as often as `limits.reruns` says.
+/// is run again, as often as `limits.reruns` says.
 pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> {
     let (mut trial, open) = (trial.clone(), engine.cassette.open(&trial.id));
     let number = trial.id.number;
@@ -55,7 +55,7 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
 enum TrialResult {
     /// It is over.
     Finished,
-    /// It does not count, and is to be held again.
+    /// It does not count, and is to be run again.
     Discarded,
     /// It was cut off before and could not go on where it was: it is held again from its setups.
     NotContinued,
@@ -260,7 +260,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
             let lines = ReferenceLines::Same(user_messages(&evidence.transcript));
             match reference::hold(env, agent, lines).await {
                 Ok(held) => evidence.reference = Some(held.transcript),
-                // The conversation with the agent under test was held all the same.
+                // The conversation with the agent under test was run all the same.
                 Err(TrialAbort::Outcome(outcome)) => without_reference = Some(outcome),
                 Err(sink) => return Err(sink),
             }

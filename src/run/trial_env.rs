@@ -133,7 +133,7 @@ impl<'a> TrialEnv<'a> {
         self.owned.release(self.engine).await;
     }
 
-    /// Opens the session in which the conversation is held.
+    /// Opens the session in which the conversation is run.
     pub(super) async fn open(&self) -> Result<Box<dyn Session>, TrialAbort> {
         let mut lifeline = self.lifeline();
         tokio::select! {
@@ -240,7 +240,7 @@ impl EnvSetup<'_> {
             false => self.connect(limiter.clone(), listener).await.map(Some),
         };
         let agent = self.tried("the agent's start", connected)?;
-        let agent = self.taped(Party::Agent, (self.agent_context(limiter.clone()), agent))?;
+        let agent = self.taped(Party::Agent, self.agent_context(limiter.clone()), agent)?;
         if let (Some(target), Some(_)) = (&engine.plan.job.reference, trial.case.reference) {
             let limiter = engine.budget.reference_limiter.open_conversation();
             let context = AgentContext {
@@ -256,7 +256,7 @@ impl EnvSetup<'_> {
                 false => target.transport.connect(context.clone()).map(Some),
             };
             let agent = self.tried("the reference agent's start", connected.map_err(EnvError::Reference))?;
-            self.reference = Some(Reference { agent: self.taped(Party::Reference, (context, agent))?, limiter });
+            self.reference = Some(Reference { agent: self.taped(Party::Reference, context, agent)?, limiter });
         }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
             let mut lifeline = self.owned.lifeline();
@@ -304,7 +304,8 @@ impl EnvSetup<'_> {
     fn taped(
         &self,
         party: Party,
-        (context, agent): (AgentContext, Option<Box<dyn Agent>>),
+        context: AgentContext,
+        agent: Option<Box<dyn Agent>>,
     ) -> Result<Box<dyn Agent>, TrialAbort> {
         let AgentContext { user, chatbot, model, state, .. } = context;
         match (&self.tape, agent) {

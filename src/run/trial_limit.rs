@@ -88,7 +88,8 @@ impl TrialLimit {
     /// doesn't count.
     pub(super) async fn within_busy<F: Future>(
         &mut self,
-        (busy, clock): (&Arc<BusyTime>, Clock),
+        busy: &Arc<BusyTime>,
+        clock: Clock,
         future: F,
     ) -> Option<F::Output> {
         let since = clock.start();

@@ -20,7 +20,7 @@ pub(super) enum TurnEnd {
     RefusedTogether,
 }
 
-/// An agent with which a conversation is held, and what bounds it.
+/// An agent with which a conversation is run, and what bounds it.
 pub(super) struct Partner<'s> {
     pub(super) session: &'s mut (dyn Session + 'static),
     pub(super) limit: TrialLimit,

@@ -131,7 +131,7 @@ impl PassStatus {
         }
     }
 
-    /// Of several together: failed if any is, else passed if any is.
+    /// The status of several together: failed if any is, else passed if any is.
     pub fn combine(all: impl IntoIterator<Item = PassStatus>) -> PassStatus {
         all.into_iter().fold(PassStatus::NotEvaluated, |so_far, next| match (so_far, next) {
             (PassStatus::Failed, _) | (_, PassStatus::Failed) => PassStatus::Failed,

@@ -147,7 +147,7 @@ pub struct Item {
     /// Set on an assertion that holds where that may say nothing about the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vacuity: Option<Vacuity>,
-    /// Of a task that assertions verify: 1 if all of them hold, 0 if one does not.
+    /// The truth of a task that assertions verify: 1 if all of them hold, 0 if one does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Component>,
 }

@@ -8,7 +8,7 @@ const ALPHA: f64 = 0.05;
 /// Each look comes after about so many times the repetitions of the one before.
 const GROWTH: f64 = 1.4;
 
-/// How a run of several models adds repetitions until each differs from the first one, or all are held.
+/// How a run of several models adds repetitions until each differs from the first one, or all are run.
 ///
 /// It is looked at the scores after fixed numbers of repetitions. The chance of a false claim is divided among the looks
 /// (Bonferroni), so that it holds for all of them together, whenever the run ends: an interval of a look covers at 1 less
@@ -16,7 +16,7 @@ const GROWTH: f64 = 1.4;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UntilDecided {
-    /// After how many repetitions it is looked, in order; never empty. The last is the most that are held.
+    /// After how many repetitions it is looked, in order; never empty. The last is the most that are run.
     pub looks: Vec<u32>,
     /// The least difference that matters, above 0 and up to 1.
     pub min_effect: f64,
@@ -41,13 +41,13 @@ impl UntilDecided {
     }
 }
 
-/// No more repetitions are held: what decided that.
+/// No more repetitions are run: what decided that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     /// Each model is shown to differ from the first one, or to be the same.
     Decided,
-    /// All that may be held are held, and it is open.
+    /// All that may be run are run, and it is open.
     MostHeld,
     /// Repetitions would not decide it, because the cases surely differ too much from each other, or nothing varies at all: more
     /// cases would.
@@ -58,7 +58,7 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RepeatsEnded {
-    /// How many repetitions were held.
+    /// How many repetitions were run.
     pub repeats: u32,
     /// Why there are no more.
     pub decision: Decision,

@@ -19,9 +19,9 @@ use crate::clock::Deadline;
 
 /// The text of a script. It is compiled once, however many values it is run on. Cheap to clone.
 #[derive(Clone)]
-pub struct ScriptText(Arc<Prepared>);
+pub struct ScriptText(Arc<CompiledText>);
 
-struct Prepared {
+struct CompiledText {
     text: String,
     compiled: OnceLock<Result<AST, ExpressionProblem>>,
 }
@@ -29,7 +29,7 @@ struct Prepared {
 impl ScriptText {
     /// A script, whatever is wrong with it.
     pub fn new(text: impl Into<String>) -> ScriptText {
-        ScriptText(Arc::new(Prepared { text: text.into(), compiled: OnceLock::new() }))
+        ScriptText(Arc::new(CompiledText { text: text.into(), compiled: OnceLock::new() }))
     }
 
     /// Its text.

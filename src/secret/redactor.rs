@@ -30,10 +30,10 @@ const LEAST_OF_A_LINE: usize = 16;
 
 /// Blots secrets out of texts. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Redactor(Arc<RwLock<Known>>);
+pub struct Redactor(Arc<RwLock<RedactorState>>);
 
 #[derive(Default)]
-struct Known {
+struct RedactorState {
     /// The texts that were learnt, as they were given: most are learnt again and again, with every request.
     given: BTreeSet<String>,
     /// The secrets in them.

@@ -110,7 +110,7 @@ struct ChangeEvidence {
 }
 
 impl ChangeEvidence {
-    /// Of the places of the values, the lowest value first.
+    /// The evidence at the places of the values, the lowest value first.
     fn at(order: &[usize]) -> ChangeEvidence {
         let count = order.len();
         // A change that is yet to come says nothing so far.

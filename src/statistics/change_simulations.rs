@@ -5,7 +5,7 @@ use super::*;
 
 /// How the values of nights are drawn: 0 to 1.
 #[derive(Debug, Clone, Copy)]
-enum Nights {
+enum SimulatedNights {
     /// Each night 20 conversations, which pass or fail.
     PassFail,
     /// One conversation a night, which passes or fails.
@@ -18,17 +18,23 @@ enum Nights {
     Same,
 }
 
-const ALL: [Nights; 5] = [Nights::PassFail, Nights::OneConversation, Nights::Skewed, Nights::Ties, Nights::Same];
+const ALL: [SimulatedNights; 5] = [
+    SimulatedNights::PassFail,
+    SimulatedNights::OneConversation,
+    SimulatedNights::Skewed,
+    SimulatedNights::Ties,
+    SimulatedNights::Same,
+];
 
-impl Nights {
+impl SimulatedNights {
     fn draw(self, rng: &mut fastrand::Rng) -> f64 {
         let passes = |chance: f64, rng: &mut fastrand::Rng| f64::from(u8::from(rng.f64() < chance));
         match self {
-            Nights::PassFail => (0..20).map(|_| passes(0.8, rng)).sum::<f64>() / 20.0,
-            Nights::OneConversation => passes(0.8, rng),
-            Nights::Skewed => rng.f64().powf(0.2),
-            Nights::Ties => (rng.f64() * 4.0).round() / 4.0,
-            Nights::Same => 1.0,
+            SimulatedNights::PassFail => (0..20).map(|_| passes(0.8, rng)).sum::<f64>() / 20.0,
+            SimulatedNights::OneConversation => passes(0.8, rng),
+            SimulatedNights::Skewed => rng.f64().powf(0.2),
+            SimulatedNights::Ties => (rng.f64() * 4.0).round() / 4.0,
+            SimulatedNights::Same => 1.0,
         }
     }
 }
@@ -69,7 +75,7 @@ fn an_agent_that_stays_as_it_is_is_rarely_said_to_have_changed_however_often_one
 
 #[test]
 fn a_planted_fall_is_found_within_a_week_and_placed() {
-    // Nights of 0.8 with a standard deviation of 0.012, as of 30 cases that are held three times; then 0.05 less.
+    // Nights of 0.8 with a standard deviation of 0.012, as of 30 cases that are run three times; then 0.05 less.
     for (before, within) in [(10, 7), (20, 6), (60, 5)] {
         let mut rng = fastrand::Rng::with_seed(7);
         let (tries, mut found, mut placed) = (120, 0, 0);

@@ -14,7 +14,7 @@ const LEAST_DEGREES: u32 = 3;
 pub struct JudgedScore {
     /// The case.
     pub case: usize,
-    /// The kind of user; the same number everywhere where a case is held with one.
+    /// The kind of user; the same number everywhere where a case is run with one.
     pub persona: usize,
     /// The condition.
     pub condition: usize,
@@ -32,7 +32,7 @@ pub struct JudgedScore {
 pub struct SpreadShares {
     /// The share by which the cases differ from each other.
     pub cases: f64,
-    /// The share by which cases differ in how they go with each kind of user; `None` where they were held with one kind.
+    /// The share by which cases differ in how they go with each kind of user; `None` where they were run with one kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub personas: Option<f64>,
     /// The share by which repetitions differ alike for all models: the user's, whose seed they share. `None` of a single model.
@@ -74,7 +74,7 @@ impl Pooled {
 type Setting = (usize, usize, usize);
 
 /// The means of the conversations of a setting: of each model by repetition.
-type Models = BTreeMap<usize, BTreeMap<usize, f64>>;
+type ModelMeans = BTreeMap<usize, BTreeMap<usize, f64>>;
 
 /// The share of the variance of single conversations that is left in the mean of several: of those that are drawn for each
 /// conversation, and of those that are drawn for each repetition of a setting.
@@ -85,18 +85,18 @@ struct ResidualVariance {
 }
 
 impl ResidualVariance {
-    fn add<'a>(&mut self, settings: impl Iterator<Item = &'a Models> + Clone) {
+    fn add<'a>(&mut self, settings: impl Iterator<Item = &'a ModelMeans> + Clone) {
         let count = settings.clone().map(BTreeMap::len).sum::<usize>() as f64;
         let one = |values: &BTreeMap<usize, f64>| 1.0 / values.len() as f64;
         self.each.add(settings.clone().flat_map(BTreeMap::values).map(one).sum::<f64>() / count.powi(2));
-        let shared = |models: &Models| {
+        let shared = |models: &ModelMeans| {
             let repeats = models.values().map(BTreeMap::len).max().unwrap_or(1);
             (models.len() as f64).powi(2) / repeats as f64
         };
         self.shared.add(settings.map(shared).sum::<f64>() / count.powi(2));
     }
 
-    /// What is left of these variances.
+    /// The rest of these variances.
     fn of(&self, each: f64, shared: f64) -> Option<f64> {
         Some(each * self.each.mean()? + shared * self.shared.mean()?)
     }
@@ -108,7 +108,7 @@ impl ResidualVariance {
 ///
 /// Source: the method of moments for nested and crossed random effects, Searle, Casella and McCulloch 1992, chapters 4 and 5.
 pub fn spread_shares(judged: &[JudgedScore]) -> Option<SpreadShares> {
-    let (mut judging, mut settings) = (Pooled::default(), BTreeMap::<Setting, Models>::new());
+    let (mut judging, mut settings) = (Pooled::default(), BTreeMap::<Setting, ModelMeans>::new());
     let mut of_one_mean = Sums::default();
     for it in judged {
         judging.add(&it.scores);
@@ -150,23 +150,23 @@ pub fn spread_shares(judged: &[JudgedScore]) -> Option<SpreadShares> {
 
 /// The settings that are averaged together, by the unit of each.
 fn in_units(
-    settings: &BTreeMap<Setting, Models>,
+    settings: &BTreeMap<Setting, ModelMeans>,
     unit: impl Fn(Setting) -> (usize, usize),
-) -> BTreeMap<(usize, usize), Vec<&Models>> {
-    let mut units: BTreeMap<(usize, usize), Vec<&Models>> = BTreeMap::new();
+) -> BTreeMap<(usize, usize), Vec<&ModelMeans>> {
+    let mut units: BTreeMap<(usize, usize), Vec<&ModelMeans>> = BTreeMap::new();
     settings.iter().for_each(|(setting, models)| units.entry(unit(*setting)).or_default().push(models));
     units
 }
 
 /// The mean over the models of these settings, each of which is the mean of its repetitions.
-fn mean(settings: &[&Models]) -> Option<f64> {
+fn mean(settings: &[&ModelMeans]) -> Option<f64> {
     let of_model = |values: &BTreeMap<usize, f64>| values.values().copied().collect::<Sums>().mean();
     settings.iter().flat_map(|models| models.values()).filter_map(of_model).collect::<Sums>().mean()
 }
 
 /// The variance that the repetitions of a setting share, whatever the model: the covariance of the models over the repetitions that
 /// both have. `None` where there are not enough of those.
-fn shared_by_models(settings: &BTreeMap<Setting, Models>) -> Option<f64> {
+fn shared_by_models(settings: &BTreeMap<Setting, ModelMeans>) -> Option<f64> {
     let mut pooled = Pooled::default();
     for models in settings.values() {
         let models: Vec<&BTreeMap<usize, f64>> = models.values().collect();
@@ -189,9 +189,9 @@ fn shared_by_models(settings: &BTreeMap<Setting, Models>) -> Option<f64> {
     pooled.variance()
 }
 
-/// The variance by which cases differ in how they go with each kind of user, over the cases that were held with all kinds; `None`
+/// The variance by which cases differ in how they go with each kind of user, over the cases that were run with all kinds; `None`
 /// where there are not enough of those. How the kinds differ in all cases alike is no part of it: it moves no case from another.
-fn by_personas(settings: &BTreeMap<Setting, Models>, [each, shared]: [f64; 2]) -> Option<f64> {
+fn by_personas(settings: &BTreeMap<Setting, ModelMeans>, [each, shared]: [f64; 2]) -> Option<f64> {
     let kinds: BTreeSet<usize> = settings.keys().map(|(_, persona, _)| *persona).collect();
     let units = in_units(settings, |(case, persona, _)| (case, persona));
     let cases: BTreeSet<usize> = units.keys().map(|(case, _)| *case).collect();
@@ -203,7 +203,7 @@ fn by_personas(settings: &BTreeMap<Setting, Models>, [each, shared]: [f64; 2]) -
     }
     let (mut left, mut table) = (ResidualVariance::default(), Vec::new());
     for case in &cases {
-        let of_case: Vec<&Vec<&Models>> = kinds.iter().map(|kind| &units[&(*case, *kind)]).collect();
+        let of_case: Vec<&Vec<&ModelMeans>> = kinds.iter().map(|kind| &units[&(*case, *kind)]).collect();
         of_case.iter().for_each(|unit| left.add(unit.iter().copied()));
         table.push(of_case.into_iter().map(|unit| mean(unit)).collect::<Option<Vec<f64>>>()?);
     }

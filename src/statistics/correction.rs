@@ -68,13 +68,13 @@ pub fn corrected(units: &[Unit]) -> Result<Corrected, CorrectionError> {
     }
     let (known, unknown): (Vec<Unit>, Vec<Unit>) = units.iter().partition(|unit| unit.truth.is_some());
     let added = added(&known, units);
-    let (plain, smooth) = (Known::new(&known, &[]), Known::new(&known, &added));
+    let (plain, smooth) = (VerifiedUnits::new(&known, &[]), VerifiedUnits::new(&known, &added));
     let (known_weight, unknown_weight) = (weight(&known), weight(&unknown));
     let judged = mean(units, judge_of).unwrap_or_default();
     let unseen = mean(&unknown, judge_of);
     let best = smooth.covariance / variance(units, judge_of) / (1.0 + known_weight / unknown_weight);
     let trust = if unseen.is_some() && best.is_finite() { best.clamp(0.0, 1.0) } else { 0.0 };
-    let shifted = |known: &Known| known.truth + unseen.map_or(0.0, |unseen| trust * (unseen - known.judge));
+    let shifted = |known: &VerifiedUnits| known.truth + unseen.map_or(0.0, |unseen| trust * (unseen - known.judge));
     let value = shifted(&plain).clamp(0.0, 1.0);
     let half_width = t_quantile(verified - 1) * smooth.standard_error(trust, &unknown);
     let interval = Interval::around(shifted(&smooth), half_width, Interval { low: 0.0, high: 1.0 }).with(value);
@@ -90,7 +90,7 @@ pub fn corrected(units: &[Unit]) -> Result<Corrected, CorrectionError> {
 }
 
 /// The verified units, with their means.
-struct Known<'a> {
+struct VerifiedUnits<'a> {
     units: &'a [Unit],
     added: &'a [Unit],
     weight: f64,
@@ -101,15 +101,15 @@ struct Known<'a> {
     explained: f64,
 }
 
-impl<'a> Known<'a> {
-    fn new(units: &'a [Unit], added: &'a [Unit]) -> Known<'a> {
+impl<'a> VerifiedUnits<'a> {
+    fn new(units: &'a [Unit], added: &'a [Unit]) -> VerifiedUnits<'a> {
         let all: Vec<Unit> = units.iter().chain(added).copied().collect();
         let of = |value: &dyn Fn(&Unit) -> f64| mean(&all, value).unwrap_or_default();
         let (truth, judge) = (of(&truth_of), of(&judge_of));
         let covariance = of(&|unit| (truth_of(unit) - truth) * (unit.judge - judge));
         let explained = covariance * covariance / (variance(&all, truth_of) * variance(&all, judge_of));
         let explained = if explained.is_finite() { explained.clamp(0.0, 1.0) } else { 0.0 };
-        Known { units, added, weight: weight(&all), truth, judge, covariance, explained }
+        VerifiedUnits { units, added, weight: weight(&all), truth, judge, covariance, explained }
     }
 
     /// The standard error of the corrected mean.

@@ -1,4 +1,4 @@
-//! Two sides that were held under the same conditions: their difference, pair by pair.
+//! Two sides that were run under the same conditions: their difference, pair by pair.
 
 use std::collections::BTreeMap;
 
@@ -153,7 +153,7 @@ impl Difference {
             None if part > 0.0 => 0.0,
             None => 0.5,
         };
-        unseen::p_value(distance, (room, self.units), by_t)
+        unseen::p_value(distance, room, self.units, by_t)
     }
 }
 

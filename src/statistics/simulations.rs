@@ -10,7 +10,7 @@ const TRIES: u32 = 2000;
 
 /// How an agent's scores are drawn: 0 to 1.
 #[derive(Debug, Clone, Copy)]
-enum Scores {
+enum ScoreDraw {
     /// 0 or 1, four of five times 1.
     PassFail,
     /// Mostly near 1, with a tail towards 0.
@@ -21,23 +21,23 @@ enum Scores {
     Jittered,
 }
 
-impl Scores {
-    const ALL: [Scores; 3] = [Scores::PassFail, Scores::Skewed, Scores::Ties];
+impl ScoreDraw {
+    const ALL: [ScoreDraw; 3] = [ScoreDraw::PassFail, ScoreDraw::Skewed, ScoreDraw::Ties];
 
     fn draw(self, rng: &mut fastrand::Rng) -> f64 {
         match self {
-            Scores::PassFail => f64::from(u8::from(rng.f64() < 0.8)),
-            Scores::Skewed => rng.f64().powf(0.2),
-            Scores::Ties => (rng.f64() * 4.0).round() / 4.0,
-            Scores::Jittered => f64::from(u8::from(rng.bool())) * 0.98 + 0.02 * rng.f64(),
+            ScoreDraw::PassFail => f64::from(u8::from(rng.f64() < 0.8)),
+            ScoreDraw::Skewed => rng.f64().powf(0.2),
+            ScoreDraw::Ties => (rng.f64() * 4.0).round() / 4.0,
+            ScoreDraw::Jittered => f64::from(u8::from(rng.bool())) * 0.98 + 0.02 * rng.f64(),
         }
     }
 
     fn mean(self) -> f64 {
         match self {
-            Scores::PassFail => 0.8,
-            Scores::Skewed => 1.0 / 1.2,
-            Scores::Ties | Scores::Jittered => 0.5,
+            ScoreDraw::PassFail => 0.8,
+            ScoreDraw::Skewed => 1.0 / 1.2,
+            ScoreDraw::Ties | ScoreDraw::Jittered => 0.5,
         }
     }
 
@@ -49,7 +49,7 @@ impl Scores {
 }
 
 /// The pairs of two agents that are alike on average, but not case by case.
-fn alike(scores: Scores, alike: f64, cases: usize, equal: bool, rng: &mut fastrand::Rng) -> Vec<Paired> {
+fn alike(scores: ScoreDraw, alike: f64, cases: usize, equal: bool, rng: &mut fastrand::Rng) -> Vec<Paired> {
     let mut pairs = Vec::new();
     for case in 0..cases {
         let count = if equal { 3 } else { rng.usize(1..7) };
@@ -68,7 +68,7 @@ fn most() -> f64 {
 
 /// How often these tests claim a difference between agents that are alike: ours, all pairs as if independent, and the interval
 /// between percentiles of a bootstrap of cases.
-fn false_alarms(scores: Scores, icc: f64, cases: usize, equal: bool, with_others: bool) -> [f64; 3] {
+fn false_alarms(scores: ScoreDraw, icc: f64, cases: usize, equal: bool, with_others: bool) -> [f64; 3] {
     let mut rng = fastrand::Rng::with_seed(16);
     let mut alarms = [0_u32; 3];
     for _ in 0..TRIES {
@@ -108,7 +108,7 @@ fn percentile_bootstrap_alarms(means: &[f64], rng: &mut fastrand::Rng) -> bool {
 fn agents_that_are_alike_are_rarely_told_apart() {
     for cases in CASES {
         let mut all = Vec::new();
-        for scores in Scores::ALL {
+        for scores in ScoreDraw::ALL {
             for icc in ALIKE {
                 for equal in [true, false] {
                     let [ours, ..] = false_alarms(scores, icc, cases, equal, false);
@@ -125,14 +125,14 @@ fn agents_that_are_alike_are_rarely_told_apart() {
 #[test]
 fn other_tests_of_the_field_alarm_more_often_on_the_same_draws() {
     for cases in [5, 10] {
-        let [ours, naive, bootstrap] = false_alarms(Scores::Ties, 0.5, cases, true, true);
+        let [ours, naive, bootstrap] = false_alarms(ScoreDraw::Ties, 0.5, cases, true, true);
         assert!(ours <= most() && naive > 0.15 && bootstrap > 0.08, "{cases}: {ours} {naive} {bootstrap}");
     }
 }
 
 #[test]
 fn the_repetitions_of_one_case_are_rarely_told_apart() {
-    for scores in Scores::ALL {
+    for scores in ScoreDraw::ALL {
         for repeats in [5, 10, 30] {
             let mut rng = fastrand::Rng::with_seed(5);
             let mut alarms = 0;
@@ -153,7 +153,7 @@ fn the_repetitions_of_one_case_are_rarely_told_apart() {
 #[test]
 fn intervals_cover_the_truth() {
     let (mut covered, mut all) = (0, 0);
-    for scores in [Scores::PassFail, Scores::Ties] {
+    for scores in [ScoreDraw::PassFail, ScoreDraw::Ties] {
         for icc in ALIKE {
             for cases in [5, 10, 30] {
                 let mut rng = fastrand::Rng::with_seed(9);
@@ -220,7 +220,7 @@ fn a_planted_difference_is_found_as_often_as_planned() {
 
 /// How often agents are told apart that are looked at after each of these repetitions, where each look has its share of the chance
 /// of error; the second one is better by so much.
-fn told_apart(scores: Scores, icc: f64, cases: usize, better: f64) -> f64 {
+fn told_apart(scores: ScoreDraw, icc: f64, cases: usize, better: f64) -> f64 {
     const LOOKS: [u32; 8] = [1, 2, 3, 5, 7, 10, 14, 20];
     let mut rng = fastrand::Rng::with_seed(21);
     let tries = TRIES / 4;
@@ -251,7 +251,7 @@ fn told_apart(scores: Scores, icc: f64, cases: usize, better: f64) -> f64 {
 fn looking_again_and_again_tells_agents_apart_that_are_alike_as_rarely_as_looking_once() {
     let mut all = Vec::new();
     for cases in [1, 2, 5, 10, 30] {
-        for scores in Scores::ALL {
+        for scores in ScoreDraw::ALL {
             // What is alike within a single case is how that case is: there it is no chance.
             for icc in ALIKE.into_iter().filter(|icc| cases > 1 || *icc == 0.0) {
                 let rate = told_apart(scores, icc, cases, 0.0);
@@ -263,13 +263,14 @@ fn looking_again_and_again_tells_agents_apart_that_are_alike_as_rarely_as_lookin
     let mean = all.iter().sum::<f64>() / all.len() as f64;
     assert!(mean <= 0.055, "{mean}: {all:?}");
     // Timing and judges jitter by a hair: what is the same by chance is not known for sure.
-    for (cases, scores) in [(1, Scores::Jittered), (2, Scores::Jittered), (3, Scores::Jittered), (4, Scores::Jittered)]
+    for (cases, scores) in
+        [(1, ScoreDraw::Jittered), (2, ScoreDraw::Jittered), (3, ScoreDraw::Jittered), (4, ScoreDraw::Jittered)]
     {
         let rate = told_apart(scores, 0.0, cases, 0.0);
         assert!(rate <= 0.05, "jittered, {cases} cases: {rate}");
     }
     // And those that differ are found.
-    assert!(told_apart(Scores::Ties, 0.0, 10, 0.2) > 0.8);
+    assert!(told_apart(ScoreDraw::Ties, 0.0, 10, 0.2) > 0.8);
 }
 
 #[test]
@@ -279,7 +280,7 @@ fn the_flip_of_signs_alarms_rarely_too() {
         let tries = 400;
         let alarms = (0..tries)
             .filter(|_| {
-                difference(&alike(Scores::Ties, 0.2, cases, true, &mut rng), 1.0, 1).unwrap().sign_flip_p <= 0.05
+                difference(&alike(ScoreDraw::Ties, 0.2, cases, true, &mut rng), 1.0, 1).unwrap().sign_flip_p <= 0.05
             })
             .count();
         assert!(alarms as f64 / f64::from(tries) <= 0.05 + 3.0 * 0.011, "{cases}: {alarms}");

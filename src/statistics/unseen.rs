@@ -11,7 +11,7 @@ pub fn unseen_share(units: u32, chance: f64) -> f64 {
 /// The one-sided p-value of a mean at this distance from a bound, allowing for cases that were not sampled. What was
 /// seen may be off by a part of the distance, with the chance that `seen` gives for that part; the rest takes a share
 /// of unseen cases that are off by `room`. The parts are split so that either is as likely as the other.
-pub(super) fn p_value(distance: f64, (room, units): (f64, u32), seen: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn p_value(distance: f64, room: f64, units: u32, seen: impl Fn(f64) -> f64) -> f64 {
     if distance <= 0.0 {
         return 1.0;
     }
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn without_spread_all_of_the_distance_is_unseen_cases() {
         let none = |part: f64| if part > 0.0 { 0.0 } else { 0.5 };
-        assert!((p_value(0.02, (1.0, 10), none) - 0.98_f64.powi(10)).abs() < 1e-9);
-        assert_eq!(p_value(0.0, (1.0, 10), none), 1.0);
+        assert!((p_value(0.02, 1.0, 10, none) - 0.98_f64.powi(10)).abs() < 1e-9);
+        assert_eq!(p_value(0.0, 1.0, 10, none), 1.0);
     }
 }

@@ -38,10 +38,10 @@ pub fn stem(word: &str) -> String {
 }
 
 /// A suffix and what takes its place.
-type Rule = (&'static str, &'static str);
+type SuffixRule = (&'static str, &'static str);
 
 /// Applies the first rule whose suffix the word has, if what is before the suffix allows it; no other is tried.
-fn replace(word: String, rules: &[Rule], allows: impl Fn(&str, Rule) -> bool) -> String {
+fn replace(word: String, rules: &[SuffixRule], allows: impl Fn(&str, SuffixRule) -> bool) -> String {
     for rule in rules {
         if let Some(before) = word.strip_suffix(rule.0) {
             return if allows(before, *rule) { format!("{before}{}", rule.1) } else { word };
@@ -92,7 +92,7 @@ fn double_suffixes(word: String) -> String {
         Some(before) if measure(before) > 0 => format!("{before}al"),
         _ => word,
     };
-    const RULES: [Rule; 22] = [
+    const RULES: [SuffixRule; 22] = [
         ("ational", "ate"),
         ("tional", "tion"),
         ("enci", "ence"),
@@ -125,14 +125,14 @@ fn double_suffixes(word: String) -> String {
 
 /// Step 3.
 fn suffixes(word: String) -> String {
-    const RULES: [Rule; 7] =
+    const RULES: [SuffixRule; 7] =
         [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
     replace(word, &RULES, |before, _| measure(before) > 0)
 }
 
 /// Step 4.
 fn last_suffix(word: String) -> String {
-    const RULES: [Rule; 19] = [
+    const RULES: [SuffixRule; 19] = [
         ("al", ""),
         ("ance", ""),
         ("ence", ""),
@@ -172,7 +172,7 @@ fn final_l(word: String) -> String {
     if word.ends_with("ll") && measure(&word[..word.len() - 1]) > 1 { word[..word.len() - 1].to_owned() } else { word }
 }
 
-/// Of each letter, whether it is a consonant; a `y` is one unless it follows one.
+/// For each letter, whether it is a consonant; a `y` is one unless it follows one.
 fn is_consonants(word: &str) -> Vec<bool> {
     let mut all: Vec<bool> = Vec::with_capacity(word.len());
     for letter in word.bytes() {

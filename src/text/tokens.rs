@@ -55,14 +55,14 @@ fn unicode(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut token = String::new();
     for c in NFKC.normalize(text).to_lowercase().chars() {
-        let kind = Kind::from_char(c);
-        if kind != Kind::InWord && !token.is_empty() {
+        let kind = CharacterRole::from_char(c);
+        if kind != CharacterRole::InWord && !token.is_empty() {
             tokens.push(std::mem::take(&mut token));
         }
         match kind {
-            Kind::Alone => tokens.push(c.to_string()),
-            Kind::InWord | Kind::Begins => token.push(c),
-            Kind::Between => {}
+            CharacterRole::Alone => tokens.push(c.to_string()),
+            CharacterRole::InWord | CharacterRole::Begins => token.push(c),
+            CharacterRole::Between => {}
         }
     }
     tokens.extend((!token.is_empty()).then_some(token));
@@ -90,7 +90,7 @@ pub fn is_of_word(c: char) -> bool {
 
 /// Whether a script is written without spaces between words, so that its characters are words of their own.
 pub fn is_unspaced(c: char) -> bool {
-    Kind::from_char(c) == Kind::Alone || is_of_clusters(c)
+    CharacterRole::from_char(c) == CharacterRole::Alone || is_of_clusters(c)
 }
 
 static NFKC: LazyLock<ComposingNormalizerBorrowed<'static>> =
@@ -100,7 +100,7 @@ static CATEGORIES: LazyLock<CodePointMapDataBorrowed<'static, GeneralCategory>> 
 
 /// The role of a character in dividing a text into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharacterRole {
     /// It is a word.
     Alone,
     /// It begins a word.
@@ -111,17 +111,17 @@ enum Kind {
     Between,
 }
 
-impl Kind {
-    fn from_char(c: char) -> Kind {
+impl CharacterRole {
+    fn from_char(c: char) -> CharacterRole {
         match c {
             // Chinese, Japanese, Korean.
-            '\u{4e00}'..='\u{9fff}' | '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}' => Kind::Alone,
+            '\u{4e00}'..='\u{9fff}' | '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}' => CharacterRole::Alone,
             _ if is_of_clusters(c) => match GeneralCategoryGroup::Mark.contains(CATEGORIES.get(c)) {
-                true => Kind::InWord,
-                false => Kind::Begins,
+                true => CharacterRole::InWord,
+                false => CharacterRole::Begins,
             },
-            _ if is_of_word(c) => Kind::InWord,
-            _ => Kind::Between,
+            _ if is_of_word(c) => CharacterRole::InWord,
+            _ => CharacterRole::Between,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The cases that flip: held by the same rules, they pass in one repetition or night and fail in another.
+//! The cases that flip: run by the same rules, they pass in one repetition or night and fail in another.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct Flake {
     /// How many of its conversations pass.
     #[serde(flatten)]
     pub passes: Passed,
-    /// In how many nights it was held.
+    /// In how many nights it was run.
     pub nights: usize,
     /// In how many of them some repetitions pass and others fail.
     pub within: usize,
@@ -67,7 +67,7 @@ impl Flake {
     }
 }
 
-/// The cases that flip in the nights that were held by these rules: those that flip first, most often first, then those that
+/// The cases that flip in the nights that were run by these rules: those that flip first, most often first, then those that
 /// came out otherwise once and for all.
 pub fn flakes(nights: &[Night], rules: usize) -> Vec<Flake> {
     let mut results: BTreeMap<FlakeKey, Vec<(&Night, Passed)>> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! The runs of one job, night by night: what each came to, since when its score has another level, and which cases flip.
 //!
-//! In: the figures of the runs, oldest first, with what each was held by; for what flips, conversations of some of them. Out:
+//! In: the figures of the runs, oldest first, with what each was run by; for what flips, conversations of some of them. Out:
 //! nights, series with their changes, a ledger of cases. Pure.
 //!
-//! Invariants: nights are compared only where they were held by the same rules ([`crate::compare::RunRules`]), over the same cases;
+//! Invariants: nights are compared only where they were run by the same rules ([`crate::compare::RunRules`]), over the same cases;
 //! a night without all of its figures is shown and not used; a conversation that says nothing of the agent is no flip. What is
 //! kept of a run is a row a case, however many conversations it had.
 
@@ -30,14 +30,14 @@ pub use source::{InvalidTrials, Source, SourceCount, Sources};
 
 /// The part of the runs that is looked at.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
+pub struct TrendScope {
     /// Only these models of the agent; all where none is named.
     pub models: Vec<String>,
     /// Only cases whose ids hold this text.
     pub case: Option<String>,
 }
 
-impl Scope {
+impl TrendScope {
     /// Whether a model is selected.
     pub fn has_model(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|only| only == model)
@@ -68,7 +68,7 @@ pub struct Trend {
     pub nights: Vec<Night>,
     /// The series of all nights, model by model.
     pub series: Vec<Series>,
-    /// The cases that flip, in all nights that were held by the rules of the newest one.
+    /// The cases that flip, in all nights that were run by the rules of the newest one.
     pub flakes: Vec<SuspectedFlake>,
     /// Conversations of `nights` that say nothing of the agent: they are no flips.
     pub lost: InvalidTrials,
@@ -116,14 +116,14 @@ pub struct SuspectedFlake {
 #[derive(Debug, Clone, Default)]
 pub struct Nights {
     /// The part of them that is looked at.
-    scope: Scope,
+    scope: TrendScope,
     /// All of them.
     all: Vec<Night>,
     /// The runs that are none.
     no_nights: Vec<NoNight>,
     /// The run that was merged last of the run of each part.
     merged: HashMap<String, String>,
-    /// The rules by which they were held; a night's number is a place here, counted from 1.
+    /// The rules by which they were run; a night's number is a place here, counted from 1.
     rules: Vec<RunRules>,
     /// Their numbers by the digests of runs.
     digests: HashMap<String, usize>,
@@ -131,11 +131,11 @@ pub struct Nights {
 
 impl Nights {
     /// An empty series of runs.
-    pub fn new(scope: Scope) -> Nights {
+    pub fn new(scope: TrendScope) -> Nights {
         Nights { scope, ..Nights::default() }
     }
 
-    /// Takes in the next run. What it was held by is asked for where its figures do not say that it is what another one was.
+    /// Takes in the next run. What it was run by is asked for where its figures do not say that it is what another one was.
     ///
     /// # Errors
     /// The errors of `held`.
@@ -156,7 +156,7 @@ impl Nights {
             Some(before) => self.rules[before - 1].differences_from(&self.rules[rules - 1]),
             None => Vec::new(),
         };
-        self.all.push(Night::new(run, (rules, differs), &self.scope));
+        self.all.push(Night::new(run, rules, differs, &self.scope));
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Nights {
         self.add(&RunFigures::from(summary), || Ok::<_, std::convert::Infallible>(held)).unwrap();
     }
 
-    /// The number of the rules by which a run was held. Those of the newest nights are looked at first.
+    /// The number of the rules by which a run was made. Those of the newest nights are looked at first.
     fn rules_of(&mut self, held: RunRules) -> usize {
         let newest = self.all.last().map(|night| night.rules);
         let others = (1..=self.rules.len()).rev().filter(|number| Some(*number) != newest);
@@ -238,7 +238,7 @@ impl Nights {
         self.models().into_iter().flat_map(|model| series(&self.all, model)).collect()
     }
 
-    /// The cases that flip, held by the rules of the newest night.
+    /// The cases that flip, run by the rules of the newest night.
     pub fn flakes(&self) -> Vec<Flake> {
         self.all.last().map(|newest| flakes(&self.all, newest.rules)).unwrap_or_default()
     }

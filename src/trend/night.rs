@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use super::{FlakeKey, Scope};
+use super::{FlakeKey, TrendScope};
 use crate::compare::RuleDifference;
 use crate::evidence::Condition;
 use crate::money::Dollars;
@@ -28,12 +28,12 @@ pub struct Night {
     /// Its name; `no gate` where nothing could have failed the run.
     #[serde(skip)]
     pub verdict_label: &'static str,
-    /// The number of the rules that it was held by, from 1: nights of one number can be compared.
+    /// The number of the rules that it was run by, from 1: nights of one number can be compared.
     pub rules: usize,
-    /// By what it was held otherwise than the night before.
+    /// By what it was run otherwise than the night before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<RuleDifference>,
-    /// Which of the job's cases were held, where not all of them were.
+    /// Which of the job's cases were run, where not all of them were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// The known part of its cost in US dollars, that of all its models.
@@ -87,8 +87,8 @@ pub struct NightCase {
 }
 
 impl Night {
-    /// A run that was held by the rules of this number.
-    pub(super) fn new(run: &RunFigures, (rules, differs): (usize, Vec<RuleDifference>), scope: &Scope) -> Night {
+    /// A run that was made by the rules of this number.
+    pub(super) fn new(run: &RunFigures, rules: usize, differs: Vec<RuleDifference>, scope: &TrendScope) -> Night {
         let models = run.models.iter().filter(|figure| scope.has_model(&figure.model));
         Night {
             run: run.run.id.clone(),
@@ -121,9 +121,10 @@ impl Night {
 }
 
 impl NightModel {
-    fn new(figure: &ModelCells, scope: &Scope) -> NightModel {
+    fn new(figure: &ModelCells, scope: &TrendScope) -> NightModel {
         let selected = figure.cases().filter(|(case, ..)| scope.has_case(case));
-        let mut cases: Vec<NightCase> = selected.map(NightCase::new).collect();
+        let mut cases: Vec<NightCase> =
+            selected.map(|(case, score, cells)| NightCase::new(case, score, cells)).collect();
         cases.sort_by(|one, other| one.case.cmp(&other.case));
         let of_all = figure.score;
         let score = match (scope.case.is_some(), cases.is_empty()) {
@@ -143,7 +144,7 @@ impl NightModel {
         }
     }
 
-    /// The conditions in which its cases were held, in order.
+    /// The conditions in which its cases were run, in order.
     pub fn conditions(&self) -> Vec<Condition> {
         let all = self.cases.iter().flat_map(|case| case.conditions.iter().map(|(condition, ..)| *condition));
         all.collect::<BTreeSet<_>>().into_iter().collect()
@@ -165,7 +166,7 @@ fn passes(cases: &[NightCase]) -> Option<Passed> {
 }
 
 impl NightCase {
-    fn new((case, score, cells): (&str, Option<f64>, &[CellFigure])) -> NightCase {
+    fn new(case: &str, score: Option<f64>, cells: &[CellFigure]) -> NightCase {
         let condition = |it: &CellFigure| (it.condition, Passed { passed: it.passed, of: it.decided }, it.missing);
         NightCase { case: case.to_owned(), score, conditions: cells.iter().map(condition).collect() }
     }

@@ -16,15 +16,15 @@ const MANY_TIMES: usize = 2;
 /// The range of a difference of two scores.
 const POSSIBLE: Interval = Interval { low: -1.0, high: 1.0 };
 
-/// Nights of one model that were held by the same rules and have the same cases, oldest first.
+/// Nights of one model that were run by the same rules and have the same cases, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Series {
     /// The agent's model.
     pub model: String,
-    /// The number of the rules by which its nights were held.
+    /// The number of the rules by which its nights were run.
     pub rules: usize,
-    /// The conditions in which its nights were held.
+    /// The conditions in which its nights were run.
     pub conditions: Vec<Condition>,
     /// How many cases it is over: those of its first night.
     pub cases: usize,
@@ -62,7 +62,7 @@ pub struct ExcludedRun {
 pub enum ExclusionReason {
     /// A figure is missing: what broke says nothing of the agent.
     Incomplete,
-    /// Only some of the series' cases were held.
+    /// Only some of the series' cases were run.
     LacksCases {
         /// How many of them were not.
         lacking: usize,
@@ -91,7 +91,7 @@ pub struct LevelChange {
 }
 
 /// A series that is being put together.
-struct Gathered<'a> {
+struct OpenSeries<'a> {
     cases: BTreeSet<&'a str>,
     nights: Vec<(&'a Night, f64)>,
     left_out: Vec<ExcludedRun>,
@@ -112,8 +112,8 @@ pub fn series(nights: &[Night], model: &str) -> Vec<Series> {
     all
 }
 
-fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Vec<Gathered<'a>> {
-    let mut all: Vec<Gathered<'a>> = Vec::new();
+fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Vec<OpenSeries<'a>> {
+    let mut all: Vec<OpenSeries<'a>> = Vec::new();
     for (night, model) in nights {
         let is_whole = !matches!(night.verdict, Verdict::Incomplete | Verdict::Interrupted);
         let has_all = !model.cases.is_empty() && model.cases.iter().all(|case| case.score.is_some());
@@ -136,7 +136,7 @@ fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Ve
         }
         if is_whole && has_all {
             let cases = model.cases.iter().map(|case| case.case.as_str()).collect();
-            let mut begun = Gathered { cases, nights: Vec::new(), left_out: Vec::new() };
+            let mut begun = OpenSeries { cases, nights: Vec::new(), left_out: Vec::new() };
             begun.add(night, model);
             all.push(begun);
         }
@@ -144,7 +144,7 @@ fn gathered<'a>(nights: impl Iterator<Item = (&'a Night, &'a NightModel)>) -> Ve
     all
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> OpenSeries<'a> {
     fn add(&mut self, night: &'a Night, model: &'a NightModel) {
         let scores = self.cases.iter().filter_map(|case| model.case(case)?.score);
         if let Some(mean) = scores.collect::<Sums>().mean() {

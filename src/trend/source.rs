@@ -76,17 +76,17 @@ impl InvalidTrials {
 
 /// A digest of a conversation: numbers that stand for its words, and what it was worth.
 #[derive(Debug, Clone)]
-struct Trace {
+struct ConversationDigest {
     /// Digests of each turn: the user's message, and the agent's reply and calls.
     turns: Vec<(u64, u64)>,
     has_passed: bool,
     has_given_up: bool,
-    parts: Vec<Part>,
+    parts: Vec<DigestedPart>,
 }
 
 /// A dimension of a conversation.
 #[derive(Debug, Clone)]
-struct Part {
+struct DigestedPart {
     name: String,
     kind: PartKind,
     weight: Weight,
@@ -106,7 +106,7 @@ enum PartKind {
 /// The conversations of cases that flip, as they are read night by night.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    traces: BTreeMap<FlakeKey, Vec<Trace>>,
+    traces: BTreeMap<FlakeKey, Vec<ConversationDigest>>,
     /// Conversations that say nothing of the agent.
     pub lost: InvalidTrials,
 }
@@ -131,7 +131,7 @@ impl Sources {
         if let Some(traces) = self.traces.get_mut(&key)
             && let Some((has_passed, card)) = trial.has_passed(bar).zip(trial.scorecard.as_ref())
         {
-            traces.push(Trace::new(trial, card, has_passed));
+            traces.push(ConversationDigest::new(trial, card, has_passed));
         }
     }
 
@@ -163,28 +163,28 @@ impl Sources {
     }
 }
 
-impl Trace {
-    fn new(trial: &TrialRecord, card: &Scorecard, has_passed: bool) -> Trace {
+impl ConversationDigest {
+    fn new(trial: &TrialRecord, card: &Scorecard, has_passed: bool) -> ConversationDigest {
         let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         let is_judged = |dimension: &Dimension| {
             let is_its = |metric: &str| metric == dimension.metric() || metric == dimension.name;
             trial.questions.iter().any(|question| is_its(&question.metric))
         };
-        Trace {
+        ConversationDigest {
             turns: turns.map(digest_turn).collect(),
             has_passed,
             has_given_up: matches!(trial.outcome, Some(Outcome::AgentFailed { .. })),
-            parts: card.dimensions.iter().map(|it| Part::new(it, is_judged(it))).collect(),
+            parts: card.dimensions.iter().map(|it| DigestedPart::new(it, is_judged(it))).collect(),
         }
     }
 
     /// The suspected source of the difference between a failing conversation and a passing one.
-    fn source_beside(&self, passed: &Trace) -> Source {
+    fn source_beside(&self, passed: &ConversationDigest) -> Source {
         let part = self.failing_part(passed);
         if self.has_given_up {
             return Source::Agent;
         }
-        let is_unstable = |part: &Part| {
+        let is_unstable = |part: &DigestedPart| {
             let there = passed.parts.iter().find(|other| other.name == part.name);
             part.is_unstable || there.is_some_and(|there| there.is_unstable)
         };
@@ -203,7 +203,7 @@ impl Trace {
     }
 
     /// The party whose words or calls differ first; `None` where all are the same.
-    fn first_difference(&self, other: &Trace) -> Option<Source> {
+    fn first_difference(&self, other: &ConversationDigest) -> Option<Source> {
         for ((user, agent), (their_user, their_agent)) in self.turns.iter().zip(&other.turns) {
             if user != their_user {
                 return Some(Source::Persona);
@@ -217,10 +217,10 @@ impl Trace {
     }
 
     /// The part because of which it fails: an assertion or a threshold, else what cost it most beside the other one.
-    fn failing_part(&self, passed: &Trace) -> Option<&Part> {
-        let there = |part: &Part| passed.parts.iter().find(|other| other.name == part.name);
-        let fails_here = |part: &&Part| part.has_failed && !there(part).is_some_and(|there| there.has_failed);
-        let cost = |part: &Part| {
+    fn failing_part(&self, passed: &ConversationDigest) -> Option<&DigestedPart> {
+        let there = |part: &DigestedPart| passed.parts.iter().find(|other| other.name == part.name);
+        let fails_here = |part: &&DigestedPart| part.has_failed && !there(part).is_some_and(|there| there.has_failed);
+        let cost = |part: &DigestedPart| {
             let scores = part.score.zip(there(part).and_then(|there| there.score));
             scores.map_or(0.0, |(here, there)| (there.get() - here.get()) * part.weight.get())
         };
@@ -232,8 +232,8 @@ impl Trace {
     }
 }
 
-impl Part {
-    fn new(dimension: &Dimension, is_judged: bool) -> Part {
+impl DigestedPart {
+    fn new(dimension: &Dimension, is_judged: bool) -> DigestedPart {
         let score = dimension.component.score();
         let kind = match dimension.metric() {
             _ if is_judged => PartKind::Judged,
@@ -243,7 +243,7 @@ impl Part {
         };
         let fails = |item: &crate::score::Item| item.component.score().is_some_and(|score| score < Score::ONE);
         let is_below = dimension.threshold.zip(score).is_some_and(|(threshold, score)| score.is_below(threshold));
-        Part {
+        DigestedPart {
             name: dimension.name.clone(),
             kind,
             weight: dimension.weight,

@@ -49,7 +49,7 @@ fn nights(scores: &[f64]) -> Nights {
     nights
 }
 
-/// A night that was held in these conditions.
+/// A night that was run in these conditions.
 fn held_in(number: usize, conditions: &[(&str, f64)]) -> RunSummary {
     let mut summary = serde_json::to_value(summary(number, "passed", &[("a", Some(0.5), [0, 0])])).unwrap();
     let cells: Vec<Value> = conditions
@@ -179,12 +179,12 @@ fn nights_are_compared_over_the_same_cases() {
 
 #[test]
 fn only_what_is_asked_for_is_looked_at() {
-    let mut nights = Nights::new(Scope { models: vec!["m".to_owned()], case: Some("ref".to_owned()) });
+    let mut nights = Nights::new(TrendScope { models: vec!["m".to_owned()], case: Some("ref".to_owned()) });
     let cases = [("refund", Some(0.5), [1, 2]), ("order", Some(1.0), [1, 1])];
     nights.take(&summary(0, "passed", &cases), rules(0.0));
     let model = &nights.all()[0].models[0];
     assert_eq!((model.score, model.passes), (Some(0.5), Some(Passed { passed: 1, of: 2 })));
-    let other = Nights::new(Scope { models: vec!["other".to_owned()], case: None });
+    let other = Nights::new(TrendScope { models: vec!["other".to_owned()], case: None });
     assert!(!other.has(&TrialId {
         number: 1,
         case: "refund".into(),

@@ -1,6 +1,8 @@
-//! The house itself: who may import whom, and whose words may stand where.
+//! The house itself: who may import whom, whose words may stand where, and how functions and types are written.
 
 mod imports;
+mod signatures;
+mod type_names;
 mod words;
 
 use std::fs;

@@ -28,7 +28,7 @@ const REFUSALS: [i64; 6] = [-32700, -32600, -32601, -32602, -32004, -32005];
 
 const HINTS: Hints = hints!("a2a", "apiKey", "; the agent card points there: is its address right?");
 
-/// Of requests to an address that only the card names.
+/// The hints on requests to an address that only the card names.
 const BY_CARD: Hints = Hints { unreachable: "; the agent card names this address", ..HINTS };
 
 const CARD: Hints = Hints { not_found: "; no agent card is there: check target.a2a.baseUrl", ..HINTS };

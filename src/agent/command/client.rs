@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::process::Command;
 
 use super::CommandConfig;
-use super::session::CommandSession;
+use super::session::{AgentProcess, CommandSession};
 use crate::agent::attempts::own_session_id;
 use crate::agent::output::{Listener, Output};
 use crate::agent::process_group::{ProcessGroup, Started};
@@ -50,7 +50,8 @@ impl Agent for CommandAgent {
         let (errors, output) = (Listener::default(), Output::new(settings.context.redactor.clone(), None));
         output.add_listener(&errors);
         let drain = tokio::spawn(async move { output.drain(stderr).await });
-        Ok(Box::new(CommandSession::new(settings, id, (child, group), (stdin, stdout), (errors, drain))))
+        let process = AgentProcess { child, group, stdin, stdout, errors, drain };
+        Ok(Box::new(CommandSession::new(settings, id, process)))
     }
 }
 

@@ -80,14 +80,21 @@ impl Session for CommandSession {
     }
 }
 
+/// The started command, with its streams.
+pub(super) struct AgentProcess {
+    pub(super) child: Child,
+    pub(super) group: ProcessGroup,
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    /// The lines of its standard error.
+    pub(super) errors: Listener,
+    /// The task that reads them.
+    pub(super) drain: JoinHandle<()>,
+}
+
 impl CommandSession {
-    pub(super) fn new(
-        settings: Arc<CommandSettings>,
-        id: String,
-        (child, group): (Child, ProcessGroup),
-        (stdin, stdout): (ChildStdin, ChildStdout),
-        (errors, drain): (Listener, JoinHandle<()>),
-    ) -> CommandSession {
+    pub(super) fn new(settings: Arc<CommandSettings>, id: String, process: AgentProcess) -> CommandSession {
+        let AgentProcess { child, group, stdin, stdout, errors, drain } = process;
         CommandSession {
             greeting_is_due: settings.config.greeting,
             has_spoken: false,

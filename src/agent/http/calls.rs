@@ -29,10 +29,10 @@ const HINTS: Hints = Hints {
     not_found: "; target.http.say.url says what was asked for; or is the session over?",
 };
 
-/// Of the requests that open a conversation.
+/// The hints on requests that open a conversation.
 const OPEN_HINTS: Hints = Hints { not_found: "; target.http.open.url and its method say what was asked for", ..HINTS };
 
-/// Of the requests that read the state.
+/// The hints on requests that read the state.
 const STATE_HINTS: Hints = Hints { not_found: "; target.http.state.url says what was asked for", ..HINTS };
 
 /// A conversation by templates and JSONPath.

@@ -38,7 +38,8 @@ impl OpenAiWire {
     pub(super) fn new(
         config: &OpenAiConfig,
         base: BaseUrl,
-        (model, mocks): (String, Vec<Vec<ToolMockConfig>>),
+        model: String,
+        mocks: Vec<Vec<ToolMockConfig>>,
     ) -> OpenAiWire {
         OpenAiWire {
             config: Arc::new(OpenAiConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
@@ -99,8 +100,7 @@ impl Wire for OpenAiWire {
         let completion = std::mem::take(&mut self.completion);
         let (message, text) = (completion.message(), completion.reply_text().to_owned());
         let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
-        let answers =
-            self.rounds.add(completion.into_round(received.is_over), received, (&self.config.tools, mocks))?;
+        let answers = self.rounds.add(completion.into_round(received.is_over), received, &self.config.tools, mocks)?;
         if answers.is_empty() {
             self.turn += 1;
             self.history.push(json!({"role": "assistant", "content": text}));

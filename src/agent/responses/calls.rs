@@ -45,7 +45,8 @@ impl ResponsesWire {
     pub(super) fn new(
         config: &ResponsesConfig,
         base: BaseUrl,
-        (model, mocks): (String, Vec<Vec<ToolMockConfig>>),
+        model: String,
+        mocks: Vec<Vec<ToolMockConfig>>,
     ) -> ResponsesWire {
         ResponsesWire {
             config: Arc::new(ResponsesConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
@@ -121,7 +122,7 @@ impl Wire for ResponsesWire {
         let id = response.id.clone();
         let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
         let answers =
-            self.rounds.add(response.into_round(received.is_document), received, (&self.config.tools, mocks))?;
+            self.rounds.add(response.into_round(received.is_document), received, &self.config.tools, mocks)?;
         if !matches!(self.round_context, ResponseContext::Conversation(_)) {
             self.round_context = ResponseContext::Response(id);
         }

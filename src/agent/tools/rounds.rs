@@ -112,7 +112,8 @@ impl ToolRounds {
         &mut self,
         round: Round,
         received: &Received,
-        (tools, mocks): (&[ToolConfig], &[ToolMockConfig]),
+        tools: &[ToolConfig],
+        mocks: &[ToolMockConfig],
     ) -> Result<Vec<(RequestedCall, String)>, AttemptFailure> {
         round.check(&received.reply)?;
         let reply = &mut self.reply;
@@ -133,7 +134,7 @@ impl ToolRounds {
             let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
             return Err(AttemptFailure::reported(AgentErrorKind::BadReply, message));
         }
-        Ok(round.calls.into_iter().map(|call| self.answer((tools, mocks), call)).collect())
+        Ok(round.calls.into_iter().map(|call| self.answer(tools, mocks, call)).collect())
     }
 
     /// The reply of all rounds.
@@ -144,7 +145,8 @@ impl ToolRounds {
     /// Answers a call. Returns it with its result for the model; both become events.
     fn answer(
         &mut self,
-        (tools, mocks): (&[ToolConfig], &[ToolMockConfig]),
+        tools: &[ToolConfig],
+        mocks: &[ToolMockConfig],
         call: RequestedCall,
     ) -> (RequestedCall, String) {
         let args = call.args();

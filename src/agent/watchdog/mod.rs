@@ -37,7 +37,7 @@ pub fn is_watchdog(arguments: &[OsString]) -> bool {
 pub fn watch() {}
 
 /// Called with a message where the watchdog can't be started.
-pub type Note = dyn Fn(&str) + Send + Sync;
+pub type OnNote = dyn Fn(&str) + Send + Sync;
 
 /// The variable that marks the processes that this one started, directly or indirectly.
 const MARK: &str = "EVAL_JOB_STARTED_BY";
@@ -53,11 +53,11 @@ pub(super) fn mark() -> Option<(&'static str, &'static str)> {
 }
 
 /// The path of this program and the callback for failures, if there is to be a watchdog.
-static PROGRAM: OnceLock<(PathBuf, Box<Note>)> = OnceLock::new();
+static PROGRAM: OnceLock<(PathBuf, Box<OnNote>)> = OnceLock::new();
 
 /// Enables the watchdog; `note` is called where it can't be started. Only for a program that calls [`watch`] where
 /// [`is_watchdog`], and [`crate::agent::launch`] where [`crate::agent::is_launcher`].
-pub(super) fn enable(note: Box<Note>) {
+pub(super) fn enable(note: Box<OnNote>) {
     if !cfg!(unix) {
         return;
     }

@@ -150,18 +150,20 @@ fn holds(condition: &SideCondition, old: &[Value], new: &[Value]) -> Option<bool
         },
         SideCondition::Comparison(sign, at) => {
             let (old, new) = (old.get(*at..at + 2)?, new.get(*at..at + 2)?);
-            compared(sign, (&old[0], &old[1]), (&new[0], &new[1]))
+            compared(sign, [&old[0], &old[1]], [&new[0], &new[1]])
         }
     }
 }
 
-fn compared(sign: &str, old: (&Value, &Value), (left, right): (&Value, &Value)) -> Option<bool> {
+/// Compares both sides of a condition, as far as they differ from the old ones.
+fn compared(sign: &str, old: [&Value; 2], new: [&Value; 2]) -> Option<bool> {
+    let [left, right] = new;
     let added = |old: &Value, new: &Value| super::added::difference(old, new);
     // The side that does not count anything is as it is.
-    let (left, right) = match (old.0.is_same(left), old.1.is_same(right)) {
-        (_, true) => (added(old.0, left), right.clone()),
-        (true, false) => (left.clone(), added(old.1, right)),
-        (false, false) => (added(old.0, left), added(old.1, right)),
+    let (left, right) = match (old[0].is_same(left), old[1].is_same(right)) {
+        (_, true) => (added(old[0], left), right.clone()),
+        (true, false) => (left.clone(), added(old[1], right)),
+        (false, false) => (added(old[0], left), added(old[1], right)),
     };
     let order = match (&left, &right) {
         (Value::Int(left), Value::Int(right)) => left.cmp(right),

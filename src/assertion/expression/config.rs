@@ -10,9 +10,9 @@ use crate::script::{EXPRESSION, ExpressionProblem, checked};
 
 /// `expression`: a Rhai script. It is read once, however many conversations it is evaluated on. Cheap to clone.
 #[derive(Clone)]
-pub struct ExpressionCheck(Arc<Script>);
+pub struct ExpressionCheck(Arc<CompiledScript>);
 
-struct Script {
+struct CompiledScript {
     text: String,
     compiled: OnceLock<Result<Compiled, ExpressionProblem>>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Compiled {
 impl ExpressionCheck {
     /// A check of this script, whatever is wrong with it.
     pub fn new(text: impl Into<String>) -> ExpressionCheck {
-        ExpressionCheck(Arc::new(Script { text: text.into(), compiled: OnceLock::new() }))
+        ExpressionCheck(Arc::new(CompiledScript { text: text.into(), compiled: OnceLock::new() }))
     }
 
     /// The script as the job file has it.

@@ -31,12 +31,12 @@ pub fn compile_problem(script: &str) -> Option<ExpressionProblem> {
 
 /// Evaluates it on what a trial left behind; `job` is the job's name, which the script sees as `evaluation.job`.
 pub fn evaluate(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
-    evaluate_with(check, (job, evidence), deadline, Some(sides::explain))
+    evaluate_with(check, job, evidence, deadline, Some(sides::explain))
 }
 
-/// The same without the reasons for a failure, which take longer to find.
+/// Evaluates it without the reasons for a failure, which take longer to find.
 pub fn evaluate_briefly(check: &ExpressionCheck, job: &str, evidence: &Evidence, deadline: Deadline) -> Component {
-    evaluate_with(check, (job, evidence), deadline, None)
+    evaluate_with(check, job, evidence, deadline, None)
 }
 
 /// Says what made an expression false.
@@ -44,7 +44,8 @@ type Explain = fn(&str, &Scope<'static>, Deadline) -> Option<String>;
 
 fn evaluate_with(
     check: &ExpressionCheck,
-    (job, evidence): (&str, &Evidence),
+    job: &str,
+    evidence: &Evidence,
     deadline: Deadline,
     explain: Option<Explain>,
 ) -> Component {

@@ -8,10 +8,10 @@ use super::super::args::{CasesAddArgs, ReadingArgs};
 use super::super::context::Context;
 use super::super::datasets::{self, NOBODY};
 use super::super::error::CliError;
-use super::super::held::RecordedConversations;
 use super::super::printer::Printer;
 use super::super::prompts::PromptFiles;
-use super::file::{Cases, Edited, Found, FoundCase, ids_of, is_data, no_case};
+use super::super::recordings::RecordedConversations;
+use super::file::{Cases, Edited, FoundCase, LocatedCase, ids_of, is_data, no_case};
 use crate::dataset::{self, CaseFile, Dataset, DatasetCase, DiskFiles, Files, Kind};
 use crate::job;
 use crate::plan::Refusal;
@@ -86,7 +86,7 @@ pub(super) fn add(args: &CasesAddArgs, context: &Context, printer: &Printer) -> 
             return Err(taken(&shown, id));
         }
         let written = match kind {
-            None => as_yaml((id, case), (&shown, &edited), &mut warnings)?,
+            None => as_yaml(id, case, &edited, &mut warnings)?,
             Some(kind) => as_data(id, case, kind, &mut warnings)?,
         };
         edited.text = text;
@@ -124,7 +124,7 @@ fn read_file(from: &str, context: &Context) -> Result<Vec<(String, Added)>, CliE
             let whole: Value =
                 serde_saphyr::from_str(source.text.trim_start_matches('\u{feff}')).map_err(|error| internal(&error))?;
             let of_job = |place: usize| -> Result<Added, CliError> {
-                let Some(Found { case: FoundCase::OfJob(case), .. }) = read.list.get(place) else {
+                let Some(LocatedCase { case: FoundCase::OfJob(case), .. }) = read.list.get(place) else {
                     return Err(CliError::Internal(format!("{path} is no job any more")));
                 };
                 let complete = serde_json::to_value(&**case).map_err(|error| internal(&error))?;
@@ -168,17 +168,13 @@ fn read_trace(trace: &String, args: &CasesAddArgs, context: &Context) -> Result<
 }
 
 /// A case as it stands in a job.
-fn as_yaml(
-    (id, case): (&str, &Added),
-    (shown, edited): (&str, &Edited),
-    warnings: &mut Vec<String>,
-) -> Result<String, CliError> {
+fn as_yaml(id: &str, case: &Added, edited: &Edited, warnings: &mut Vec<String>) -> Result<String, CliError> {
     let case = match case {
         Added::OfJob(case) => {
             let mut value = case.value.clone();
             value["id"] = id.into();
             let bare = to_yaml(&value)?;
-            let filled = match complete(shown, &edited.cases()?.with(&bare), id) {
+            let filled = match complete(edited.name(), &edited.cases()?.with(&bare), id) {
                 Some(here) => fill(&mut value, &here, &case.complete),
                 None => Vec::new(),
             };

@@ -18,7 +18,7 @@ use crate::report::{one_line, plain};
 use crate::text::nearest;
 
 /// A case, and the file that it is in.
-pub(super) struct Found {
+pub(super) struct LocatedCase {
     pub(super) file: PathBuf,
     pub(super) case: FoundCase,
 }
@@ -31,7 +31,7 @@ pub(super) enum FoundCase {
 
 /// The cases of a file, or of a folder of files.
 pub(super) struct Cases {
-    pub(super) list: Vec<Found>,
+    pub(super) list: Vec<LocatedCase>,
     /// Whether they are those of a folder.
     pub(super) is_folder: bool,
 }
@@ -58,7 +58,7 @@ impl Cases {
         let mut list = find_in_jobs(&jobs, argument, context)?;
         for case in sets.into_iter().flat_map(|set| set.cases) {
             let file = case.file.clone().unwrap_or_else(|| path.to_path_buf());
-            list.push(Found { file, case: FoundCase::OfData(Box::new(case)) });
+            list.push(LocatedCase { file, case: FoundCase::OfData(Box::new(case)) });
         }
         if is_folder {
             // Stable: a file's cases stay in its order.
@@ -76,7 +76,7 @@ impl Cases {
     ///
     /// # Errors
     /// The error for an id that no case has, with a suggestion, or that cases of several files have.
-    pub(super) fn case(&self, file: &str, id: &str) -> Result<(usize, &Found), CliError> {
+    pub(super) fn case(&self, file: &str, id: &str) -> Result<(usize, &LocatedCase), CliError> {
         let mut of_id = self.list.iter().enumerate().filter(|(_, found)| found.case.id() == id);
         match (of_id.next(), of_id.next()) {
             (Some((_, one)), Some((_, other))) if one.file != other.file => {
@@ -91,10 +91,10 @@ impl Cases {
     }
 }
 
-fn find_in_jobs(files: &[PathBuf], argument: FileArgument, context: &Context) -> Result<Vec<Found>, CliError> {
+fn find_in_jobs(files: &[PathBuf], argument: FileArgument, context: &Context) -> Result<Vec<LocatedCase>, CliError> {
     let loaded = jobs::load(files, argument, None, context.redactor())?;
     let cases = files.iter().zip(loaded).flat_map(|(file, loaded)| {
-        let found = |case| Found { file: file.clone(), case: FoundCase::OfJob(case) };
+        let found = |case| LocatedCase { file: file.clone(), case: FoundCase::OfJob(case) };
         loaded.job.cases.into_iter().map(found).collect::<Vec<_>>()
     });
     Ok(cases.collect())
@@ -142,6 +142,11 @@ pub(super) struct Edited {
 }
 
 impl Edited {
+    /// Its path, as it is shown.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Reads it.
     pub(super) fn open(path: &Path, before: &'static str) -> Result<Edited, CliError> {
         let argument = FileArgument { before, kind: "file with cases" };

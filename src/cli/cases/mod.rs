@@ -12,7 +12,7 @@ use super::error::CliError;
 use super::printer::Printer;
 use crate::report::{count, plain};
 use file::{Cases, Edited, FoundCase};
-use row::Row;
+use row::CaseRow;
 
 /// Lists, shows, adds or removes cases.
 pub(super) fn cases(command: &CasesCommand, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -26,7 +26,7 @@ pub(super) fn cases(command: &CasesCommand, context: &Context, printer: &Printer
 
 fn list(args: &CasesListArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let cases = Cases::read(&args.file, "eval-job cases list", context)?;
-    let rows: Vec<Row> = cases.list.iter().map(Row::new).collect();
+    let rows: Vec<CaseRow> = cases.list.iter().map(CaseRow::new).collect();
     if args.json {
         let lines: Vec<String> = rows.iter().map(json).collect::<Result<_, _>>()?;
         let text = if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::file::{Found, FoundCase};
+use super::file::{FoundCase, LocatedCase};
 use crate::dataset::{CaseUser, DatasetCase};
 use crate::job::{Case, User};
 use crate::metric::trajectory::Expectation;
@@ -11,7 +11,7 @@ use crate::report::{count, one_line, plain};
 /// A case in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row {
+pub(super) struct CaseRow {
     /// The file that it is in.
     pub(super) file: String,
     pub(super) id: String,
@@ -21,7 +21,7 @@ pub(super) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<usize>,
     /// How many of each are expected.
-    expected: Expected,
+    expected: ExpectedCounts,
     /// Words to pick it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct Row {
 /// How many of each are expected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Expected {
+struct ExpectedCounts {
     calls: usize,
     replies: usize,
     goals: usize,
@@ -42,7 +42,7 @@ struct Expected {
     assertions: usize,
 }
 
-impl Expected {
+impl ExpectedCounts {
     fn add(&mut self, expectation: &Expectation) {
         self.calls += expectation.calls.as_ref().map_or(0, Vec::len);
         self.replies += usize::from(expectation.reply.is_some());
@@ -69,18 +69,18 @@ impl Expected {
     }
 }
 
-impl Row {
+impl CaseRow {
     /// The row of a case.
-    pub(super) fn new(found: &Found) -> Row {
+    pub(super) fn new(found: &LocatedCase) -> CaseRow {
         let row = match &found.case {
-            FoundCase::OfJob(case) => Row::from_job(case),
-            FoundCase::OfData(case) => Row::from_data(case),
+            FoundCase::OfJob(case) => CaseRow::from_job(case),
+            FoundCase::OfData(case) => CaseRow::from_data(case),
         };
-        Row { file: found.file.display().to_string(), ..row }
+        CaseRow { file: found.file.display().to_string(), ..row }
     }
 
-    fn from_data(case: &DatasetCase) -> Row {
-        let mut expected = Expected::default();
+    fn from_data(case: &DatasetCase) -> CaseRow {
+        let mut expected = ExpectedCounts::default();
         expected.add(&case.expected.to_expectation());
         let (kind, turns) = match &case.user {
             CaseUser::Lines(lines) => {
@@ -90,18 +90,18 @@ impl Row {
             CaseUser::Scenario(_) => ("persona", None),
         };
         let (tags, description) = (case.tags.clone(), case.description.clone());
-        Row { id: case.id.clone(), kind, turns, expected, tags, description, ..Row::default() }
+        CaseRow { id: case.id.clone(), kind, turns, expected, tags, description, ..CaseRow::default() }
     }
 
-    fn from_job(case: &Case) -> Row {
-        let mut expected = Expected { assertions: case.assertions.len(), ..Expected::default() };
+    fn from_job(case: &Case) -> CaseRow {
+        let mut expected = ExpectedCounts { assertions: case.assertions.len(), ..ExpectedCounts::default() };
         case.expectations().for_each(|expectation| expected.add(expectation));
         let (kind, turns) = match &case.user {
             User::Lines(lines) => ("script", Some(lines.len())),
             User::Persona => ("persona", None),
         };
         let (tags, description) = (case.tags.clone(), case.description.clone());
-        Row { id: case.id.clone(), kind, turns, expected, tags, description, ..Row::default() }
+        CaseRow { id: case.id.clone(), kind, turns, expected, tags, description, ..CaseRow::default() }
     }
 
     /// It on a line; ids have so many characters.

@@ -1,15 +1,13 @@
 //! `eval-job compare OLD NEW --bridge`: the older run is judged again by the job of the newer one.
 
-use std::sync::Arc;
-
 use super::super::args::CompareArgs;
-use super::super::context::Context;
 use super::super::error::CliError;
 use super::super::grade;
-use super::super::printer::Printer;
+use super::super::invocation::Invocation;
 use super::read::ComparedRun;
 use super::{CompareError, beside};
 use crate::compare::{Bridge, RuleDifference};
+use crate::record::TrialRecord;
 use crate::report::{count, plain};
 use crate::store::Store;
 use crate::store::folder::RunsFolder;
@@ -28,8 +26,9 @@ pub(super) enum BridgeOutcome {
 pub(super) fn bridge(
     named: &[Option<&str>],
     runs: &mut [ComparedRun],
-    (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, CompareArgs>,
 ) -> Result<BridgeOutcome, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let [first, second] = runs else {
         let named = if runs.len() < 2 { "one is named" } else { "more are named" };
         return Err(CompareError::NoBridge(named.to_owned()).into());
@@ -61,8 +60,8 @@ pub(super) fn bridge(
     let held = runs[1 - older].held.clone();
     let mut again = runs[older].without_trials(held);
     let has_words = args.verbose || args.json;
-    let files = (&mut older_file, &mut newer_file);
-    let Some(bridge) = grade::bridge((args, context, printer), files, |trial| again.add(trial, has_words))? else {
+    let each = |trial: &TrialRecord| again.add(trial, has_words);
+    let Some(bridge) = grade::bridge(invocation, &mut older_file, &mut newer_file, each)? else {
         return Ok(BridgeOutcome::Interrupted);
     };
     runs[older] = again;

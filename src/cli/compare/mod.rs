@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::args::{CompareArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
+use super::invocation::Invocation;
 use super::printer::Printer;
 use super::team;
 use crate::compare::{
@@ -38,7 +39,7 @@ pub(super) enum CompareError {
     /// Runs have no case in common.
     #[error("runs {first} ({}) and {second} ({}) have no case in common", .jobs[0], .jobs[1])]
     NoSharedCase { first: String, second: String, jobs: Box<[String; 2]> },
-    /// Runs were not held by the same rules.
+    /// Runs were not made by the same rules.
     #[error("runs {first} and {second} were not held alike, so that their scores say nothing of each other{}", lines(.differences))]
     HeldApart { first: String, second: String, differences: Vec<RuleDifference> },
     /// Not two runs are to be bridged.
@@ -74,7 +75,7 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
     let newest = [None];
     let named: Vec<Option<&str>> = args.runs.iter().map(|run| Some(run.as_str())).collect();
     let named = if named.is_empty() { &newest[..] } else { &named };
-    team::bring(named, &args.runs_dir.runs_dir, (context, printer))?;
+    team::bring(named, &args.runs_dir.runs_dir, context, printer)?;
     let mut runs = named.iter().map(|id| open(*id, args, context, printer)).collect::<Result<Vec<_>, CliError>>()?;
     for (place, run) in runs.iter().enumerate() {
         if let Some(first) = runs[..place].iter().position(|known| known.id == run.id) {
@@ -83,7 +84,7 @@ pub(super) fn compare(args: &CompareArgs, context: &Context, printer: &Arc<Print
         }
     }
     let bridge = match args.bridge {
-        true => bridge::bridge(named, &mut runs, (args, context, printer))?,
+        true => bridge::bridge(named, &mut runs, Invocation { args, context, printer })?,
         false => BridgeOutcome::Alike,
     };
     let bridge = match bridge {

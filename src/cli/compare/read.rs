@@ -67,7 +67,7 @@ impl ComparedRun {
         Ok(run)
     }
 
-    /// The same run without its conversations, as it is held by other rules.
+    /// The same run without its conversations, as it is made by other rules.
     pub(super) fn without_trials(&self, held: RunRules) -> ComparedRun {
         ComparedRun {
             id: self.id.clone(),

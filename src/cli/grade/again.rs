@@ -20,10 +20,10 @@ use crate::store::StoreError;
 use crate::store::folder::{Grading, Regraded};
 
 /// A question's id, the judge of a panel, and the sample.
-type QuestionKey = (String, Option<String>, u32);
+type OwnedQuestionKey = (String, Option<String>, u32);
 
 /// A question by its key, or why it can't be rendered as it was asked.
-type ReproducedQuestion = (QuestionKey, Result<Question, ReproduceError>);
+type ReproducedQuestion = (OwnedQuestionKey, Result<Question, ReproduceError>);
 
 /// The questions about a trial are not known.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ pub(super) struct Regrader<'a> {
     pub(super) job: Job,
     /// Its templates; `None` where an earlier version kept none.
     pub(super) templates: Option<Templates>,
-    /// The job that the run was held with and its templates, where the job to grade by is another.
+    /// The job that the run was made with and its templates, where the job to grade by is another.
     first: Option<(Job, Option<Templates>)>,
     is_corrected: bool,
     /// Whether the run was about one case only.
@@ -128,7 +128,7 @@ impl<'a> Regrader<'a> {
         }
     }
 
-    /// The case as the trial was held with it; `None` where an earlier version did not keep it.
+    /// The case as the trial was run with it; `None` where an earlier version did not keep it.
     fn held_case(&self, trial: &TrialRecord) -> Option<Arc<Case>> {
         let kept = trial.case.as_ref().and_then(|kept| Case::deserialize(&**kept).ok()).map(Arc::new);
         kept.or_else(|| case(&self.first.as_ref()?.0, &trial.trial.case, self.has_one_case))

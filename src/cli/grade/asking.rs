@@ -64,7 +64,7 @@ impl From<&GradeArgs> for AskArgs {
     }
 }
 
-/// What is needed to ask the judge of `--scorer-model`.
+/// A judge that is asked about stored conversations, and the means of asking it.
 pub(super) struct JudgeSession<'a> {
     pub(super) args: AskArgs,
     pub(super) context: &'a Context,
@@ -76,6 +76,24 @@ pub(super) struct JudgeSession<'a> {
     pub(super) cassette: (Cassette, u64),
     /// The cache of judges' verdicts, where it may be used.
     pub(super) cache: Cache,
+}
+
+/// A request to judge the conversations of a run.
+pub(super) struct AskRequest<'a> {
+    /// The run as it was before.
+    pub(super) before: &'a Overview,
+    /// Answers that were found elsewhere than in the run's gradings.
+    pub(super) elsewhere: Option<EarlierAnswers>,
+    /// The command that asks for the rest.
+    pub(super) rest: &'a str,
+}
+
+/// The conversations of a run that are to be asked about, and what was answered before.
+#[derive(Clone, Copy)]
+struct UnansweredRun<'a> {
+    run: &'a JournalFile,
+    again: &'a Regrader<'a>,
+    earlier: &'a EarlierAnswers,
 }
 
 /// The result of asking.
@@ -96,15 +114,14 @@ impl JudgeSession<'_> {
         self.signals.interrupt.is_cancelled()
     }
 
-    /// Asks about the conversations of a run that say something of the agent, but for what the same judge answered before;
-    /// `rest` is the command that asks for the rest.
+    /// Asks about the conversations of a run that say something of the agent, but for what the same judge answered before.
     pub(super) fn ask(
         &self,
         run: &JournalFile,
         again: &mut Regrader<'_>,
-        (before, elsewhere): (&Overview, Option<EarlierAnswers>),
-        rest: &str,
+        request: AskRequest<'_>,
     ) -> Result<JudgeAnswers, CliError> {
+        let AskRequest { before, elsewhere, rest } = request;
         let mut plan = self.plan(run, again)?;
         self.reach(plan.clone())?;
         let written = self.write_steps(&plan, again)?;
@@ -132,7 +149,8 @@ impl JudgeSession<'_> {
         let inside = self.runtime.enter();
         let engine = self.engine(plan, before.summary.id.clone(), templates, journal.clone()).map_err(AskError::Cli);
         let stopped = engine.and_then(|engine| {
-            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), (run, again), (&earlier, written)))
+            let asked = UnansweredRun { run, again, earlier: &earlier };
+            self.runtime.block_on(self.carry_out(&engine, journal.as_ref(), asked, written))
         });
         drop(inside);
         tell_troubles(&self.cache, self.printer);
@@ -266,9 +284,10 @@ impl JudgeSession<'_> {
         &self,
         engine: &Engine,
         journal: &Journal,
-        (run, again): (&JournalFile, &Regrader<'_>),
-        (earlier, written): (&EarlierAnswers, Option<WrittenSteps>),
+        asked: UnansweredRun<'_>,
+        written: Option<WrittenSteps>,
     ) -> Result<Option<AskingStopped>, AskError> {
+        let UnansweredRun { run, again, earlier } = asked;
         let clock = self.context.clock;
         journal.append(&Entry::GradingStarted {
             version: FORMAT_VERSION,

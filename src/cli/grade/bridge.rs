@@ -1,23 +1,21 @@
 //! A stored run that is judged again by the job of another one, to be compared with it.
 
-use std::sync::Arc;
-
 use super::super::args::{CommandChanges, CompareArgs, rebuilt_command};
 use super::super::cache;
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::invocation::Invocation;
 use super::super::jobs::Loaded;
-use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::again::Regrader;
-use super::asking::{AskArgs, JudgeAnswers, JudgeSession};
+use super::asking::{AskArgs, AskRequest, JudgeAnswers, JudgeSession};
 use super::earlier::{EarlierAnswers, PendingWork, ReusePolicy};
 use super::{kept_templates, listen, unreadable};
 use crate::cassette::Cassette;
 use crate::compare::Bridge;
 use crate::job::{Job, Panel};
 use crate::prompt::Templates;
-use crate::record::{Overview, TrialRecord};
+use crate::record::TrialRecord;
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
 use crate::store::folder::JournalFile;
@@ -25,10 +23,12 @@ use crate::store::folder::JournalFile;
 /// Judges the older run by the job of the newer, and hands on its conversations with their new scores. What was answered before
 /// is not asked again. `None` where it was interrupted.
 pub(in crate::cli) fn bridge(
-    (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
-    (older, newer): (&mut JournalFile, &mut JournalFile),
+    invocation: Invocation<'_, CompareArgs>,
+    older: &mut JournalFile,
+    newer: &mut JournalFile,
     mut each: impl FnMut(&TrialRecord),
 ) -> Result<Option<Bridge>, CliError> {
+    let context = invocation.context;
     let by = newer.planned()?.summary.id;
     let loaded = job_of(newer, by.clone())?;
     let planned = older.planned()?;
@@ -60,7 +60,7 @@ pub(in crate::cli) fn bridge(
     };
     let mut overview = planned.without_trials();
     let mut number = None;
-    match answered(older, &again, (&judge, is_same_judge))? {
+    match answered(older, &again, &judge, is_same_judge)? {
         Answered::ByRun => {}
         Answered::By(known) => {
             if let Some(grading) = known.into_grading() {
@@ -69,8 +69,12 @@ pub(in crate::cli) fn bridge(
             bridge.judge = Some(judge);
         }
         Answered::InPart(known, left) => {
-            let answers = ask((args, context, printer), (&*older, judges), &mut again, (&before, known))?;
-            let JudgeAnswers { number: taken, grading, stopped, prices, .. } = answers;
+            let asking = session(invocation, judges)?;
+            let rest = rebuilt_command(&context.typed, CommandChanges::default());
+            let request = AskRequest { before: &before, elsewhere: Some(known), rest: &rest };
+            let JudgeAnswers { number: taken, grading, stopped, prices, .. } =
+                asking.ask(older, &mut again, request)?;
+            asking.runtime.shutdown_background();
             (bridge.judge, bridge.asked, number) = (Some(judge), left.to_ask, Some(taken));
             overview.summary.provenance.judge_model.clone_from(&grading.judge);
             overview.summary.provenance.prices.extend(prices);
@@ -103,14 +107,10 @@ pub(in crate::cli) fn bridge(
     Ok(Some(bridge))
 }
 
-/// Asks the newer job's judges all that is not answered yet.
-fn ask(
-    (args, context, printer): (&CompareArgs, &Context, &Arc<Printer>),
-    (run, judge): (&JournalFile, Panel),
-    again: &mut Regrader<'_>,
-    (before, known): (&Overview, EarlierAnswers),
-) -> Result<JudgeAnswers, CliError> {
-    let asking = JudgeSession {
+/// The session in which the judges of the newer job are asked.
+fn session(invocation: Invocation<'_, CompareArgs>, judge: Panel) -> Result<JudgeSession<'_>, CliError> {
+    let Invocation { args, context, printer } = invocation;
+    Ok(JudgeSession {
         args: AskArgs {
             goes_on: ReusePolicy::WhereMissing,
             asked_by: "--bridge",
@@ -126,14 +126,10 @@ fn ask(
         signals: listen(printer)?,
         cassette: (Cassette::Off, Context::random()),
         cache: cache::open(args.cache, &args.runs_dir.runs_dir, context),
-    };
-    let rest = rebuilt_command(&context.typed, CommandChanges::default());
-    let answers = asking.ask(run, again, (before, Some(known)), &rest)?;
-    asking.runtime.shutdown_background();
-    Ok(answers)
+    })
 }
 
-/// The job of a run, with the templates that it was held with.
+/// The job of a run, with the templates that it was made with.
 fn job_of(run: &mut JournalFile, id: String) -> Result<Loaded, CliError> {
     let planned = run.planned()?;
     let kept = run.job.as_ref().ok_or_else(|| unreadable(run, "an earlier version kept it without its job"))?;
@@ -152,7 +148,7 @@ enum Answered {
     InPart(EarlierAnswers, PendingWork),
 }
 
-fn answered(run: &JournalFile, again: &Regrader<'_>, (judge, of_run): (&str, bool)) -> Result<Answered, CliError> {
+fn answered(run: &JournalFile, again: &Regrader<'_>, judge: &str, of_run: bool) -> Result<Answered, CliError> {
     let is_whole = |earlier: &EarlierAnswers| PendingWork::new(run, again, earlier).map(|left| left.to_ask == 0);
     // Where nothing is asked at all no answer is needed.
     let by_run = if of_run { EarlierAnswers::one(None) } else { EarlierAnswers::default() };

@@ -150,7 +150,8 @@ impl EarlierAnswers {
         let Some(mut conversation) = again.conversation(trial) else { return Ok(None) };
         let (mut answered, mut left) = (Vec::new(), Vec::new());
         for question in conversation.questions {
-            match known.iter().chain(&self.elsewhere).find(|known| is_answer(known, &question)) {
+            match known.iter().chain(&self.elsewhere).find(|(asked, judgement)| is_answer(asked, judgement, &question))
+            {
                 Some(known) => answered.push(known.clone()),
                 None => left.push(question),
             }
@@ -165,6 +166,6 @@ fn has_failed(trial: &TrialRecord) -> bool {
 }
 
 /// Whether this is a usable answer to the very same question.
-fn is_answer((asked, judgement): &(AskedQuestion, Judgement), question: &Question) -> bool {
+fn is_answer(asked: &AskedQuestion, judgement: &Judgement, question: &Question) -> bool {
     asked.key() == question.key() && matches!(judgement.reply, Observed::Seen(_)) && asked.digest == question.digest()
 }

@@ -17,6 +17,7 @@ use super::args::{CommandChanges, GradeArgs, rebuilt_command};
 use super::cache;
 use super::context::Context;
 use super::error::{CliError, FileArgument};
+use super::invocation::Invocation;
 use super::jobs::{self, Loaded};
 use super::outputs::{self, OutputFile, OutputRun, check_outputs};
 use super::printer::Printer;
@@ -40,7 +41,7 @@ pub(super) use check::{canaries, check, check_canaries};
 pub(super) use rejudge::rejudge;
 
 use again::Regrader;
-use asking::{JudgeAnswers, JudgeSession};
+use asking::{AskRequest, JudgeAnswers, JudgeSession};
 
 /// Grades stored runs again, from their evidence. The status is that of the worst new verdict.
 pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
@@ -49,7 +50,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
         return Err(CliError::UnknownFormat("-".into()));
     }
     if let Some(dataset) = &args.recorded.dataset {
-        return recorded::grade((args, context, printer), dataset, &files);
+        return recorded::grade(Invocation { args, context, printer }, dataset, &files);
     }
     recorded::note_unused(&args.recorded, printer);
     if let Some((name, _)) = args
@@ -72,12 +73,13 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
     let ids: Vec<Option<&str>> =
         if args.runs.is_empty() { vec![None] } else { args.runs.iter().map(|id| Some(id.as_str())).collect() };
-    team::bring(&ids, &args.runs_dir.runs_dir, (context, printer))?;
+    team::bring(&ids, &args.runs_dir.runs_dir, context, printer)?;
     let (mut worst, mut to_write) = (Verdict::Passed, Vec::new());
     for (place, id) in ids.into_iter().enumerate() {
         let run = store.open(id)?.with_redactor(context.redactor().clone());
         let left = args.runs.get(place + 1..).unwrap_or_default();
-        let regraded = grade_run((args, context, printer), (run, left), job.as_ref(), asking.as_ref())?;
+        let regraded =
+            grade_run(Invocation { args, context, printer }, NamedRun { run, left }, job.as_ref(), asking.as_ref())?;
         let verdict = regraded.as_ref().map_or(Verdict::Interrupted, |it| it.overview.summary.verdict);
         worst = if verdict.exit_status() > worst.exit_status() { verdict } else { worst };
         to_write.extend(regraded.filter(|_| !files.is_empty()));
@@ -121,13 +123,22 @@ fn listen(printer: &Arc<Printer>) -> Result<Signals, CliError> {
     Signals::listen(printer.clone())
 }
 
-/// Grades a run and shows it; `None` where it was interrupted before it was graded. `left` are the runs that were named after it.
+/// A run that a command names.
+pub(super) struct NamedRun<'a> {
+    pub(super) run: JournalFile,
+    /// The runs that are named after it.
+    pub(super) left: &'a [String],
+}
+
+/// Grades a run and shows it; `None` where it was interrupted before it was graded.
 fn grade_run<'a>(
-    (args, context, printer): (&'a GradeArgs, &'a Context, &Arc<Printer>),
-    (mut run, left): (JournalFile, &[String]),
+    invocation: Invocation<'a, GradeArgs>,
+    named: NamedRun<'_>,
     corrected: Option<&Loaded>,
     asking: Option<&JudgeSession<'_>>,
 ) -> Result<Option<GradedRun<'a>>, CliError> {
+    let Invocation { args, context, printer } = invocation;
+    let NamedRun { mut run, left } = named;
     let planned = run.planned()?;
     let kept = match &run.job {
         Some(kept) => {
@@ -167,8 +178,9 @@ fn grade_run<'a>(
     let mut number = run.free_grading();
     if let Some(asking) = asking {
         let before = run.read(|_, _| {})?;
-        let JudgeAnswers { number: taken, grading, stopped, prices, .. } =
-            asking.ask(&run, &mut again, (&before, None), &rest(args, context, &before.summary.id, left))?;
+        let rest = rest(args, context, &before.summary.id, left);
+        let request = AskRequest { before: &before, elsewhere: None, rest: &rest };
+        let JudgeAnswers { number: taken, grading, stopped, prices, .. } = asking.ask(&run, &mut again, request)?;
         if stopped == Some(AskingStopped::Interrupted) {
             return Ok(None);
         }

@@ -1,19 +1,17 @@
 //! The same conversations, judged several times: how often the judge's verdicts flip.
 
-use std::sync::Arc;
-
 use super::super::args::{CalibrateArgs, CommandChanges, rebuilt_command};
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::invocation::Invocation;
 use super::super::label::is_judged;
-use super::super::printer::Printer;
 use super::super::run::runtime;
 use super::again::{self, Regrader};
-use super::asking::{AskArgs, JudgeSession, SCORER_MODEL};
+use super::asking::{AskArgs, AskRequest, JudgeSession, SCORER_MODEL};
 use super::earlier::ReusePolicy;
-use super::{kept_templates, listen, unreadable};
+use super::{NamedRun, kept_templates, listen, unreadable};
 use crate::cache::Cache;
-use crate::calibration::Rejudged;
+use crate::calibration::{Rejudged, RejudgedTrial};
 use crate::cassette::Cassette;
 use crate::evidence::Judgement;
 use crate::grade::{self, GradeInput};
@@ -21,15 +19,16 @@ use crate::job::Job;
 use crate::record::Verdict;
 use crate::run::AskingStopped;
 use crate::store::StoredRun;
-use crate::store::folder::JournalFile;
 
 /// Has the conversations of a run judged so often again, and takes in what became of them; `None` where it was interrupted.
-/// `left` are the runs that were named after it.
 pub(in crate::cli) fn rejudge(
-    (args, context, printer): (&CalibrateArgs, &Context, &Arc<Printer>),
-    (mut run, left): (JournalFile, &[String]),
-    (times, rejudged): (u32, &mut Rejudged),
+    invocation: Invocation<'_, CalibrateArgs>,
+    named: NamedRun<'_>,
+    times: u32,
+    rejudged: &mut Rejudged,
 ) -> Result<Option<Verdict>, CliError> {
+    let Invocation { args, context, printer } = invocation;
+    let NamedRun { mut run, left } = named;
     let planned = run.planned()?;
     let kept = run.job.as_ref().ok_or_else(|| unreadable(&run, "an earlier version kept it without its job"))?;
     let mut kept = kept.clone();
@@ -67,7 +66,7 @@ pub(in crate::cli) fn rejudge(
     let before = run.read(|_, _| {})?;
     let runs: Vec<&str> = std::iter::once(&*before.summary.id).chain(left.iter().map(String::as_str)).collect();
     let rest = rebuilt_command(&context.typed, CommandChanges { runs: Some(&runs), ..CommandChanges::default() });
-    let answers = asking.ask(&run, &mut again, (&before, None), &rest)?;
+    let answers = asking.ask(&run, &mut again, AskRequest { before: &before, elsewhere: None, rest: &rest })?;
     asking.runtime.shutdown_background();
     if answers.stopped == Some(AskingStopped::Interrupted) {
         return Ok(None);
@@ -86,7 +85,8 @@ pub(in crate::cli) fn rejudge(
         let input = GradeInput { job: &once, case: &case, evidence, clock: context.clock };
         let cards: Vec<_> = (1..=times).map(|number| grade::grade(input, &sample(number))).collect();
         let run = &before.summary;
-        rejudged.add((&trial.trial, &run.id, &run.provenance.personas), &cards, is_judged);
+        let of_run = RejudgedTrial { trial: &trial.trial, run: &run.id, personas: &run.provenance.personas };
+        rejudged.add(of_run, &cards, is_judged);
     }
     Ok(Some(if answers.stopped.is_some() { Verdict::Incomplete } else { Verdict::Passed }))
 }

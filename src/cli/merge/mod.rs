@@ -4,6 +4,7 @@ mod find;
 mod write;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use find::read_all;
 use write::write;
@@ -11,6 +12,7 @@ use write::write;
 use super::args::{MergeArgs, runs_dir_flag};
 use super::context::Context;
 use super::error::CliError;
+use super::invocation::Invocation;
 use super::outputs::{self, OutputFile, OutputRun, check_outputs};
 use super::printer::Printer;
 use super::reindex;
@@ -29,7 +31,7 @@ struct PartRun {
 }
 
 /// A merged run.
-struct Merged {
+struct MergedRun {
     folder: PathBuf,
     run: JournalFile,
     overview: Overview,
@@ -38,7 +40,7 @@ struct Merged {
 }
 
 /// Merges the runs. Nothing is written before all of them are known to fit.
-pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
+pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let files = check_outputs(&args.output, &context.credentials.variables)?;
     let groups = by_job(read_all(args, context, printer)?);
     let merges = groups.iter().map(|parts| merged(parts)).collect::<Result<Vec<Merge>, _>>()?;
@@ -46,13 +48,13 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> R
     let mut runs = Vec::new();
     for (parts, merge) in groups.iter().zip(merges) {
         notes(&merge, printer);
-        let merged = write((args, context, printer), parts, merge)?;
+        let merged = write(Invocation { args, context, printer }, parts, merge)?;
         reindex::index(&merged.folder, context, printer);
         runs.push(merged);
     }
-    show(&runs, (args, context, printer), &files)?;
+    show(&runs, Invocation { args, context, printer }, &files)?;
     team::send(&args.runs_dir.runs_dir, context, printer);
-    let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(Merged::output).collect();
+    let written: Vec<OutputRun<'_, JournalFile>> = runs.iter().map(MergedRun::output).collect();
     outputs::write(&files, &written)?;
     if let Some(document) = outputs::document(&files, &written)? {
         printer.data(&document)?;
@@ -63,7 +65,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context, printer: &Printer) -> R
     Ok(worst.max(Verdict::Incomplete.exit_status()))
 }
 
-impl Merged {
+impl MergedRun {
     fn output(&self) -> OutputRun<'_, JournalFile> {
         OutputRun { run: &self.run, prompts: &self.prompts, overview: &self.overview }
     }
@@ -118,7 +120,7 @@ fn lacking(groups: &[Vec<PartRun>]) -> Result<Option<String>, CliError> {
     Ok((!text.is_empty()).then(|| text.join("; ")))
 }
 
-/// Tells what is missing, and what was not held with one seed.
+/// Tells what is missing, and what was not run with one seed.
 fn notes(merge: &Merge, printer: &Printer) {
     let Some(merged) = &merge.provenance().merged else { return };
     let job = report::plain(&merge.provenance().job);
@@ -131,11 +133,8 @@ fn notes(merge: &Merge, printer: &Printer) {
 }
 
 /// Shows the merged runs as `run` does.
-fn show(
-    runs: &[Merged],
-    (args, context, printer): (&MergeArgs, &Context, &Printer),
-    files: &[OutputFile],
-) -> Result<(), CliError> {
+fn show(runs: &[MergedRun], invocation: Invocation<'_, MergeArgs>, files: &[OutputFile]) -> Result<(), CliError> {
+    let Invocation { args, context, printer } = invocation;
     let is_piped = files.iter().any(OutputFile::is_stdout);
     let print = |page: &str| match is_piped {
         true => {
@@ -144,10 +143,11 @@ fn show(
         }
         false => printer.data(page),
     };
-    let shown =
-        |run: &Merged| format!("eval-job show {}{}", run.overview.summary.id, runs_dir_flag(&args.runs_dir.runs_dir));
+    let shown = |run: &MergedRun| {
+        format!("eval-job show {}{}", run.overview.summary.id, runs_dir_flag(&args.runs_dir.runs_dir))
+    };
     for run in runs {
-        let Merged { folder, overview, gathered, .. } = run;
+        let MergedRun { folder, overview, gathered, .. } = run;
         print(&match overview.summary.verdict {
             Verdict::Passed if runs.len() > 1 && !args.verbose => {
                 report::job_line(&overview.summary, context.screen(false))

@@ -1,11 +1,11 @@
 //! Writes a merged run: a run folder like any other, whose journal is those of the parts.
 
 use super::super::compare::baseline_check;
-use super::{Merged, PartRun};
+use super::{MergedRun, PartRun};
 use crate::cli::args::MergeArgs;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::printer::Printer;
+use crate::cli::invocation::Invocation;
 use crate::cli::run::runtime;
 use crate::cli::stored::StoredPrompts;
 use crate::cli::team;
@@ -19,23 +19,24 @@ const AT_ONCE: usize = 1000;
 
 /// Writes the merged run, and reads it back.
 pub(super) fn write(
-    (args, context, printer): (&MergeArgs, &Context, &Printer),
+    invocation: Invocation<'_, MergeArgs>,
     parts: &[PartRun],
     merge: Merge,
-) -> Result<Merged, CliError> {
+) -> Result<MergedRun, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let mut chance = fastrand::Rng::with_seed(Context::random());
     let created =
         RunsFolder::at(&args.runs_dir.runs_dir).create(&merge.provenance().job, merge.started_at(), &mut chance);
     let NewRun { id, folder, journal } = created.map_err(CliError::NoRunsFolder)?;
     let journal = journal.with_redactor(context.redactor().clone());
-    append_all(&journal, (parts, merge), id).map_err(|error| match error {
+    append_all(&journal, parts, merge, id).map_err(|error| match error {
         AppendError::Store(error) => CliError::Store(error),
         AppendError::Write(source) => CliError::Journal { folder: folder.clone(), source, next: None, resume: None },
     })?;
     let failed = |source| CliError::Journal { folder: folder.clone(), source, next: None, resume: None };
     let mut run = JournalFile::from_journal(&folder, &journal).with_redactor(context.redactor().clone());
     if let Some(name) = &run.planned()?.summary.provenance.gate.baseline {
-        team::bring(&[Some(name)], &args.runs_dir.runs_dir, (context, printer))?;
+        team::bring(&[Some(name)], &args.runs_dir.runs_dir, context, printer)?;
     }
     if let Some(check) = baseline_check(&mut run, &args.runs_dir.runs_dir, context)? {
         journal
@@ -47,7 +48,7 @@ pub(super) fn write(
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     run.write_summary(&overview.summary)?;
     let prompts = StoredPrompts::from_run(&run, context.clock);
-    Ok(Merged { folder, run, overview, gathered, prompts })
+    Ok(MergedRun { folder, run, overview, gathered, prompts })
 }
 
 /// Why entries could not be joined.
@@ -69,7 +70,7 @@ impl From<std::io::Error> for AppendError {
 }
 
 /// Appends the entries of all parts, with the new numbers of their trials, and how the whole ended.
-fn append_all(journal: &Journal, (parts, merge): (&[PartRun], Merge), id: String) -> Result<(), AppendError> {
+fn append_all(journal: &Journal, parts: &[PartRun], merge: Merge, id: String) -> Result<(), AppendError> {
     let runtime = runtime().map_err(|_| std::io::Error::other("the runtime could not be started"))?;
     let (order, numbers) = (merge.order.clone(), merge.numbers.clone());
     journal.append(&merge.entry(id))?;

@@ -19,7 +19,7 @@ use crate::score::{Outcome, Scorecard};
 
 use live::limit_text;
 pub(super) use live::{Live, WaitLines};
-use status::Status;
+use status::ProgressStatus;
 
 /// The most characters of the reason for a retry that are shown.
 const MAX_REASON_CHARS: usize = 160;
@@ -56,7 +56,7 @@ pub(super) struct Progress {
     labels: BTreeMap<u32, String>,
     label_width: usize,
     turns: BTreeMap<u32, usize>,
-    status: Status,
+    status: ProgressStatus,
     /// Whether a bar can be drawn.
     has_bar: bool,
     /// How often each error occurred.
@@ -84,7 +84,7 @@ impl Progress {
             labels: BTreeMap::new(),
             label_width: 0,
             turns: BTreeMap::new(),
-            status: Status::default(),
+            status: ProgressStatus::default(),
             has_bar: context.stderr_is_tty && !silent,
             occurrences: HashMap::new(),
             waits: WaitLines::default(),

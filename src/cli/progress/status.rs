@@ -50,7 +50,7 @@ struct ActiveConversation {
 
 /// How far a run is.
 #[derive(Debug, Default)]
-pub(super) struct Status {
+pub(super) struct ProgressStatus {
     is_begun: bool,
     all: usize,
     done: usize,
@@ -67,7 +67,7 @@ pub(super) struct Status {
     models: BTreeMap<u32, String>,
 }
 
-impl Status {
+impl ProgressStatus {
     /// Takes in what happened at this moment.
     pub(super) fn take(&mut self, entry: &Entry, now_ms: f64) {
         let awaited = match entry {
@@ -100,7 +100,7 @@ impl Status {
         }
     }
 
-    /// The run was held before: so many conversations are over.
+    /// The run goes on: so many conversations are over.
     pub(super) fn goes_on(&mut self, over: usize, spent: &Usage) {
         (self.done, self.done_before) = (over, over);
         self.spend("", Some(spent));

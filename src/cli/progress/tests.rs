@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::status::Status;
+use super::status::ProgressStatus;
 use super::*;
 use crate::clock::Clock;
 use crate::evidence::{Condition, FailedAttempt, TrialId, Usage};
@@ -60,7 +60,7 @@ fn progress(level: Level) -> Progress {
         labels: BTreeMap::new(),
         label_width: 0,
         turns: BTreeMap::new(),
-        status: Status::default(),
+        status: ProgressStatus::default(),
         has_bar: level == Level::Failures,
         occurrences: HashMap::new(),
         waits: WaitLines::default(),
@@ -72,8 +72,9 @@ fn progress(level: Level) -> Progress {
 
 #[test]
 fn the_bar_says_how_far_the_run_is_what_it_took_and_what_it_waits_for() {
-    let mut status = Status::default();
-    let bar = |status: &Status, now_ms, width| status.bar(now_ms, width, Ink::None, |trial| format!("case {trial}"));
+    let mut status = ProgressStatus::default();
+    let bar =
+        |status: &ProgressStatus, now_ms, width| status.bar(now_ms, width, Ink::None, |trial| format!("case {trial}"));
     assert_eq!(bar(&status, 2000.0, 80), ["2 s", "looking whether agent, graph and models are there"]);
     status.take(&begun(4), 2000.0);
     for (entry, now_ms) in [

@@ -23,13 +23,23 @@ const MOST_SHOWN: usize = 8;
 /// The most characters of a value that are shown.
 const VALUE: usize = 80;
 
+/// A stored run that is to be gone on with.
+pub(super) struct StoredBeginning<'a> {
+    /// Its first entry.
+    pub(super) first: &'a Entry,
+    pub(super) overview: &'a Overview,
+    /// A note on damage of its journal.
+    pub(super) note: Option<&'a str>,
+}
+
 /// Checks that a run may be gone on with by this plan, which gets the steps that the judge wrote for the run.
 pub(super) fn check(
-    first: &Entry,
-    (overview, note): (&Overview, Option<&str>),
+    run: StoredBeginning<'_>,
     planned: &mut Planned,
-    (args, context): (&RunArgs, &Context),
+    args: &RunArgs,
+    context: &Context,
 ) -> Result<(), CliError> {
+    let StoredBeginning { first, overview, note } = run;
     let id = &overview.summary.id;
     let Provenance { merged, recorded, rng_seed, .. } = &overview.summary.provenance;
     if merged.is_some() {

@@ -38,9 +38,9 @@ pub(super) struct Resumed {
     pub(super) first: Entry,
     /// The run as it was left.
     pub(super) overview: Overview,
-    /// The trials that were held.
+    /// The trials that were run.
     pub(super) held: ResumedTrials,
-    /// How many trials are held now.
+    /// How many trials are run now.
     pub(super) left: usize,
     /// Which of those that were cut off go on where they were.
     cut_off: LeftTrials,
@@ -57,7 +57,8 @@ impl ResumeRequest {
     pub(super) fn choose(
         self,
         planned: &mut PlannedJobs,
-        (args, context): (&RunArgs, &Context),
+        args: &RunArgs,
+        context: &Context,
         runtime: &Runtime,
     ) -> Result<Resumed, CliError> {
         let mode = self.mode;
@@ -68,12 +69,13 @@ impl ResumeRequest {
         }
         planned.jobs = vec![planned.jobs.swap_remove(at)];
         let mut run = reopened.run().with_redactor(context.redactor().clone());
-        let mut trials = Trials { mode, held: ResumedTrials::default(), broken: 0, whole: HashSet::new() };
+        let mut trials = StoredTrials { mode, held: ResumedTrials::default(), broken: 0, whole: HashSet::new() };
         let overview = run.read(|_, trial| trials.add(trial))?;
         let first = first_entry(&run)?;
         let _inside = runtime.enter();
-        check::check(&first, (&overview, run.note.as_deref()), &mut planned.jobs[0], (args, context))?;
-        let Trials { mut held, broken, whole, .. } = trials;
+        let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
+        check::check(stored, &mut planned.jobs[0], args, context)?;
+        let StoredTrials { mut held, broken, whole, .. } = trials;
         let cut_off = LeftTrials::take_up((&run, &planned.jobs[0].plan), &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })
@@ -86,7 +88,7 @@ impl Resumed {
         &self.overview.summary.id
     }
 
-    /// Whether there is nothing to go on with: it has ended, and nothing of it is held again.
+    /// Whether there is nothing to go on with: it has ended, and nothing of it is run again.
     pub(super) fn is_whole(&self) -> bool {
         let summary = &self.overview.summary;
         self.left == 0 && summary.finished_at.is_some() && !summary.interrupted
@@ -134,8 +136,8 @@ impl Resumed {
     }
 }
 
-/// The trials of a run, as far as they were held.
-struct Trials {
+/// The trials of a run, as far as they were run.
+struct StoredTrials {
     mode: ResumeMode,
     held: ResumedTrials,
     broken: usize,
@@ -143,7 +145,7 @@ struct Trials {
     whole: HashSet<u32>,
 }
 
-impl Trials {
+impl StoredTrials {
     fn add(&mut self, trial: &TrialRecord) {
         let number = trial.trial.number;
         let is_left = match self.mode {

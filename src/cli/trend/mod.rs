@@ -12,12 +12,12 @@ use crate::report;
 use crate::store::StoreError;
 use crate::store::folder::{KeptRun, RunsFolder};
 use crate::store::sqlite::IndexedRuns;
-use crate::trend::{FlakeKey, Nights, Scope, Sources};
+use crate::trend::{FlakeKey, Nights, Sources, TrendScope};
 
 /// So many nights are shown where it is not said how many.
 const SHOWN: usize = 20;
 
-/// Of so many cases that flip conversations are read.
+/// The most cases that flip of which conversations are read.
 const MAX_CASES_READ: usize = 50;
 
 /// Why there is no trend.
@@ -50,13 +50,13 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     let runs = RunsFolder::at(&args.runs_dir.runs_dir);
     let subject = read::subject(args, &runs)?;
     let indexed = IndexedRuns::new(runs);
-    let scope = Scope { models: args.model.clone(), case: args.case.clone() };
+    let scope = TrendScope { models: args.model.clone(), case: args.case.clone() };
     let mut nights = Nights::new(scope);
     let mut kept: Vec<KeptRun> = Vec::new();
     // Data is not for a screen: all of it, unless it is asked for less.
     let shown = args.last.unwrap_or(if args.json { usize::MAX } else { SHOWN });
     let read = args.last.unwrap_or(SHOWN);
-    let (mut known, mut jobs) = (read::RunInventory::default(), read::Jobs::default());
+    let (mut known, mut jobs) = (read::RunInventory::default(), read::ClearedJobs::default());
     for run in read::runs(&indexed, &subject)? {
         let added = run.and_then(|run| {
             nights.add(&run.figures, || jobs.held_by(&run, context))?;
@@ -78,8 +78,8 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
     if let Some(trouble) = indexed.take_trouble() {
         printer.note(&format!("note: {trouble}"));
     }
-    read::check(&nights, (args, &subject, &known))?;
-    let sources = sources(&nights, &kept, (context, printer))?;
+    read::check(&nights, args, &subject, &known)?;
+    let sources = sources(&nights, &kept, context, printer)?;
     let trend = nights.trend(known.job.unwrap_or(subject.job), shown, &sources);
     match args.json {
         true => {
@@ -92,11 +92,7 @@ pub(super) fn trend(args: &TrendArgs, context: &Context, printer: &Printer) -> R
 }
 
 /// The suspected sources of flips: the conversations of the nights that are shown are read, as far as they tell.
-fn sources(
-    nights: &Nights,
-    shown: &[KeptRun],
-    (context, printer): (&Context, &Printer),
-) -> Result<Sources, StoreError> {
+fn sources(nights: &Nights, shown: &[KeptRun], context: &Context, printer: &Printer) -> Result<Sources, StoreError> {
     let flakes = nights.flakes();
     let keys: BTreeSet<&FlakeKey> = flakes.iter().take(MAX_CASES_READ).map(|flake| &flake.key).collect();
     let mut sources = Sources::from_keys(keys.iter().copied());

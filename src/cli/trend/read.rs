@@ -17,7 +17,7 @@ use crate::store::sqlite::IndexedRuns;
 use crate::store::{Store, StoreError};
 use crate::trend::Nights;
 
-/// What `trend` is asked about: a job, and from when on.
+/// The subject of `trend`: a job, and the time from which on its runs are read.
 #[derive(Debug)]
 pub(super) struct TrendSubject {
     /// The job's name or file, as it was typed.
@@ -88,12 +88,12 @@ pub(super) fn runs<'a>(
 
 /// The jobs of runs, without secrets. One night's is mostly that of the night before.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
+pub(super) struct ClearedJobs {
     last: Option<Vec<u8>>,
     cleared: Option<Value>,
 }
 
-impl Jobs {
+impl ClearedJobs {
     /// The rules of a run.
     pub(super) fn held_by(&mut self, run: &KeptRun, context: &Context) -> Result<RunRules, StoreError> {
         let job = run.job();
@@ -109,7 +109,9 @@ impl Jobs {
 /// Fails where there is nothing to show.
 pub(super) fn check(
     nights: &Nights,
-    (args, subject, known): (&TrendArgs, &TrendSubject, &RunInventory),
+    args: &TrendArgs,
+    subject: &TrendSubject,
+    known: &RunInventory,
 ) -> Result<(), CliError> {
     let job = plain(&subject.job);
     let Some(name) = &known.job else {

@@ -67,7 +67,7 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
     }
     let is_open = |at: &usize| {
         let words = distinctive_words(scene, *at);
-        let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, (text, before));
+        let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, text, before);
         let is_told = || {
             scene
                 .agents()
@@ -83,7 +83,7 @@ fn open_task(scene: &Scene<'_>) -> Option<usize> {
 
 /// Whether a text that has words of a task without words of its own has them for another task, which it is the first to raise:
 /// "a reminder to call the dentist" does not ask which reminders there are. One that has such a word twice may be about both.
-fn is_about_another(scene: &Scene<'_>, at: usize, (text, before): (&TextView<'_>, &[&TextView<'_>])) -> bool {
+fn is_about_another(scene: &Scene<'_>, at: usize, text: &TextView<'_>, before: &[&TextView<'_>]) -> bool {
     if !unique_words(scene, at).is_empty() {
         return false;
     }

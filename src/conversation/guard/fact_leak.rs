@@ -4,7 +4,7 @@ use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
-use super::values::{Kind, digits, values};
+use super::values::{ValueKind, digits, values};
 use super::words::Script;
 use super::{Fault, fault};
 
@@ -168,7 +168,7 @@ fn tells_time(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> 
     let times = |text: &TextView<'_>| -> Vec<u32> {
         values(text)
             .iter()
-            .filter_map(|it| if let Kind::Time { minutes, .. } = it.kind { Some(minutes % 720) } else { None })
+            .filter_map(|it| if let ValueKind::Time { minutes, .. } = it.kind { Some(minutes % 720) } else { None })
             .collect()
     };
     let (of_clause, of_turn) = (times(clause), times(turn));

@@ -7,7 +7,7 @@ use super::fact_leak::{asks_for, clauses, reveals, value};
 use super::phrases::is_sentence_end;
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
-use super::values::{Kind, Value, values};
+use super::values::{TextValue, ValueKind, values};
 use crate::evidence::{FactUse, Role, Transcript};
 
 /// When each fact of a case was asked for and released in a conversation.
@@ -72,8 +72,9 @@ fn says_clause(scene: &Scene<'_>, sentence: &TextView<'_>, clause: &TextView<'_>
 /// Whether a sentence names several things of which a fact has one.
 fn offers_choice(sentence: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let (of_sentence, of_fact) = (values(sentence), values(fact));
-    let count =
-        |all: &[Value], kind: &Kind| all.iter().filter(|it| discriminant(&it.kind) == discriminant(kind)).count();
+    let count = |all: &[TextValue], kind: &ValueKind| {
+        all.iter().filter(|it| discriminant(&it.kind) == discriminant(kind)).count()
+    };
     sentence.words().any(|word| OR.contains(&word))
         || UNSPACED_OR.iter().any(|or| sentence.plain().contains(or))
         || of_fact.iter().any(|it| count(&of_sentence, &it.kind) > count(&of_fact, &it.kind))

@@ -4,14 +4,14 @@ use super::derived::follows;
 use super::phrases::PHRASES;
 use super::scene::Scene;
 use super::text_view::TextView;
-use super::values::{Kind, Value, digits, values};
+use super::values::{TextValue, ValueKind, digits, values};
 use super::{Fault, fault, invented_name};
 use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<&Value> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
-    let known: std::cell::LazyCell<Known, _> = std::cell::LazyCell::new(|| Known::new(scene));
+    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
+    let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
     let invented = stated.iter().find(|value| !known.has(scene, turn, value));
     let what = match invented {
         Some(value) => turn.plain()[value.start..value.end].trim().to_owned(),
@@ -25,45 +25,47 @@ pub(super) fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s Text
 }
 
 /// The values of tasks, facts and conversation.
-struct Known {
-    values: Vec<Kind>,
+struct KnownValues {
+    values: Vec<ValueKind>,
     numbers: Vec<f64>,
     digits: String,
 }
 
-impl Known {
-    fn new(scene: &Scene<'_>) -> Known {
-        let values: Vec<Kind> = sources(scene).flat_map(values).map(|value| value.kind.clone()).collect();
+impl KnownValues {
+    fn new(scene: &Scene<'_>) -> KnownValues {
+        let values: Vec<ValueKind> = sources(scene).flat_map(values).map(|value| value.kind.clone()).collect();
         let mut numbers: Vec<f64> = Vec::new();
         for value in &values {
             match value {
-                Kind::Number(number) => numbers.push(*number),
-                Kind::Time { minutes, .. } => numbers.extend([
+                ValueKind::Number(number) => numbers.push(*number),
+                ValueKind::Time { minutes, .. } => numbers.extend([
                     f64::from(minutes / 60),
                     f64::from((minutes / 60 + 12) % 24),
                     f64::from(minutes % 60),
                     f64::from((minutes / 60 + 11) % 24 + 1),
                 ]),
-                Kind::Month(month) => numbers.push(*month as f64),
+                ValueKind::Month(month) => numbers.push(*month as f64),
                 _ => {}
             }
         }
         // Parts of ids and of phone numbers, also as they are grouped.
         let digits = sources(scene).map(|text| digits(text.plain()) + " ").collect();
-        Known { values, numbers, digits }
+        KnownValues { values, numbers, digits }
     }
 
     /// Whether the turn spells a known id character by character.
     fn is_spelled(&self, turn: &TextView<'_>) -> bool {
         let turn: String = turn.plain().chars().filter(char::is_ascii_alphanumeric).collect();
-        self.values.iter().any(|known| matches!(known, Kind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
+        self.values
+            .iter()
+            .any(|known| matches!(known, ValueKind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
     }
 
-    fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &Value) -> bool {
+    fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &TextValue) -> bool {
         let text = &turn.plain()[value.start..value.end];
         match &value.kind {
-            Kind::Email => sources(scene).any(|source| source.plain().contains(text)),
-            Kind::Id(id) => {
+            ValueKind::Email => sources(scene).any(|source| source.plain().contains(text)),
+            ValueKind::Id(id) => {
                 let squeezed =
                     |source: &TextView<'_>| source.plain().chars().filter(|c| c.is_alphanumeric()).collect::<String>();
                 let number = digits(id);
@@ -72,26 +74,26 @@ impl Known {
                     && self.digits.contains(number.trim_start_matches("00").trim_start_matches('0'))
                     || sources(scene).any(|source| squeezed(source).contains(id.as_str()))
             }
-            Kind::Time { minutes, is_exact } => {
-                let is_same = |known: &Kind| match known {
-                    Kind::Time { minutes: other, is_exact: other_is } => {
+            ValueKind::Time { minutes, is_exact } => {
+                let is_same = |known: &ValueKind| match known {
+                    ValueKind::Time { minutes: other, is_exact: other_is } => {
                         minutes == other
                             || !(*is_exact && *other_is) && (minutes + 720) % 1440 == other % 1440
                             || !other_is && (other + 720) % 1440 == *minutes
                     }
-                    Kind::Number(number) => {
+                    ValueKind::Number(number) => {
                         minutes % 60 == 0 && (*number as u32 == minutes / 60 || *number as u32 + 12 == minutes / 60)
                     }
                     _ => false,
                 };
                 self.values.iter().any(is_same)
             }
-            Kind::Number(number) => {
+            ValueKind::Number(number) => {
                 let near = |other: f64| (other - number).abs() < 0.005;
                 let follows = || {
                     let named: Vec<f64> = values(turn)
                         .iter()
-                        .filter_map(|it| if let Kind::Number(other) = it.kind { Some(other) } else { None })
+                        .filter_map(|it| if let ValueKind::Number(other) = it.kind { Some(other) } else { None })
                         .filter(|other| !near(*other))
                         .collect();
                     // What comes from a known number, where nothing was asked or the turn names that number.
@@ -109,19 +111,20 @@ impl Known {
                     || text_is_said()
                     || follows()
             }
-            Kind::Month(month) => {
-                self.values.iter().any(|known| known == &value.kind || *known == Kind::Number(*month as f64))
+            ValueKind::Month(month) => {
+                self.values.iter().any(|known| known == &value.kind || *known == ValueKind::Number(*month as f64))
             }
-            Kind::Weekday(_) => {
-                self.values.contains(&value.kind) || self.values.iter().any(|known| matches!(known, Kind::Month(_)))
+            ValueKind::Weekday(_) => {
+                self.values.contains(&value.kind)
+                    || self.values.iter().any(|known| matches!(known, ValueKind::Month(_)))
             }
         }
     }
 }
 
 /// Whether a number is the year of a date: no year comes from others by reckoning, nor by rounding.
-fn is_year(turn: &TextView<'_>, value: &Value) -> bool {
-    let Kind::Number(number) = value.kind else { return false };
+fn is_year(turn: &TextView<'_>, value: &TextValue) -> bool {
+    let ValueKind::Number(number) = value.kind else { return false };
     let plain = turn.plain();
     let previous =
         plain[..value.start].split(|c: char| !is_of_word(c)).rfind(|word| !word.is_empty()).unwrap_or_default();
@@ -138,7 +141,7 @@ const BEFORE_YEAR: [&str; 20] = [
 ];
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
-fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
+fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
     let plain = turn.plain();
     let sentence = turn.sentence(value.start);
     let is_own = PHRASES.has_first_person(sentence);
@@ -153,8 +156,8 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
         next.starts_with(|c: char| c.is_ascii_digit()) || previous.starts_with(|c: char| c.is_ascii_digit());
     let is_beside_month = PHRASES.months.contains_key(next) || PHRASES.months.contains_key(previous);
     let is_data = match &value.kind {
-        Kind::Email | Kind::Time { .. } => true,
-        Kind::Id(id) => {
+        ValueKind::Email | ValueKind::Time { .. } => true,
+        ValueKind::Id(id) => {
             let is_ordinal = [
                 "st", "nd", "rd", "th", "x", "d", "er", "e", "eme", "min", "h", "kg", "km", "cm", "g", "gb", "mm", "m",
                 "mb", "l",
@@ -169,17 +172,17 @@ fn is_stated(turn: &TextView<'_>, value: &Value) -> bool {
                 && !id.starts_with("covid")
                 && !id.starts_with("http")
         }
-        Kind::Month(_) => {
+        ValueKind::Month(_) => {
             value.end - value.start >= 5
                 && !matches!(&plain[value.start..value.end], "march" | "marca" | "mayis" | "marzo")
                 || is_beside_digit
         }
-        Kind::Weekday(_) => value.end - value.start >= 5,
-        Kind::Number(number) if value.is_word => {
+        ValueKind::Weekday(_) => value.end - value.start >= 5,
+        ValueKind::Number(number) if value.is_word => {
             *number >= 2.0 && COUNTED.contains(&next)
                 || (*number >= 3.0 && before.ends_with("there are") && next == "of")
         }
-        Kind::Number(number) => {
+        ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
             let is_last = plain[value.end..].chars().nth(2).is_none_or(|c| !is_of_word(c) && c != ' ' && c != '-');
             let is_plain = !is_ordinal || is_beside_month || is_last && *number > 3.0;

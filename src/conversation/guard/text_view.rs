@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
-use super::values::Value;
+use super::values::TextValue;
 use super::words::{Script, Word, is_same_stem, plain, words};
 use crate::text::is_of_word;
 
@@ -22,7 +22,7 @@ pub(super) struct TextView<'a> {
     languages: OnceCell<[f32; 32]>,
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
-    values: OnceCell<Vec<Value>>,
+    values: OnceCell<Vec<TextValue>>,
 }
 
 /// A content word: its place, its groups of synonyms and its number.
@@ -156,7 +156,7 @@ impl<'a> TextView<'a> {
     }
 
     /// The numbers, times, dates, ids and addresses in it.
-    pub(super) fn values(&self) -> &[Value] {
+    pub(super) fn values(&self) -> &[TextValue] {
         self.values.get_or_init(|| super::values::find_values(self))
     }
 

@@ -8,7 +8,7 @@ use super::phrases::PHRASES;
 use super::text_view::TextView;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Email,
     /// Seven digits and more, or letters and digits together.
     Id(String),
@@ -25,8 +25,8 @@ pub(super) enum Kind {
 
 /// A value in a plain text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Value {
-    pub(super) kind: Kind,
+pub(super) struct TextValue {
+    pub(super) kind: ValueKind,
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) is_word: bool,
@@ -48,61 +48,61 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The data of a text; it is looked for once.
-pub(super) fn values<'t>(text: &'t TextView<'_>) -> &'t [Value] {
+pub(super) fn values<'t>(text: &'t TextView<'_>) -> &'t [TextValue] {
     text.values()
 }
 
 /// Looks for the data of a text.
-pub(super) fn find_values(text: &TextView<'_>) -> Vec<Value> {
+pub(super) fn find_values(text: &TextView<'_>) -> Vec<TextValue> {
     let plain = text.plain();
     let mut values = Vec::new();
     if let Some((pattern, (from, to))) = PATTERN.as_ref().zip(data(plain)) {
         for found in pattern.captures_iter(&plain[from..to]) {
             let Some(whole) = found.get(0) else { continue };
             let (start, end) = (from + whole.start(), from + whole.end());
-            let mut push = |kind| values.push(Value { kind, start, end, is_word: false });
+            let mut push = |kind| values.push(TextValue { kind, start, end, is_word: false });
             let text = whole.as_str();
             if found.name("email").is_some() {
-                push(Kind::Email);
+                push(ValueKind::Email);
             } else if found.name("iso").is_some() {
                 text.split(['-', '.', '/'])
                     .filter_map(|part| part.parse().ok())
-                    .for_each(|part: f64| push(Kind::Number(part)));
+                    .for_each(|part: f64| push(ValueKind::Number(part)));
             } else if found.name("time").is_some() {
                 if let Some(kind) = time(text) {
                     push(kind);
                 }
             } else if found.name("han").is_some() {
                 if let Some(number) = han(text) {
-                    push(Kind::Number(number));
+                    push(ValueKind::Number(number));
                 }
             } else if found.name("telephone").is_some() && digits(text).len() >= 7 {
-                push(Kind::Id(digits(text)));
+                push(ValueKind::Id(digits(text)));
             } else if found.name("id").is_some() {
-                push(Kind::Id(text.chars().filter(|c| c.is_ascii_alphanumeric()).collect()));
+                push(ValueKind::Id(text.chars().filter(|c| c.is_ascii_alphanumeric()).collect()));
             } else if text.chars().all(|c| c.is_ascii_digit()) && text.len() >= 6 {
-                push(Kind::Id(text.to_owned()));
+                push(ValueKind::Id(text.to_owned()));
             } else if found.name("telephone").is_some() {
                 text.split(|c: char| !c.is_ascii_digit())
                     .filter_map(|part| part.parse().ok())
-                    .for_each(|part: f64| push(Kind::Number(part)));
+                    .for_each(|part: f64| push(ValueKind::Number(part)));
             } else if let Some(number) = number(text) {
-                push(Kind::Number(number));
+                push(ValueKind::Number(number));
             }
         }
     }
     for (place, known) in text.known() {
         let word = &plain[place.start..place.end];
         let singular = word.strip_suffix('s').unwrap_or(word);
-        let mut push = |kind| values.push(Value { kind, start: place.start, end: place.end, is_word: true });
+        let mut push = |kind| values.push(TextValue { kind, start: place.start, end: place.end, is_word: true });
         if let Some(number) = known.and_then(|known| known.number) {
-            push(Kind::Number(number as f64));
+            push(ValueKind::Number(number as f64));
         }
         if let Some(month) = PHRASES.months.get(word) {
-            push(Kind::Month(*month));
+            push(ValueKind::Month(*month));
         }
         if let Some(day) = PHRASES.weekdays.get(word).or_else(|| PHRASES.weekdays.get(singular)) {
-            push(Kind::Weekday(*day));
+            push(ValueKind::Weekday(*day));
         }
     }
     values
@@ -137,7 +137,7 @@ pub(super) fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-fn time(text: &str) -> Option<Kind> {
+fn time(text: &str) -> Option<ValueKind> {
     let numbers: Vec<u32> = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect();
     let (hours, minutes) = (*numbers.first()?, numbers.get(1).copied().unwrap_or_default());
     let is_afternoon = text.contains('p');
@@ -147,7 +147,7 @@ fn time(text: &str) -> Option<Kind> {
         (false, 12) if text.contains('a') => 0,
         _ => hours,
     };
-    Some(Kind::Time { minutes: hours * 60 + minutes, is_exact })
+    Some(ValueKind::Time { minutes: hours * 60 + minutes, is_exact })
 }
 
 /// A number with separators of thousands or a decimal point or comma.

@@ -10,7 +10,7 @@ use crate::text::nearest;
 
 /// The content of `test_config.json`.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::dataset) struct AdkConfig {
+pub(in crate::dataset) struct AdkEvalConfig {
     metrics: Vec<DatasetMetric>,
     /// The most messages of a simulated user; `None` is no limit.
     max_turns: Option<u32>,
@@ -19,10 +19,10 @@ pub(in crate::dataset) struct AdkConfig {
     extra: Map<String, Value>,
 }
 
-impl Default for AdkConfig {
+impl Default for AdkEvalConfig {
     /// ADK's defaults without such a file.
-    fn default() -> AdkConfig {
-        AdkConfig {
+    fn default() -> AdkEvalConfig {
+        AdkEvalConfig {
             metrics: default_metrics(),
             max_turns: Some(super::scenario::MAX_INVOCATIONS),
             simulator: Map::new(),
@@ -31,7 +31,7 @@ impl Default for AdkConfig {
     }
 }
 
-impl AdkConfig {
+impl AdkEvalConfig {
     /// Adds it to a dataset.
     pub(in crate::dataset) fn apply(self, dataset: &mut Dataset) {
         for case in &mut dataset.cases {
@@ -46,8 +46,8 @@ impl AdkConfig {
 }
 
 /// Reads a `test_config.json`.
-pub(in crate::dataset) fn read_config(value: Cursor<'_>, file: &str) -> AdkConfig {
-    let mut config = AdkConfig { metrics: Vec::new(), ..AdkConfig::default() };
+pub(in crate::dataset) fn read_config(value: Cursor<'_>, file: &str) -> AdkEvalConfig {
+    let mut config = AdkEvalConfig { metrics: Vec::new(), ..AdkEvalConfig::default() };
     let Some(mut fields) = value.fields(KEYS) else { return config };
     let criteria = fields.get("criteria");
     let mut customs = Vec::new();
@@ -124,7 +124,7 @@ fn read_metric(name: &str, value: Cursor<'_>, custom: Option<Cursor<'_>>) -> Opt
 }
 
 /// Reads the settings of the simulated user.
-fn read_simulator(value: Cursor<'_>, config: &mut AdkConfig) {
+fn read_simulator(value: Cursor<'_>, config: &mut AdkEvalConfig) {
     let Some(mut fields) = value.fields(KEYS) else { return };
     let simulator = &mut config.simulator;
     if let Some(kind) = fields.get("type") {

@@ -8,7 +8,7 @@ use crate::dataset::model::DatasetCall;
 
 /// The parts of one content.
 #[derive(Debug, Default)]
-pub(in crate::dataset) struct Content {
+pub(in crate::dataset) struct AdkCaseContent {
     /// The texts.
     pub(in crate::dataset) texts: Vec<String>,
     /// How many of the calls come before each text.
@@ -21,7 +21,7 @@ pub(in crate::dataset) struct Content {
     pub(in crate::dataset) others: Vec<Value>,
 }
 
-impl Content {
+impl AdkCaseContent {
     /// Adds a text, behind the calls so far.
     fn add_text(&mut self, text: String) {
         self.texts.push(text);
@@ -64,8 +64,8 @@ const OTHER_PARTS: [&str; 11] = [
 ];
 
 /// Reads a content; a bare text is one too.
-pub(in crate::dataset) fn read_content(value: Cursor<'_>) -> Content {
-    let mut content = Content::default();
+pub(in crate::dataset) fn read_content(value: Cursor<'_>) -> AdkCaseContent {
+    let mut content = AdkCaseContent::default();
     if let Some(text) = value.node.text() {
         content.add_text(text.to_owned());
         return content;
@@ -80,7 +80,7 @@ pub(in crate::dataset) fn read_content(value: Cursor<'_>) -> Content {
 }
 
 /// Reads one part into a content.
-pub(in crate::dataset) fn read_part(part: Cursor<'_>, content: &mut Content) {
+pub(in crate::dataset) fn read_part(part: Cursor<'_>, content: &mut AdkCaseContent) {
     let Some(mut fields) = part.fields(KEYS) else { return };
     let text = fields.text("text");
     let call = fields.get("function_call").and_then(read_call);

@@ -56,11 +56,11 @@ pub(super) fn read_criterion(name: &str, kind: MeasureKind, value: Cursor<'_>) -
         return None;
     }
     if !matches!(value.node.content, JsonContent::Object(_)) {
-        metric.threshold = Some(threshold((name, kind), value)?);
+        metric.threshold = Some(threshold(name, kind, value)?);
         return Some(metric);
     }
     let mut fields = value.fields(KEYS)?;
-    metric.threshold = fields.required("threshold").and_then(|value| threshold((name, kind), value));
+    metric.threshold = fields.required("threshold").and_then(|value| threshold(name, kind, value));
     let options = &mut metric.options;
     flag(&mut fields, "include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal", options);
     match kind {
@@ -92,7 +92,7 @@ fn flag(fields: &mut Fields<'_>, name: &'static str, option: &str, options: &mut
     }
 }
 
-fn threshold((name, kind): (&str, MeasureKind), value: Cursor<'_>) -> Option<f64> {
+fn threshold(name: &str, kind: MeasureKind, value: Cursor<'_>) -> Option<f64> {
     let threshold = value.number()?;
     // Google's coherence is a grade from 1 to 5.
     let most = if name == "response_evaluation_score" { 5.0 } else { 1.0 };

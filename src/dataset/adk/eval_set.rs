@@ -1,6 +1,6 @@
 //! The new schema: an eval set with its cases, and the session that a case begins with.
 
-use super::invocation::{Invocation, read_invocation};
+use super::invocation::{AdkInvocation, read_invocation};
 use super::rubric::read_rubrics;
 use super::scenario::read_scenario;
 use super::{KEYS, TEST_USER};
@@ -45,7 +45,7 @@ fn read_case(value: Cursor<'_>) -> Option<DatasetCase> {
             if turns.is_empty() {
                 conversation.error("this conversation has no turns");
             }
-            CaseUser::Lines(turns.into_iter().filter_map(read_invocation).map(Invocation::into_line).collect())
+            CaseUser::Lines(turns.into_iter().filter_map(read_invocation).map(AdkInvocation::into_line).collect())
         }
         (None, Some(scenario)) => CaseUser::Scenario(Box::new(read_scenario(scenario)?)),
         (Some(_), Some(second)) => {

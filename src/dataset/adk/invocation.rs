@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::KEYS;
-use super::content::{Content, pair, read_call, read_content, read_part, read_response};
+use super::content::{AdkCaseContent, pair, read_call, read_content, read_part, read_response};
 use super::rubric::read_rubrics;
 use crate::dataset::NO_TEXT;
 use crate::dataset::cursor::{Cursor, UnknownKeys};
@@ -12,9 +12,9 @@ use crate::dataset::model::{AuthoredText, DatasetCall, LineExpectation, Recorded
 
 /// A turn as the file says it.
 #[derive(Debug, Default)]
-pub(in crate::dataset) struct Invocation {
+pub(in crate::dataset) struct AdkInvocation {
     id: String,
-    user: Content,
+    user: AdkCaseContent,
     reply: Option<String>,
     calls: Option<Vec<DatasetCall>>,
     intermediate: Vec<AuthoredText>,
@@ -29,9 +29,9 @@ const FUNCTIONS: [&str; 4] = ["function_call", "functionCall", "function_respons
 const OF_RUNS: [&str; 5] = ["app_details", "duration", "model_duration", "tool_duration", "creation_timestamp"];
 
 /// Reads one turn.
-pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocation> {
+pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<AdkInvocation> {
     let mut fields = value.fields(KEYS)?;
-    let mut turn = Invocation { id: fields.text("invocation_id").unwrap_or_default(), ..Invocation::default() };
+    let mut turn = AdkInvocation { id: fields.text("invocation_id").unwrap_or_default(), ..AdkInvocation::default() };
     if let Some(user) = fields.required("user_content") {
         turn.user = read_content(user);
         // What a user answers to an agent's call is no text either.
@@ -64,7 +64,7 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocatio
 }
 
 /// Reads what happened between the message and the reply, in one of its two forms.
-fn read_intermediate(value: Cursor<'_>, turn: &mut Invocation) {
+fn read_intermediate(value: Cursor<'_>, turn: &mut AdkInvocation) {
     let Some(mut fields) = value.fields(KEYS) else { return };
     let mut calls: Vec<DatasetCall> = fields.items("tool_uses").into_iter().filter_map(read_call).collect();
     let mut responses: Vec<DatasetCall> =
@@ -104,7 +104,7 @@ fn read_message(value: Cursor<'_>) -> Option<AuthoredText> {
         value.error("an author and a list of parts are expected here");
         return None;
     };
-    let mut content = Content::default();
+    let mut content = AdkCaseContent::default();
     for part in parts.items() {
         read_part(part, &mut content);
     }
@@ -113,7 +113,7 @@ fn read_message(value: Cursor<'_>) -> Option<AuthoredText> {
 }
 
 /// Reads one event; whatever else it says is ignored, as by ADK.
-fn read_event(value: Cursor<'_>) -> Option<(String, Content)> {
+fn read_event(value: Cursor<'_>) -> Option<(String, AdkCaseContent)> {
     let mut fields = value.fields(KEYS)?;
     let author = fields.text("author").unwrap_or_default();
     let content = fields.get("content").map(read_content).unwrap_or_default();
@@ -125,12 +125,12 @@ type Intermediate = (Vec<DatasetCall>, Vec<AuthoredText>, Map<String, Value>);
 
 /// Reads what happened between a message and a reply.
 pub(in crate::dataset) fn read_intermediate_data(value: Cursor<'_>) -> Intermediate {
-    let mut turn = Invocation::default();
+    let mut turn = AdkInvocation::default();
     read_intermediate(value, &mut turn);
     (turn.calls.unwrap_or_default(), turn.intermediate, turn.extra)
 }
 
-impl Invocation {
+impl AdkInvocation {
     /// The turn as a line of the user, and what is expected then.
     pub(in crate::dataset) fn into_line(self) -> UserLine {
         UserLine {

@@ -12,10 +12,10 @@ mod rubric;
 mod scenario;
 mod write;
 
-pub(super) use config::{AdkConfig, read_config};
+pub(super) use config::{AdkEvalConfig, read_config};
 pub(super) use content::read_content;
 pub(super) use eval_set::{read_eval_set, read_session};
-pub(super) use invocation::{Invocation, read_intermediate_data, read_invocation};
+pub(super) use invocation::{AdkInvocation, read_intermediate_data, read_invocation};
 pub(super) use old::{read_old_eval_set, read_test_list};
 pub(super) use scenario::read_scenarios;
 pub(super) use write::write;

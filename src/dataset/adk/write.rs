@@ -149,11 +149,11 @@ fn response(call: &DatasetCall) -> Option<Value> {
     Some(object([("id", json!(call.id)), ("name", json!(call.tool))]).merged("response", response))
 }
 
-trait Merged {
+trait WithEntry {
     fn merged(self, key: &str, value: Value) -> Value;
 }
 
-impl Merged for Value {
+impl WithEntry for Value {
     /// The same with one more entry, empty or not.
     fn merged(mut self, key: &str, value: Value) -> Value {
         self[key] = value;

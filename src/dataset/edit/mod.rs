@@ -19,12 +19,12 @@ use crate::job::{Problems, read_yaml};
 pub struct CaseFile<'a> {
     name: &'a str,
     text: &'a str,
-    shape: Shape,
+    shape: CaseListShape,
 }
 
 /// How a file holds its cases.
 #[derive(Debug)]
-enum Shape {
+enum CaseListShape {
     /// A list within JSON: the bytes of its brackets, and of its items.
     Json { list: Range<usize>, items: Vec<Range<usize>> },
     /// The `cases` of a job: the bytes of its items, each with its dash and its line breaks.
@@ -62,7 +62,7 @@ impl<'a> CaseFile<'a> {
             return Err(refused("its cases are no list", "an eval set with `eval_cases`"));
         };
         let shifted = |node: &json::JsonNode| from + node.start..from + node.end;
-        let shape = Shape::Json { list: shifted(list), items: list.items().iter().map(shifted).collect() };
+        let shape = CaseListShape::Json { list: shifted(list), items: list.items().iter().map(shifted).collect() };
         Ok(CaseFile { name, text, shape })
     }
 
@@ -79,7 +79,7 @@ impl<'a> CaseFile<'a> {
         let from = text.len() - text.trim_start_matches('\u{feff}').len();
         let spans: Vec<Range<usize>> = cases.items().iter().map(|item| yaml_list::span(text, from, item)).collect();
         match yaml_list::items(text, &spans) {
-            Some((items, indent)) => Ok(CaseFile { name, text, shape: Shape::Yaml { items, indent } }),
+            Some((items, indent)) => Ok(CaseFile { name, text, shape: CaseListShape::Yaml { items, indent } }),
             None => {
                 let help = "write each case on lines of its own, after a dash";
                 Err(single(about_file(name, "its `cases` stand in brackets or behind an alias", Some(help))))
@@ -90,7 +90,7 @@ impl<'a> CaseFile<'a> {
     /// How many cases there are.
     pub fn len(&self) -> usize {
         match &self.shape {
-            Shape::Json { items, .. } | Shape::Yaml { items, .. } => items.len(),
+            CaseListShape::Json { items, .. } | CaseListShape::Yaml { items, .. } => items.len(),
         }
     }
 
@@ -102,10 +102,10 @@ impl<'a> CaseFile<'a> {
     /// A case as it is written, without what it is indented by; empty where there is none.
     pub fn written(&self, place: usize) -> String {
         match &self.shape {
-            Shape::Json { items, .. } => {
+            CaseListShape::Json { items, .. } => {
                 items.get(place).map(|item| json_list::dedented(self.text, item.clone())).unwrap_or_default()
             }
-            Shape::Yaml { items, indent } => {
+            CaseListShape::Yaml { items, indent } => {
                 items.get(place).map(|item| yaml_list::dedented(&self.text[item.clone()], *indent)).unwrap_or_default()
             }
         }
@@ -117,12 +117,12 @@ impl<'a> CaseFile<'a> {
     /// It is the only case of a job.
     pub fn without(&self, place: usize) -> Result<String, Problems> {
         match &self.shape {
-            Shape::Json { list, items } => Ok(json_list::without(self.text, list, items, place)),
-            Shape::Yaml { items, .. } if items.len() < 2 => {
+            CaseListShape::Json { list, items } => Ok(json_list::without(self.text, list, items, place)),
+            CaseListShape::Yaml { items, .. } if items.len() < 2 => {
                 let help = "a job needs a case: add another one first, or delete the file";
                 Err(single(about_file(self.name, "this is the only case of the job", Some(help))))
             }
-            Shape::Yaml { items, .. } => {
+            CaseListShape::Yaml { items, .. } => {
                 let item = items.get(place).cloned().unwrap_or_default();
                 Ok(format!("{}{}", &self.text[..item.start], &self.text[item.end..]))
             }
@@ -132,14 +132,14 @@ impl<'a> CaseFile<'a> {
     /// The text with a case behind the last one; it is written in the file's own format.
     pub fn with(&self, case: &str) -> String {
         match &self.shape {
-            Shape::Json { list, items } => json_list::with(self.text, list, items, case),
-            Shape::Yaml { items, indent } => yaml_list::with(self.text, items, *indent, case),
+            CaseListShape::Json { list, items } => json_list::with(self.text, list, items, case),
+            CaseListShape::Yaml { items, indent } => yaml_list::with(self.text, items, *indent, case),
         }
     }
 
     /// Whether cases are written as JSON here, rather than as YAML.
     pub fn is_json(&self) -> bool {
-        matches!(self.shape, Shape::Json { .. })
+        matches!(self.shape, CaseListShape::Json { .. })
     }
 }
 

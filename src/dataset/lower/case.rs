@@ -38,7 +38,8 @@ pub(super) struct JobDefaults {
 /// The case as it stands in a job that says this for all of them.
 pub(super) fn lower_case(
     case: &DatasetCase,
-    (id, of_all): (String, JobDefaults),
+    id: String,
+    of_all: JobDefaults,
     options: &LowerOptions,
     warnings: &mut Warnings,
 ) -> Value {
@@ -79,7 +80,7 @@ pub(super) fn lower_case(
             if most_messages(case) != of_all.max_turns {
                 lowered.insert("maxTurns".to_owned(), most_messages(case).into());
             }
-            lower_scenario(scenario, (&mut lowered, &mut rubrics), &mut warn);
+            lower_scenario(scenario, &mut lowered, &mut rubrics, &mut warn);
         }
     }
     let mut expected = case.expected.to_expectation();
@@ -268,7 +269,8 @@ fn shipped(persona: &ScenarioPersona) -> Option<UserPersona> {
 /// A simulated user: the persona of the job plays it.
 fn lower_scenario(
     scenario: &Scenario,
-    (lowered, rubrics): (&mut Map<String, Value>, &mut Vec<Rubric>),
+    lowered: &mut Map<String, Value>,
+    rubrics: &mut Vec<Rubric>,
     warn: &mut impl FnMut(&str),
 ) {
     let first = scenario.starting_prompt.as_deref().and_then(filled);

@@ -8,7 +8,7 @@ use crate::dataset::{DatasetMetric, Rubric, System};
 use crate::metric::template::{Category, StepPart, TRACE_STEP, TemplateField, TemplateScorer, TraceStep};
 
 /// A metric with its options; or why there is none.
-type Lowered = Result<(&'static str, Value), NoCounterpart>;
+type LoweredJudge = Result<(&'static str, Value), NoCounterpart>;
 
 /// ADK asks its judge five times, where a file does not say how often.
 const SAMPLES_OF_ADK: u64 = 5;
@@ -23,7 +23,7 @@ const KNOWLEDGE_TOOLS: [&str; 2] = ["knowledge_search", "knowledge_search_with_a
 const CRITERIA_OF_VERIFIER: &str = "The better one does more of what the user asked for, and does it correctly: its replies are right, complete and to the point.";
 
 /// The metric of ours for one that asks a judge, or why there is none.
-pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> Lowered {
+pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> LoweredJudge {
     let samples = samples(system, metric);
     let mut judging = judging(samples, strict);
     if let (System::Trpc, true, Some(threshold)) = (system, strict, metric.threshold) {
@@ -155,7 +155,7 @@ pub(super) fn traced_variable(options: &Value) -> Option<&str> {
 }
 
 /// trpc-agent-go's own prompt of a user.
-fn template(metric: &DatasetMetric, judging: &Value) -> Lowered {
+fn template(metric: &DatasetMetric, judging: &Value) -> LoweredJudge {
     let template = metric.options.get("template").and_then(Value::as_object).ok_or("it has no template")?;
     let text = |key: &str| template.get(key).and_then(Value::as_str).unwrap_or_default();
     for (key, own) in [("sampleAggregatorName", "majority_vote"), ("invocationAggregatorName", "average")] {

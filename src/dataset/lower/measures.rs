@@ -15,7 +15,7 @@ use crate::metric::wording::trpc::text_criterion;
 use crate::metric::{Rubric, RubricConfig};
 
 /// A metric's key in a job, and its options.
-type Lowered = (&'static str, Value);
+type LoweredMetric = (&'static str, Value);
 
 /// The entries of `metrics`; what has none gets a warning.
 ///
@@ -29,7 +29,7 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
             super::judges::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
         }
         match metric_options(system, metric, strict)
-            .and_then(|found| with_subject(dataset, &metric.name, (options, found)))
+            .and_then(|found| with_subject(dataset, &metric.name, options, found))
             .and_then(|found| reported(options, found))
         {
             // What is shown anyway is no metric here.
@@ -99,12 +99,13 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
 fn with_subject(
     dataset: &Dataset,
     name: &str,
-    (options, found): (&LowerOptions, Option<Lowered>),
-) -> Result<Option<Lowered>, NoCounterpart> {
+    options: &LowerOptions,
+    found: Option<LoweredMetric>,
+) -> Result<Option<LoweredMetric>, NoCounterpart> {
     let Some((key, lowered)) = &found else { return Ok(found) };
     let is_wanting = match *key {
         _ if options.is_part => false,
-        "rubric" => lowered.get("rubrics").is_none() && !has_rubrics(dataset, (name, lowered)),
+        "rubric" => lowered.get("rubrics").is_none() && !has_rubrics(dataset, name, lowered),
         "finalResponse" | "pairwise" => !has_replies(dataset, options),
         _ => false,
     };
@@ -116,7 +117,7 @@ fn with_subject(
 }
 
 /// Whether a case or a line has a rubric for the metric of this name.
-fn has_rubrics(dataset: &Dataset, (name, lowered): (&str, &Value)) -> bool {
+fn has_rubrics(dataset: &Dataset, name: &str, lowered: &Value) -> bool {
     let Ok(config) = serde_json::from_value::<RubricConfig>(lowered.clone()) else { return true };
     let takes = |rubric: &Rubric| config.is_for(rubric, name);
     dataset.cases.iter().any(|case| {
@@ -162,7 +163,11 @@ fn entry(name: &str, threshold: Option<f64>, key: &str, options: Value) -> Value
 }
 
 /// The metric that one of another system means, with its options, or why there is none; `None` for figures.
-fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Result<Option<Lowered>, NoCounterpart> {
+fn metric_options(
+    system: System,
+    metric: &DatasetMetric,
+    strict: bool,
+) -> Result<Option<LoweredMetric>, NoCounterpart> {
     let criterion = Value::Object(metric.options.clone());
     let trajectory = |config: TrajectoryConfig| Ok(Some(("trajectory", value(&config)?)));
     let of_watsonx = |score: TrajectoryFigure| {
@@ -210,7 +215,7 @@ fn metric_options(system: System, metric: &DatasetMetric, strict: bool) -> Resul
 }
 
 /// What no agent that is asked reports is left to recordings.
-fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Lowered>, NoCounterpart> {
+fn reported(options: &LowerOptions, found: Option<LoweredMetric>) -> Result<Option<LoweredMetric>, NoCounterpart> {
     let of_recordings = found.as_ref().filter(|_| !options.is_recorded);
     match of_recordings.and_then(|(_, lowered)| super::judges::traced_variable(lowered)) {
         Some(name) => Err(format!("its variable `{name}` shows a step of a trace, which only recordings have").into()),
@@ -219,7 +224,7 @@ fn reported(options: &LowerOptions, found: Option<Lowered>) -> Result<Option<Low
 }
 
 /// trpc-agent-go's criteria of a final response: in each turn all parts must hold.
-fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<Lowered>, NoCounterpart> {
+fn final_response(options: &Map<String, Value>, strict: bool) -> Result<Option<LoweredMetric>, NoCounterpart> {
     let part = |name: &str| options.get(name).filter(|part| !part.is_null());
     // All parts must hold, and what this one finds is not known.
     if let Some(name) = part("compareName").and_then(Value::as_str).filter(|name| !name.is_empty()) {

@@ -85,7 +85,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         .iter()
         .map(|case| {
             let id = own_id(&case.id, &mut taken);
-            lower_case(case, (id, of_all), options, &mut warnings)
+            lower_case(case, id, of_all, options, &mut warnings)
         })
         .collect();
     let metrics = measures::lower(dataset, options, &mut warnings);

@@ -27,7 +27,9 @@ pub fn check_expected(typed: &str, dataset: &Dataset, job: &LoweredJob) -> Resul
         // Expectations of the whole case come first, then those of each of its messages.
         let parts = std::iter::once(lowered).chain(items(lowered.get("script")));
         let expected: Vec<Option<Expectation>> = parts.map(expectation_of).collect();
-        for problem in same_rubrics(&metrics, &expected).into_iter().map(|it| same_rubric(&file, case, it)) {
+        for problem in
+            same_rubrics(&metrics, &expected).into_iter().map(|(metric, same)| same_rubric(&file, case, metric, same))
+        {
             if !list.contains(&problem) {
                 list.push(problem);
             }
@@ -35,7 +37,7 @@ pub fn check_expected(typed: &str, dataset: &Dataset, job: &LoweredJob) -> Resul
         for (number, expected) in expected.iter().enumerate() {
             let Some(expected) = expected else { continue };
             for found in metrics.iter().flat_map(|entry| expectation_problems(&entry.metric, expected)) {
-                let problem = problem(&file, case, (number, expected), found);
+                let problem = problem(&file, case, number, expected, found);
                 if !list.contains(&problem) {
                     list.push(problem);
                 }
@@ -72,7 +74,7 @@ fn same_rubrics(metrics: &[MetricEntry], expected: &[Option<Expectation>]) -> Ve
     found.flat_map(|(label, same)| same.into_iter().map(|it| (label.to_owned(), it))).collect()
 }
 
-fn same_rubric(file: &str, case: &DatasetCase, (metric, SameId { id, line, .. }): (String, SameId)) -> Problem {
+fn same_rubric(file: &str, case: &DatasetCase, metric: String, SameId { id, line, .. }: SameId) -> Problem {
     let place = line.map(|line| format!(", message {}", line + 1)).unwrap_or_default();
     let message = format!("case {}{place}: the metric {metric} has another rubric with the id `{id}`", case.id);
     Problem { line: case.line.max(1), ..about_file(file, message, Some("give each rubric an id of its own")) }
@@ -81,7 +83,8 @@ fn same_rubric(file: &str, case: &DatasetCase, (metric, SameId { id, line, .. })
 fn problem(
     file: &str,
     case: &DatasetCase,
-    (message, expected): (usize, &Expectation),
+    message: usize,
+    expected: &Expectation,
     found: ExpectationProblem,
 ) -> Problem {
     let place = if message == 0 { String::new() } else { format!(", message {message}") };

@@ -57,7 +57,7 @@ pub struct Dataset {
     /// Whole numbers of which not all digits are kept: as they are read, and as the file writes them.
     #[serde(skip)]
     pub(in crate::dataset) long_integers: Vec<(String, String)>,
-    /// The ids of users for whom conversations can be held.
+    /// The ids of users for whom conversations can be run.
     #[serde(skip)]
     pub(in crate::dataset) known_users: Vec<String>,
 }

@@ -15,12 +15,13 @@ fn named(path: &Path, files: &dyn Files) -> Result<NamedText, Problems> {
 /// Finds it, with warnings on what is odd about it.
 pub(super) fn find(
     recognised: Recognised,
-    (path, text): (&Path, &str),
+    path: &Path,
+    text: &str,
     options: &OpenOptions,
     files: &dyn Files,
 ) -> Result<(Beside, Vec<Problem>), Problems> {
     let mut odd = Vec::new();
-    let kind = kind_of(recognised, (path, text), options, files);
+    let kind = kind_of(recognised, path, text, options, files);
     let mut beside = Beside { any_value: options.any_value.clone(), kind: Some(kind), ..Beside::default() };
     let folder = path.parent().unwrap_or(Path::new(""));
     let config = match (&options.config, kind.system()) {
@@ -40,7 +41,7 @@ pub(super) fn find(
 }
 
 /// The kind of a file. Of an eval set that may be ADK's or trpc-agent-go's, the file with its metrics decides.
-fn kind_of(recognised: Recognised, (path, text): (&Path, &str), options: &OpenOptions, files: &dyn Files) -> Kind {
+fn kind_of(recognised: Recognised, path: &Path, text: &str, options: &OpenOptions, files: &dyn Files) -> Kind {
     let Recognised { kind, json, .. } = recognised;
     if kind != Kind::TrpcEvalSet || !json.is_some_and(|json| may_be_either(&json.root)) {
         return kind;

@@ -36,7 +36,7 @@ impl LargeDataset {
     /// Two cases have one id, one has none, or what stands beside it is wrong.
     pub fn open(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Option<LargeDataset>, Problems> {
         let unreadable = |error: std::io::Error| single(warning(path, format!("this file can't be read: {error}")));
-        let Some(pieces) = cut_items(path, files, (&LISTS, LARGE)).map_err(unreadable)? else { return Ok(None) };
+        let Some(pieces) = cut_items(path, files, &LISTS, LARGE).map_err(unreadable)? else { return Ok(None) };
         if pieces.list.is_empty() || !LISTS.iter().any(|list| pieces.before.contains(list)) {
             return Ok(None);
         }
@@ -52,7 +52,7 @@ impl LargeDataset {
         );
         let first = large.text(0..1, files)?;
         let recognised = look_at(&name(path), &first)?;
-        (large.beside, large.warnings) = beside::find(recognised, (path, &first), options, files)?;
+        (large.beside, large.warnings) = beside::find(recognised, path, &first, options, files)?;
         let mut reader = files.reader(path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         for piece in &large.pieces.list {
@@ -131,7 +131,7 @@ fn renumbered(message: &str, before: usize) -> String {
 
 /// The id of a case, which may have comments.
 fn id_of(bytes: &[u8]) -> Option<String> {
-    match serde_json::from_slice::<Head>(bytes) {
+    match serde_json::from_slice::<CaseHead>(bytes) {
         Ok(head) => head.eval_id,
         Err(_) => {
             let read = json::read(std::str::from_utf8(bytes).ok()?).ok()?;
@@ -142,7 +142,7 @@ fn id_of(bytes: &[u8]) -> Option<String> {
 
 /// The entries of a case that name it.
 #[derive(Deserialize)]
-struct Head {
+struct CaseHead {
     #[serde(alias = "evalId")]
     eval_id: Option<String>,
 }

@@ -124,7 +124,7 @@ fn open_file(path: &Path, options: &OpenOptions, files: &dyn Files) -> Result<Ve
     if recognised.kind == Kind::WatsonxConfig {
         return Ok(vec![watsonx_config::open(path, &text, options, files)?]);
     }
-    let (beside, odd) = beside::find(recognised, (path, &text), options, files)?;
+    let (beside, odd) = beside::find(recognised, path, &text, options, files)?;
     let mut dataset = load(&name(path), &text, &beside)?;
     dataset.warnings.extend(odd);
     dataset.cases.iter_mut().for_each(|case| case.file = Some(path.to_path_buf()));

@@ -7,7 +7,7 @@ use crate::dataset::cursor::Cursor;
 use crate::dataset::findings::{Findings, about_file};
 use crate::dataset::json::{self, JsonNode};
 use crate::dataset::load::{read_tree, single, stem};
-use crate::dataset::watsonx::{self, SummaryVersion, WatsonxConfig};
+use crate::dataset::watsonx::{self, SummaryVersion, WatsonxRunConfig};
 use crate::dataset::{Dataset, Files, Kind, recognise};
 use crate::job::{Problem, Problems, SourceLines, read_yaml};
 
@@ -89,7 +89,7 @@ fn mixed(versions: &[(PathBuf, SummaryVersion)]) -> Result<(), Problems> {
 }
 
 /// Reads the configuration, in YAML or JSON.
-fn read_config(file: &str, text: &str) -> Result<(WatsonxConfig, Vec<Problem>), Problems> {
+fn read_config(file: &str, text: &str) -> Result<(WatsonxRunConfig, Vec<Problem>), Problems> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         let lines = SourceLines::new(text);
         let read = json::read(lines.text());

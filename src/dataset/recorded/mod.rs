@@ -44,7 +44,7 @@ pub struct Recording {
     pub warnings: Vec<Problem>,
 }
 
-/// A conversation that was held.
+/// A conversation that was run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
     /// The case that it was about, as far as the file says.
@@ -55,7 +55,7 @@ pub struct Recorded {
     pub run: Option<u64>,
     /// The agent's model, where one is named, and no other.
     pub model: Option<String>,
-    /// With whom it was held.
+    /// With whom it was run.
     pub session: CaseSession,
     /// The turns: one without a user's message is the agent's greeting, turn 0.
     pub turns: Vec<Turn>,
@@ -142,7 +142,7 @@ fn events_of(call: &DatasetCall) -> impl Iterator<Item = Event> {
     std::iter::once(made).chain(result)
 }
 
-/// Reads a file of conversations that were held.
+/// Reads a file of conversations that were run.
 ///
 /// # Errors
 /// It holds none, or there are errors in it: all of them, each with its place.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::otlp_spans::{Record, records};
+use super::otlp_spans::{OtlpRecord, records};
 use super::otlp_turns::turns;
 use super::{Recorded, numbered};
 use crate::dataset::cursor::Cursor;
@@ -20,7 +20,7 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
     let (spans, events) = records(value.node);
     let conversations = Conversations::new(&spans, &events);
     let mut order: Vec<&str> = Vec::new();
-    let mut groups: BTreeMap<&str, (Vec<&Record>, Vec<&Record>)> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, (Vec<&OtlpRecord>, Vec<&OtlpRecord>)> = BTreeMap::new();
     for (record, is_span) in spans.iter().map(|span| (span, true)).chain(events.iter().map(|event| (event, false))) {
         let id = conversations.of(record);
         let group = groups.entry(id).or_insert_with(|| {
@@ -55,14 +55,14 @@ pub(super) fn read(value: Cursor<'_>, _: &str) -> Vec<Recorded> {
 }
 
 /// The model that all of its calls went to.
-fn model(spans: &[&Record]) -> Option<String> {
+fn model(spans: &[&OtlpRecord]) -> Option<String> {
     let keys = ["gen_ai.request.model", "gen_ai.response.model"];
     let mut names = spans.iter().filter_map(|span| keys.iter().find_map(|key| text(span, key)));
     let first = names.next()?;
     names.all(|name| name == first).then(|| first.to_owned())
 }
 
-pub(super) fn text<'a>(record: &'a Record, key: &str) -> Option<&'a str> {
+pub(super) fn text<'a>(record: &'a OtlpRecord, key: &str) -> Option<&'a str> {
     record.attributes.get(key)?.as_str()
 }
 
@@ -73,7 +73,7 @@ struct Conversations<'a> {
 }
 
 impl<'a> Conversations<'a> {
-    fn new(spans: &'a [Record], events: &'a [Record]) -> Conversations<'a> {
+    fn new(spans: &'a [OtlpRecord], events: &'a [OtlpRecord]) -> Conversations<'a> {
         let (mut by_span, mut by_trace) = (HashMap::new(), HashMap::new());
         for record in spans.iter().chain(events) {
             let id = named(record);
@@ -87,7 +87,7 @@ impl<'a> Conversations<'a> {
         Conversations { by_span, by_trace }
     }
 
-    fn of(&self, record: &'a Record) -> &'a str {
+    fn of(&self, record: &'a OtlpRecord) -> &'a str {
         /// The most spans within each other that are looked through: there may be a circle.
         const DEEPEST: usize = 100;
         if let Some(id) = named(record) {
@@ -106,6 +106,6 @@ impl<'a> Conversations<'a> {
 }
 
 /// The conversation that a record names.
-fn named(record: &Record) -> Option<&str> {
+fn named(record: &OtlpRecord) -> Option<&str> {
     CONVERSATION_IDS.iter().find_map(|key| text(record, key)).filter(|id| !id.is_empty())
 }

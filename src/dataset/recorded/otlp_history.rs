@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::messages::Spoken;
 use super::openai::call_of;
-use super::otlp_spans::Record;
+use super::otlp_spans::OtlpRecord;
 use crate::dataset::json::json_within;
 use crate::dataset::model::DatasetCall;
 
 /// The messages that a span of a model or an agent carries.
-pub(super) fn history_of(span: &Record, events: &[&Record]) -> Vec<Spoken> {
+pub(super) fn history_of(span: &OtlpRecord, events: &[&OtlpRecord]) -> Vec<Spoken> {
     let mut history = Vec::new();
-    let own = |event: &&&Record| event.trace == span.trace && event.span == span.span;
+    let own = |event: &&&OtlpRecord| event.trace == span.trace && event.span == span.span;
     let details = events.iter().filter(own).find(|event| event.name == "gen_ai.client.inference.operation.details");
     for source in std::iter::once(span).chain(details.copied()) {
         for key in ["gen_ai.input.messages", "gen_ai.output.messages"] {
@@ -172,7 +172,7 @@ fn message_of_content(content: &Value) -> Spoken {
 }
 
 /// One of the older message events: its body, or where a SDK writes attributes, those.
-pub(super) fn message_of_event(event: &Record) -> Option<Spoken> {
+pub(super) fn message_of_event(event: &OtlpRecord) -> Option<Spoken> {
     let role = match event.name.as_str() {
         "gen_ai.user.message" => "user",
         "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",

@@ -6,7 +6,7 @@ use crate::dataset::json::{JsonContent, JsonNode};
 
 /// A span, a span's event or a log record.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Record {
+pub(super) struct OtlpRecord {
     /// The trace that it belongs to.
     pub(super) trace: String,
     /// The span that it is, or that it belongs to.
@@ -25,16 +25,16 @@ pub(super) struct Record {
     pub(super) body: Value,
 }
 
-impl Record {
+impl OtlpRecord {
     /// Whether another span of the trace lies within this one.
-    pub(super) fn encloses(&self, other: &Record) -> bool {
+    pub(super) fn encloses(&self, other: &OtlpRecord) -> bool {
         let is_around = self.start <= other.start && other.end > 0 && other.end <= self.end;
         self.trace == other.trace && self.span != other.span && (other.parent == self.span || is_around)
     }
 }
 
 /// The spans of a document, and its events: those of spans, and log records.
-pub(super) fn records(root: &JsonNode) -> (Vec<Record>, Vec<Record>) {
+pub(super) fn records(root: &JsonNode) -> (Vec<OtlpRecord>, Vec<OtlpRecord>) {
     let documents: Vec<&JsonNode> =
         if let JsonContent::List(items) = &root.content { items.iter().collect() } else { vec![root] };
     let (mut spans, mut events) = (Vec::new(), Vec::new());
@@ -43,7 +43,7 @@ pub(super) fn records(root: &JsonNode) -> (Vec<Record>, Vec<Record>) {
             let record = record(span, "startTimeUnixNano");
             for event in span.get("events").map(JsonNode::items).unwrap_or_default() {
                 let (trace, span) = (record.trace.clone(), record.span.clone());
-                events.push(Record { trace, span, ..self::record(event, "timeUnixNano") });
+                events.push(OtlpRecord { trace, span, ..self::record(event, "timeUnixNano") });
             }
             spans.push(record);
         }
@@ -61,7 +61,7 @@ fn leaves<'a>(root: &'a JsonNode, outer: &str, middle: &str, inner: &str) -> Vec
     items(root, outer).flat_map(|resource| items(resource, middle)).flat_map(|scope| items(scope, inner)).collect()
 }
 
-fn record(node: &JsonNode, start: &str) -> Record {
+fn record(node: &JsonNode, start: &str) -> OtlpRecord {
     let text = |key: &str| node.get(key).and_then(JsonNode::text).unwrap_or_default().to_owned();
     let attributes = entries(node.get("attributes"));
     let mut name = text("eventName");
@@ -71,7 +71,7 @@ fn record(node: &JsonNode, start: &str) -> Record {
     if name.is_empty() {
         name = attributes.get("event.name").and_then(Value::as_str).unwrap_or_default().to_owned();
     }
-    Record {
+    OtlpRecord {
         trace: text("traceId"),
         span: text("spanId"),
         parent: text("parentSpanId"),

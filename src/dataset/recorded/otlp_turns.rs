@@ -6,13 +6,13 @@ use super::messages::{Spoken, answer, turns_of};
 use super::otlp::text;
 use super::otlp_figures::{TurnSpan, add_figures, is_agent};
 use super::otlp_history::{history_of, message_of_event};
-use super::otlp_spans::Record;
+use super::otlp_spans::OtlpRecord;
 use crate::dataset::json::json_within;
 use crate::dataset::model::{DatasetCall, RecordedTurn};
 
 /// A trace's turns, and what its spans tell of them.
 #[derive(Default)]
-struct Trace<'a> {
+struct TraceTurns<'a> {
     id: &'a str,
     turns: Vec<RecordedTurn>,
     /// The caller of a model whose call told them.
@@ -23,15 +23,15 @@ struct Trace<'a> {
 }
 
 /// The turns of a conversation: those of its last history, or where histories begin anew, of all of them one after the other.
-pub(super) fn turns<'a>(spans: &[&'a Record], events: &[&Record]) -> Vec<RecordedTurn> {
-    let mut traces: Vec<Trace<'a>> = Vec::new();
+pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec<RecordedTurn> {
+    let mut traces: Vec<TraceTurns<'a>> = Vec::new();
     let agents: Vec<AgentSpan<'_>> = spans.iter().filter_map(|span| AgentSpan::new(span, events)).collect();
     for span in spans {
         let history = history_of(span, events);
         let caller = caller_of(span, &history);
         let turns = turns_of(history);
         let place = traces.iter().position(|trace| trace.id == span.trace).unwrap_or_else(|| {
-            traces.push(Trace { id: &span.trace, ..Trace::default() });
+            traces.push(TraceTurns { id: &span.trace, ..TraceTurns::default() });
             traces.len() - 1
         });
         let trace = &mut traces[place];
@@ -49,10 +49,10 @@ pub(super) fn turns<'a>(spans: &[&'a Record], events: &[&Record]) -> Vec<Recorde
     }
     if traces.iter().all(|trace| trace.turns.is_empty()) {
         let history = events.iter().filter_map(|event| message_of_event(event)).collect();
-        traces = vec![Trace { turns: turns_of(history), ..Trace::default() }];
+        traces = vec![TraceTurns { turns: turns_of(history), ..TraceTurns::default() }];
     }
     let mut turns: Vec<RecordedTurn> = Vec::new();
-    for Trace { turns: mut next, .. } in traces {
+    for TraceTurns { turns: mut next, .. } in traces {
         // A later trace tells the earlier turns again, or the last ones of them, without their figures.
         let again = told_again(&turns, &next).filter(|again| next.len() > *again).unwrap_or_default();
         let from = turns.len() - again;
@@ -83,7 +83,7 @@ fn told_again(turns: &[RecordedTurn], next: &[RecordedTurn]) -> Option<usize> {
     })
 }
 
-impl Trace<'_> {
+impl TraceTurns<'_> {
     /// Takes in a further history of the trace, of this caller of a model.
     fn add(&mut self, next: Vec<RecordedTurn>, caller: String) {
         if let Some(again) = told_again(&self.turns, &next) {
@@ -106,7 +106,7 @@ impl Trace<'_> {
     }
 }
 
-impl Trace<'_> {
+impl TraceTurns<'_> {
     /// Takes in messages between one agent and another: only their calls are the turn's.
     fn add_inner(&mut self, turns: Vec<RecordedTurn>, caller: String) {
         let calls: Vec<DatasetCall> = turns.into_iter().flat_map(|turn| turn.calls).collect();
@@ -134,7 +134,7 @@ fn is_over(turn: &RecordedTurn) -> bool {
 }
 
 /// What tells one caller of a model from another: its agent, model and instructions.
-fn caller_of(span: &Record, history: &[Spoken]) -> String {
+fn caller_of(span: &OtlpRecord, history: &[Spoken]) -> String {
     let keys = ["gen_ai.operation.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.system_instructions"];
     let own = keys.map(|key| span.attributes.get(key).map(Value::to_string));
     let instructions = history.iter().filter(|message| matches!(message.role.as_str(), "system" | "developer"));
@@ -143,13 +143,13 @@ fn caller_of(span: &Record, history: &[Spoken]) -> String {
 
 /// The span of an agent, with what its user says.
 struct AgentSpan<'a> {
-    span: &'a Record,
+    span: &'a OtlpRecord,
     asked: Vec<String>,
 }
 
 impl<'a> AgentSpan<'a> {
     /// `None` for a span that is no agent's, or tells no message.
-    fn new(span: &'a Record, events: &[&Record]) -> Option<AgentSpan<'a>> {
+    fn new(span: &'a OtlpRecord, events: &[&OtlpRecord]) -> Option<AgentSpan<'a>> {
         let turns = if is_agent(span) { turns_of(history_of(span, events)) } else { Vec::new() };
         let asked: Vec<String> = turns.into_iter().map(|turn| turn.user).filter(|user| !user.is_empty()).collect();
         (!asked.is_empty()).then_some(AgentSpan { span, asked })
@@ -158,7 +158,7 @@ impl<'a> AgentSpan<'a> {
 
 /// Whether the messages of a span are those between one agent and another: some agent's span is around it, and what
 /// is said last here is not what its user says.
-fn is_of_another_agent(span: &Record, turns: &[RecordedTurn], agents: &[AgentSpan<'_>]) -> bool {
+fn is_of_another_agent(span: &OtlpRecord, turns: &[RecordedTurn], agents: &[AgentSpan<'_>]) -> bool {
     let last = turns.iter().rev().map(|turn| &turn.user).find(|user| !user.is_empty());
     let mut around = agents.iter().filter(|agent| agent.span.encloses(span)).peekable();
     around.peek().is_some() && around.any(|agent| !last.is_some_and(|last| agent.asked.contains(last)))
@@ -170,7 +170,7 @@ fn weight(turns: &[RecordedTurn]) -> usize {
 
 /// Adds what spans of tools tell: results that no message brings, and calls where no message tells any. Where those stand among the
 /// agent's messages is not known: its messages count as behind them.
-fn add_tools(turns: &mut [RecordedTurn], spans: &[&Record]) {
+fn add_tools(turns: &mut [RecordedTurn], spans: &[&OtlpRecord]) {
     let has_calls = turns.iter().any(|turn| !turn.calls.is_empty());
     for span in spans.iter().filter(|span| text(span, "gen_ai.operation.name") == Some("execute_tool")) {
         let Some(tool) = text(span, "gen_ai.tool.name").filter(|tool| *tool != "(merged tools)") else { continue };

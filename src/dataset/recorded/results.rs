@@ -23,8 +23,8 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
     for pair in fields.items("eval_metric_result_per_invocation") {
         let Some(mut pair) = pair.fields(Spelling::SnakeOrCamel) else { continue };
         let read = |value: Cursor<'_>| adk::read_invocation(value);
-        turns.extend(pair.get("actual_invocation").and_then(read).map(adk::Invocation::into_recorded));
-        expected.extend(pair.get("expected_invocation").and_then(read).map(adk::Invocation::into_line));
+        turns.extend(pair.get("actual_invocation").and_then(read).map(adk::AdkInvocation::into_recorded));
+        expected.extend(pair.get("expected_invocation").and_then(read).map(adk::AdkInvocation::into_line));
     }
     let names = ["session_id", "user_id"];
     finish(&mut conversation, &mut fields, names, &turns, expected);
@@ -38,7 +38,7 @@ fn read_adk_case(value: Cursor<'_>) -> Option<Recorded> {
 /// Reads a list of ADK's invocations: one conversation, named after the file.
 pub(super) fn read_adk_invocations(value: Cursor<'_>, name: &str) -> Vec<Recorded> {
     let turns: Vec<RecordedTurn> =
-        value.items().into_iter().filter_map(adk::read_invocation).map(adk::Invocation::into_recorded).collect();
+        value.items().into_iter().filter_map(adk::read_invocation).map(adk::AdkInvocation::into_recorded).collect();
     vec![Recorded::new(name, &turns)]
 }
 
@@ -62,8 +62,8 @@ fn read_trpc_case(value: Cursor<'_>) -> Option<Recorded> {
     for pair in fields.items("evalMetricResultPerInvocation") {
         let Some(mut pair) = pair.fields(Spelling::AnyCase) else { continue };
         let read = |value: Cursor<'_>| trpc::read_invocation(value);
-        turns.extend(pair.get("actualInvocation").and_then(read).map(trpc::Invocation::into_recorded));
-        expected.extend(pair.get("expectedInvocation").and_then(read).map(trpc::Invocation::into_line));
+        turns.extend(pair.get("actualInvocation").and_then(read).map(trpc::TrpcInvocation::into_recorded));
+        expected.extend(pair.get("expectedInvocation").and_then(read).map(trpc::TrpcInvocation::into_line));
     }
     finish(&mut conversation, &mut fields, ["sessionId", "userId"], &turns, expected);
     keep(&mut conversation.extra, &mut fields, &["finalEvalStatus", "overallEvalMetricResults", "score", "evalSetId"]);

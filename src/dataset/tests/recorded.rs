@@ -1,4 +1,4 @@
-//! Conversations that were held.
+//! Conversations that were run.
 
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use crate::evidence::ToolUse;
 type Attributes<'a> = &'a [(&'a str, Value)];
 
 /// A span of a trace: its name, when it begins and ends, the span around it, and its attributes; texts as they are.
-fn span(name: &str, (start, end): (u64, u64), parent: &str, attributes: Attributes<'_>) -> Value {
+fn span(name: &str, start: u64, end: u64, parent: &str, attributes: Attributes<'_>) -> Value {
     let attribute = |(key, value): &(&str, Value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         json!({"key": key, "value": {"stringValue": text}})
@@ -48,7 +48,7 @@ fn tools_that_the_provider_runs_are_calls() {
         {"type": "server_tool_call", "id": "1", "name": "web", "server_tool_call": {"type": "web", "q": 1}},
         {"type": "server_tool_call_response", "id": "1", "server_tool_call_response": {"r": 2}},
         {"type": "text", "content": "x"}]}]);
-    let spans = [span("chat", (1, 2), "", &chat(json!([text("user", "a")]), output))];
+    let spans = [span("chat", 1, 2, "", &chat(json!([text("user", "a")]), output))];
     assert_eq!(one(&spans), ["a → x [web]"]);
     let document = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
     let recorded = load_recorded("f.json", &document).unwrap();
@@ -65,9 +65,9 @@ fn each_conversation_of_one_trace_has_its_own_spans() {
     };
     let tool = [("gen_ai.operation.name", json!("execute_tool")), ("gen_ai.tool.name", json!("find"))];
     let spans = [
-        span("chat", (1, 4), "", &named("one", "a", "x")),
-        span("tool", (2, 3), "chat-1", &tool),
-        span("chat", (5, 6), "", &named("two", "b", "y")),
+        span("chat", 1, 4, "", &named("one", "a", "x")),
+        span("tool", 2, 3, "chat-1", &tool),
+        span("chat", 5, 6, "", &named("two", "b", "y")),
     ];
     let expected = [("one", "a → x [find]"), ("two", "b → y []")];
     assert_eq!(told(&spans), expected.map(|(id, turn)| (id.to_owned(), vec![turn.to_owned()])));
@@ -82,7 +82,7 @@ fn messages_between_agents_are_not_the_users() {
     let inner = json!([text("user", "inner task"), call, result]);
     for parent in ["", "invoke_agent-1"] {
         let inner = chat(inner.clone(), json!([text("assistant", "inner reply")]));
-        let spans = [span("invoke_agent", (1, 9), "", &root), span("chat", (3, 4), parent, &inner)];
+        let spans = [span("invoke_agent", 1, 9, "", &root), span("chat", 3, 4, parent, &inner)];
         assert_eq!(one(&spans), ["a → final [t]"]);
     }
 }
@@ -104,19 +104,19 @@ fn the_oldest_attributes_for_messages_are_read() {
         (&[(prompt, json!("a")), (completion, json!("x"))][..], "a → x []"),
         (&numbered[..], "a → x [t]"),
     ] {
-        assert_eq!(one(&[span("chat", (1, 2), "", attributes)]), [expected], "{attributes:?}");
+        assert_eq!(one(&[span("chat", 1, 2, "", attributes)]), [expected], "{attributes:?}");
     }
 }
 
 #[test]
 fn calls_of_a_model_that_carry_only_what_is_new_follow_each_other() {
     let said = |user: &str, reply: &str| chat(json!([text("user", user)]), json!([text("assistant", reply)]));
-    let spans = [span("chat", (1, 2), "", &said("a", "x")), span("chat", (3, 4), "", &said("b", "y"))];
+    let spans = [span("chat", 1, 2, "", &said("a", "x")), span("chat", 3, 4, "", &said("b", "y"))];
     assert_eq!(one(&spans), ["a → x []", "b → y []"]);
     // The question of a guard, with instructions of its own, is none of the user's.
     let mut guard = said("is this safe: a", "safe");
     guard.push(("gen_ai.system_instructions", json!([{"type": "text", "content": "You are a guard."}])));
-    assert_eq!(one(&[span("chat", (1, 2), "", &guard), span("chat", (3, 4), "", &said("a", "x"))]), ["a → x []"]);
+    assert_eq!(one(&[span("chat", 1, 2, "", &guard), span("chat", 3, 4, "", &said("a", "x"))]), ["a → x []"]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_window_over_the_last_messages_tells_no_turn_twice() {
     let in_trace = |trace: &str, start: u64, input: Value, reply: &str| {
         let mut attributes = chat(input, json!([text("assistant", reply)]));
         attributes.push(("gen_ai.conversation.id", json!("k")));
-        let mut span = span("chat", (start, start + 1), "", &attributes);
+        let mut span = span("chat", start, start + 1, "", &attributes);
         span["traceId"] = trace.into();
         span
     };
@@ -142,11 +142,11 @@ fn a_window_over_the_last_messages_tells_no_turn_twice() {
 #[test]
 fn a_further_choice_of_a_model_is_not_its_reply() {
     let event = |name: &str, at: u64, attributes: Attributes<'_>| {
-        let mut event = span(name, (at, at), "", attributes);
+        let mut event = span(name, at, at, "", attributes);
         event["timeUnixNano"] = at.to_string().into();
         event
     };
-    let mut chat = span("chat", (1, 9), "", &[("gen_ai.operation.name", json!("chat"))]);
+    let mut chat = span("chat", 1, 9, "", &[("gen_ai.operation.name", json!("chat"))]);
     let choice = |index: u64, text: &str| [("index", json!(index)), ("message", json!({"content": text}))];
     chat["events"] = json!([
         event("gen_ai.user.message", 2, &[("content", json!("a"))]),

@@ -10,7 +10,7 @@ use crate::dataset::json::{JsonContent, JsonNode};
 type Options = Map<String, Value>;
 
 /// The name of a criterion, and what reads it.
-type Part = (&'static str, fn(Cursor<'_>) -> Options);
+type CriterionReader = (&'static str, fn(Cursor<'_>) -> Options);
 
 /// Reads how calls are compared. The older files' `response` becomes `result`, and the order is always said.
 pub(super) fn read_trajectory(value: Cursor<'_>, of_set: Generation) -> Options {
@@ -80,7 +80,8 @@ fn read_strategy(value: Cursor<'_>, generation: &mut Option<Generation>) -> Valu
 pub(super) fn read_final_response(value: Cursor<'_>) -> Options {
     let Some(mut fields) = value.fields(KEYS) else { return Options::new() };
     let mut options = Options::new();
-    let parts: [Part; 4] = [("text", read_text), ("json", read_json), ("rouge", read_rouge), ("xml", read_xml)];
+    let parts: [CriterionReader; 4] =
+        [("text", read_text), ("json", read_json), ("rouge", read_rouge), ("xml", read_xml)];
     for (name, read) in parts {
         if let Some(part) = fields.get(name) {
             options.insert(name.to_owned(), Value::Object(read(part)));

@@ -1,6 +1,6 @@
 //! An eval set with its cases.
 
-use super::invocation::{Invocation, read_invocation};
+use super::invocation::{TrpcInvocation, read_invocation};
 use super::message::read_messages;
 use super::{Generation, KEYS, UNKNOWN};
 use crate::dataset::Kind;
@@ -71,7 +71,7 @@ fn read_case(value: Cursor<'_>) -> Option<DatasetCase> {
     Some(case)
 }
 
-fn turns(value: Cursor<'_>) -> Vec<Invocation> {
+fn turns(value: Cursor<'_>) -> Vec<TrpcInvocation> {
     let turns = value.items();
     if turns.is_empty() {
         value.error("this conversation has no turns");
@@ -88,7 +88,7 @@ fn read_live(fields: &mut Fields<'_>, case: &mut DatasetCase) {
     }
     match (conversation, scenario) {
         (Some(conversation), None) => {
-            case.user = CaseUser::Lines(turns(conversation).into_iter().map(Invocation::into_line).collect());
+            case.user = CaseUser::Lines(turns(conversation).into_iter().map(TrpcInvocation::into_line).collect());
         }
         (None, Some(scenario)) => {
             if let Some(scenario) = read_scenario(scenario) {
@@ -110,8 +110,9 @@ fn read_trace(fields: &mut Fields<'_>, case: &mut DatasetCase) {
     if let Some(scenario) = fields.get("conversationScenario") {
         scenario.error("a recorded case has no simulated user");
     }
-    let recorded =
-        |turns: Vec<Invocation>| turns.into_iter().map(Invocation::into_recorded).collect::<Vec<RecordedTurn>>();
+    let recorded = |turns: Vec<TrpcInvocation>| {
+        turns.into_iter().map(TrpcInvocation::into_recorded).collect::<Vec<RecordedTurn>>()
+    };
     let (lines, actual) = match (conversation, actual) {
         (Some(expected), Some(actual)) => {
             let (expected_turns, actual_turns) = (turns(expected), turns(actual));
@@ -120,11 +121,11 @@ fn read_trace(fields: &mut Fields<'_>, case: &mut DatasetCase) {
                 actual.error(format!("{recorded} recorded turns stand beside {expected} expected ones"));
             }
             case.has_expected_side = true;
-            (expected_turns.into_iter().map(Invocation::into_line).collect(), recorded(actual_turns))
+            (expected_turns.into_iter().map(TrpcInvocation::into_line).collect(), recorded(actual_turns))
         }
         (Some(only), None) | (None, Some(only)) => {
             let turns = turns(only);
-            (turns.iter().map(Invocation::line_alone).collect(), recorded(turns))
+            (turns.iter().map(TrpcInvocation::line_alone).collect(), recorded(turns))
         }
         (None, None) => {
             return fields.cursor.error("a recorded case needs a `conversation` or an `actualConversation`");

@@ -13,7 +13,7 @@ use crate::dataset::model::{
 
 /// A turn as the file says it.
 #[derive(Debug, Default)]
-pub(in crate::dataset) struct Invocation {
+pub(in crate::dataset) struct TrpcInvocation {
     id: String,
     /// The user's message.
     pub(super) user: ContextMessage,
@@ -27,9 +27,9 @@ pub(in crate::dataset) struct Invocation {
 }
 
 /// Reads one turn. Only placeholders of an expected runner may lack the user's message.
-pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<Invocation> {
+pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<TrpcInvocation> {
     let mut fields = value.fields(KEYS)?;
-    let mut turn = Invocation { id: fields.text("invocationId").unwrap_or_default(), ..Invocation::default() };
+    let mut turn = TrpcInvocation { id: fields.text("invocationId").unwrap_or_default(), ..TrpcInvocation::default() };
     if let Some(user) = fields.required("userContent") {
         turn.user = read_message(user);
         if turn.user.content.is_empty() && turn.user.extra.is_empty() {
@@ -86,7 +86,7 @@ fn read_tool(value: Cursor<'_>) -> Option<DatasetCall> {
     Some(DatasetCall { id, tool, args, result, ..DatasetCall::default() })
 }
 
-impl Invocation {
+impl TrpcInvocation {
     /// The turn as a line of the user, and what is expected then.
     pub(in crate::dataset) fn into_line(self) -> UserLine {
         let expected = LineExpectation {

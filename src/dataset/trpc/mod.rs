@@ -11,7 +11,7 @@ mod mock;
 mod write;
 
 pub(super) use eval_set::{check_rubrics, generation_of, read_eval_set};
-pub(super) use invocation::{Invocation, read_invocation};
+pub(super) use invocation::{TrpcInvocation, read_invocation};
 pub(super) use metrics::read_metrics;
 pub(super) use write::write;
 

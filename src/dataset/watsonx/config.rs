@@ -11,7 +11,7 @@ use crate::text::nearest;
 
 /// The content of `config.yml`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::dataset) struct WatsonxConfig {
+pub(in crate::dataset) struct WatsonxRunConfig {
     /// Files and folders with cases.
     pub(in crate::dataset) test_paths: Vec<String>,
     /// Whether folders within folders are looked into.
@@ -81,8 +81,8 @@ pub(in crate::dataset) const SIMILARITY: &str = "similarity";
 const WITHOUT_EFFECT: [&str; 2] = ["skip_legacy_evaluation", "langfuse_enabled"];
 
 /// Reads a configuration.
-pub(in crate::dataset) fn read_config(value: Cursor<'_>) -> WatsonxConfig {
-    let mut config = WatsonxConfig::default();
+pub(in crate::dataset) fn read_config(value: Cursor<'_>) -> WatsonxRunConfig {
+    let mut config = WatsonxRunConfig::default();
     let Some(mut fields) = value.fields(KEYS) else { return config };
     match fields.get("test_paths") {
         Some(paths) => {
@@ -170,7 +170,7 @@ fn read_metrics(value: Cursor<'_>) -> Vec<String> {
 }
 
 /// Reads the simulated user; a closed model.
-fn read_user(value: Cursor<'_>, config: &mut WatsonxConfig) {
+fn read_user(value: Cursor<'_>, config: &mut WatsonxRunConfig) {
     let Some(mut fields) = value.fields(KEYS) else { return };
     config.style = fields.get("user_response_style").map(Cursor::texts).unwrap_or_default();
     let mut user = Map::new();
@@ -222,7 +222,7 @@ fn read_auth(value: Cursor<'_>, extra: &mut Map<String, Value>) {
     extra.insert("auth_config".to_owned(), Value::Object(auth));
 }
 
-impl WatsonxConfig {
+impl WatsonxRunConfig {
     /// Adds it to a dataset: cases without one of its tags are left out.
     pub(in crate::dataset) fn apply(&self, dataset: &mut Dataset) {
         let has_tag = |tags: &[String]| self.tags.is_empty() || tags.iter().any(|tag| self.tags.contains(tag));

@@ -11,7 +11,7 @@ mod stories;
 mod write;
 
 pub(super) use case::{SummaryVersion, read_case, summary_version};
-pub(super) use config::{SIMILARITY, WatsonxConfig, read_config};
+pub(super) use config::{SIMILARITY, WatsonxRunConfig, read_config};
 pub(super) use messages::{read_analyzed, read_messages};
 pub(super) use metrics::{REFERENCELESS, RESISTED};
 pub(super) use stories::{read_stories, read_validation};

@@ -22,18 +22,14 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
     let mut names = FileNames::default();
     for case in &dataset.cases {
         let name = names.take(&case.id);
-        let content = write_case(dataset, case, (is_own, &name), &mut written);
+        let content = write_case(dataset, case, &name, &mut written);
         written.add(format!("{name}.json"), &content);
     }
     written
 }
 
-fn write_case(
-    dataset: &Dataset,
-    case: &DatasetCase,
-    (is_own, name): (bool, &str),
-    written: &mut WrittenDataset,
-) -> Value {
+fn write_case(dataset: &Dataset, case: &DatasetCase, name: &str, written: &mut WrittenDataset) -> Value {
+    let is_own = dataset.kind.system() == System::Watsonx;
     let goals = case.expected.goals.clone().or_else(|| match &case.user {
         CaseUser::Lines(lines) => goals_of(case, lines, written),
         CaseUser::Scenario(_) => None,

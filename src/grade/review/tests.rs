@@ -6,7 +6,7 @@ use crate::grade::vacuous::tests::AnyTemplate;
 use crate::job::load;
 
 /// A conversation of one turn with these calls, beside what a job expects.
-fn reviewed(metrics: &str, expected: &str, made: &[(&str, serde_json::Value)]) -> Review {
+fn reviewed(metrics: &str, expected: &str, made: &[(&str, serde_json::Value)]) -> ExpectationReview {
     let text = format!(
         "target: {{user: u, chatbot: c}}\ngreetings: []\nisolation: shared\nmetrics: [{metrics}]\ncases: [{{id: a, script: [{{say: Hi, expected: {expected}}}]}}]\n"
     );
@@ -21,7 +21,7 @@ fn reviewed(metrics: &str, expected: &str, made: &[(&str, serde_json::Value)]) -
     review(&job, &job.cases[0], &evidence)
 }
 
-fn findings(review: &Review) -> Vec<&CallFinding> {
+fn findings(review: &ExpectationReview) -> Vec<&CallFinding> {
     review.made.iter().map(|made| &made.finding).collect()
 }
 

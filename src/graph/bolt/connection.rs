@@ -14,8 +14,8 @@ use tokio::sync::{Notify, mpsc};
 use super::admission::{HandshakeProgress, PendingClient};
 use super::client::ClientWriter;
 use super::frame::{self, FrameLimits};
-use super::protocol::{Protocol, Step};
-use super::request::{Request, Unreadable, request};
+use super::protocol::{ConnectionStep, Protocol};
+use super::request::{BoltRequest, Unreadable, request};
 use super::server::ServerState;
 use super::version::{BoltVersion, MAGIC, VersionAgreement, agree, chosen, manifest};
 
@@ -99,10 +99,10 @@ pub(super) async fn serve(
             Some(Ok(request)) => protocol.answer(request).await?,
             Some(Err(unreadable)) => protocol.refuse(unreadable),
         };
-        if step == Step::LogIn {
+        if step == ConnectionStep::LogIn {
             login.set(tokio::time::sleep(limits.handshake));
         }
-        if step == Step::HangUp {
+        if step == ConnectionStep::HangUp {
             return protocol.client.flush().await;
         }
     }
@@ -151,7 +151,7 @@ async fn handshake(
 
 async fn read_ahead(
     mut incoming: impl AsyncRead + Unpin,
-    queue: mpsc::Sender<Result<Request, Unreadable>>,
+    queue: mpsc::Sender<Result<BoltRequest, Unreadable>>,
     signals: Arc<ConnectionFlags>,
     bounds: impl Fn() -> FrameLimits,
 ) {
@@ -163,7 +163,7 @@ async fn read_ahead(
             Err(_) => break,
         };
         let last = received.is_err();
-        if matches!(received, Ok(Request::Reset)) {
+        if matches!(received, Ok(BoltRequest::Reset)) {
             signals.resets.fetch_add(1, Ordering::AcqRel);
             signals.changed.notify_waiters();
         }

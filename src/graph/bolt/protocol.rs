@@ -19,7 +19,7 @@ use super::client::{ClientWriter, row};
 use super::connection::ConnectionFlags;
 use super::failure::BoltFailure;
 use super::packstream::{Pack, map};
-use super::request::{Request, Unreadable};
+use super::request::{BoltRequest, Unreadable};
 use super::server::ServerState;
 use super::value::ValueFormat;
 use super::version::BoltVersion;
@@ -28,7 +28,7 @@ use results::OpenResults;
 
 /// Whether the connection goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ConnectionStep {
     Next,
     /// It is unauthenticated again, and has to show the password anew.
     LogIn,
@@ -109,24 +109,26 @@ impl Protocol {
     }
 
     /// Answers what is no message, and hangs up.
-    pub(super) fn refuse(&mut self, unreadable: Unreadable) -> Step {
+    pub(super) fn refuse(&mut self, unreadable: Unreadable) -> ConnectionStep {
         self.client.failure(BoltFailure::invalid(unreadable.to_string()));
-        Step::HangUp
+        ConnectionStep::HangUp
     }
 
     /// Answers one message.
-    pub(super) async fn answer(&mut self, request: Request) -> io::Result<Step> {
+    pub(super) async fn answer(&mut self, request: BoltRequest) -> io::Result<ConnectionStep> {
         match (&self.state, request) {
-            (_, Request::Goodbye) => return Ok(Step::HangUp),
-            (ConnectionState::Connected, Request::Hello { credentials, utc_patch }) => {
+            (_, BoltRequest::Goodbye) => return Ok(ConnectionStep::HangUp),
+            (ConnectionState::Connected, BoltRequest::Hello { credentials, utc_patch }) => {
                 return Ok(self.hello(&credentials, utc_patch).await);
             }
-            (ConnectionState::Introduced, Request::Logon(credentials)) => return Ok(self.logon(&credentials).await),
+            (ConnectionState::Introduced, BoltRequest::Logon(credentials)) => {
+                return Ok(self.logon(&credentials).await);
+            }
             (ConnectionState::Connected | ConnectionState::Introduced, _) => return Ok(self.out_of_turn()),
-            (_, Request::Reset) => self.reset(),
+            (_, BoltRequest::Reset) => self.reset(),
             _ if self.signals.reset() => self.client.ignored(),
             (ConnectionState::Failed, _) => self.client.ignored(),
-            (ConnectionState::Expired(_), Request::Rollback) => {
+            (ConnectionState::Expired(_), BoltRequest::Rollback) => {
                 self.leave(ConnectionState::Ready);
                 self.client.success([]);
             }
@@ -134,27 +136,27 @@ impl Protocol {
                 let failure = failure.clone();
                 self.fail(failure);
             }
-            (ConnectionState::Ready, Request::Logoff) if self.version.has_logon() => {
+            (ConnectionState::Ready, BoltRequest::Logoff) if self.version.has_logon() => {
                 self.state = ConnectionState::Introduced;
                 self.signals.trust(false);
                 self.client.success([]);
-                return Ok(Step::LogIn);
+                return Ok(ConnectionStep::LogIn);
             }
-            (ConnectionState::Ready, Request::Route { database }) => self.route(database.as_deref()),
-            (ConnectionState::Ready, Request::Begin(options)) => self.begin(&options),
+            (ConnectionState::Ready, BoltRequest::Route { database }) => self.route(database.as_deref()),
+            (ConnectionState::Ready, BoltRequest::Begin(options)) => self.begin(&options),
             (
                 ConnectionState::Ready | ConnectionState::Transaction,
-                Request::Run { statement, parameters, options },
+                BoltRequest::Run { statement, parameters, options },
             ) => {
                 self.run(&statement, parameters, &options).await;
             }
-            (ConnectionState::Streaming | ConnectionState::Transaction, Request::Pull(batch)) => {
+            (ConnectionState::Streaming | ConnectionState::Transaction, BoltRequest::Pull(batch)) => {
                 self.stream(batch, true).await?;
             }
-            (ConnectionState::Streaming | ConnectionState::Transaction, Request::Discard(batch)) => {
+            (ConnectionState::Streaming | ConnectionState::Transaction, BoltRequest::Discard(batch)) => {
                 self.stream(batch, false).await?;
             }
-            (ConnectionState::Transaction, Request::Commit) => match self.session.commit().await {
+            (ConnectionState::Transaction, BoltRequest::Commit) => match self.session.commit().await {
                 Ok(()) => {
                     self.leave(ConnectionState::Ready);
                     let bookmark = self.bookmark();
@@ -162,17 +164,17 @@ impl Protocol {
                 }
                 Err(refusal) => self.fail(refusal.into()),
             },
-            (ConnectionState::Transaction, Request::Rollback) => {
+            (ConnectionState::Transaction, BoltRequest::Rollback) => {
                 self.leave(ConnectionState::Ready);
                 self.client.success([]);
             }
             (
                 ConnectionState::Ready | ConnectionState::Streaming | ConnectionState::Transaction,
-                Request::Telemetry,
+                BoltRequest::Telemetry,
             ) => self.client.success([]),
             _ => return Ok(self.out_of_turn()),
         }
-        Ok(Step::Next)
+        Ok(ConnectionStep::Next)
     }
 
     fn reset(&mut self) {
@@ -210,9 +212,9 @@ impl Protocol {
         self.state = state;
     }
 
-    fn out_of_turn(&mut self) -> Step {
+    fn out_of_turn(&mut self) -> ConnectionStep {
         self.client.failure(BoltFailure::invalid("This message can't be sent in the connection's state."));
-        Step::HangUp
+        ConnectionStep::HangUp
     }
 }
 

@@ -10,7 +10,7 @@ use crate::secret::Secret;
 
 /// A client's message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Request {
+pub(super) enum BoltRequest {
     /// Introduces the client; up to 5.0 with its credentials.
     Hello {
         credentials: BoltCredentials,
@@ -78,7 +78,7 @@ impl Unreadable {
 }
 
 /// Reads one message.
-pub(super) fn request(bytes: &[u8]) -> Result<Request, Unreadable> {
+pub(super) fn request(bytes: &[u8]) -> Result<BoltRequest, Unreadable> {
     let unreadable = |why: String| Unreadable(format!("This is no Bolt message: {why}."));
     let Pack::Structure(tag, fields) = read(bytes).map_err(|why| unreadable(why.to_string()))? else {
         return Err(unreadable("it is no structure".to_owned()));
@@ -88,7 +88,7 @@ pub(super) fn request(bytes: &[u8]) -> Result<Request, Unreadable> {
         .ok_or_else(|| unreadable(format!("tag {tag:#04x} with {count} fields is unknown or misshapen")))
 }
 
-fn message(tag: u8, fields: Vec<Pack>) -> Option<Request> {
+fn message(tag: u8, fields: Vec<Pack>) -> Option<BoltRequest> {
     let mut fields = fields.into_iter();
     let mut next = || fields.next();
     let request = match tag {
@@ -99,33 +99,33 @@ fn message(tag: u8, fields: Vec<Pack>) -> Option<Request> {
                 _ => &[],
             };
             let utc_patch = patches.iter().any(|patch| patch.text() == Some("utc"));
-            Request::Hello { credentials: credentials(&extra), utc_patch }
+            BoltRequest::Hello { credentials: credentials(&extra), utc_patch }
         }
-        0x6a => Request::Logon(credentials(&dictionary(next()?)?)),
-        0x6b => Request::Logoff,
-        0x02 => Request::Goodbye,
-        0x0f => Request::Reset,
+        0x6a => BoltRequest::Logon(credentials(&dictionary(next()?)?)),
+        0x6b => BoltRequest::Logoff,
+        0x02 => BoltRequest::Goodbye,
+        0x0f => BoltRequest::Reset,
         0x10 => {
             let (Pack::String(statement), Pack::Map(parameters)) = (next()?, next()?) else { return None };
-            Request::Run {
+            BoltRequest::Run {
                 statement,
                 parameters: self::parameters(parameters),
                 options: options(&dictionary(next()?)?)?,
             }
         }
-        0x11 => Request::Begin(options(&dictionary(next()?)?)?),
-        0x12 => Request::Commit,
-        0x13 => Request::Rollback,
-        0x3f => Request::Pull(batch(&dictionary(next()?)?)?),
-        0x2f => Request::Discard(batch(&dictionary(next()?)?)?),
+        0x11 => BoltRequest::Begin(options(&dictionary(next()?)?)?),
+        0x12 => BoltRequest::Commit,
+        0x13 => BoltRequest::Rollback,
+        0x3f => BoltRequest::Pull(batch(&dictionary(next()?)?)?),
+        0x2f => BoltRequest::Discard(batch(&dictionary(next()?)?)?),
         0x66 => {
             let (_, _, extra) = (dictionary(next()?)?, next()?, next()?);
             let database = extra.get("db").and_then(Pack::text).or(extra.text());
-            Request::Route { database: database.map(str::to_owned) }
+            BoltRequest::Route { database: database.map(str::to_owned) }
         }
         0x54 => {
             next()?.int()?;
-            Request::Telemetry
+            BoltRequest::Telemetry
         }
         _ => return None,
     };
@@ -193,7 +193,7 @@ mod tests {
     use super::super::packstream::{map, write};
     use super::*;
 
-    fn read_back(tag: u8, fields: Vec<Pack>) -> Result<Request, Unreadable> {
+    fn read_back(tag: u8, fields: Vec<Pack>) -> Result<BoltRequest, Unreadable> {
         let mut bytes = Vec::new();
         write(&mut bytes, &Pack::Structure(tag, fields));
         request(&bytes)
@@ -203,7 +203,7 @@ mod tests {
     fn a_run_has_its_parameters_and_terms() {
         let extra = map([("mode", "r".into()), ("db", "neo4j".into()), ("tx_timeout", Pack::Int(5))]);
         let run = read_back(0x10, vec!["RETURN 1".into(), map([("x", Pack::Int(1))]), extra]).unwrap();
-        let Request::Run { statement, parameters, options } = run else { panic!() };
+        let BoltRequest::Run { statement, parameters, options } = run else { panic!() };
         assert_eq!((statement.as_str(), parameters), ("RETURN 1", Ok([("x".to_owned(), 1i64.into())].into())));
         assert_eq!(
             options,
@@ -219,15 +219,15 @@ mod tests {
     #[test]
     fn a_parameter_that_can_not_be_one_is_named() {
         let run = read_back(0x10, vec!["".into(), map([("x", Pack::Bytes(vec![]))]), map([])]).unwrap();
-        let Request::Run { parameters: Err(error), .. } = run else { panic!() };
+        let BoltRequest::Run { parameters: Err(error), .. } = run else { panic!() };
         assert!(error.to_string().contains("$x"), "{error}");
     }
 
     #[test]
     fn a_batch_counts_from_one_or_is_everything() {
         let pull = |n| read_back(0x3f, vec![map([("n", Pack::Int(n)), ("qid", Pack::Int(-1))])]);
-        assert_eq!(pull(-1), Ok(Request::Pull(Batch { rows: None, result: None })));
-        assert_eq!(pull(5), Ok(Request::Pull(Batch { rows: Some(5), result: None })));
+        assert_eq!(pull(-1), Ok(BoltRequest::Pull(Batch { rows: None, result: None })));
+        assert_eq!(pull(5), Ok(BoltRequest::Pull(Batch { rows: Some(5), result: None })));
         assert!(pull(0).is_err() && pull(-2).is_err());
         assert!(read_back(0x3f, vec![map([])]).is_err());
     }

@@ -146,7 +146,9 @@ impl OpenDatabase {
             Dispatch::Run if catalog::administers(statement) => Effect::Schema,
             Dispatch::Run => Effect::Read,
         };
-        let Some(Prepared { ours, declared, theirs, given }) = self.prepared(statement, declared, parameters)? else {
+        let Some(PreparedStatement { ours, declared, theirs, given }) =
+            self.prepared(statement, declared, parameters)?
+        else {
             return Ok(Done::without_rows(effect, WriteCounts::default()));
         };
         graphdblite::take_written();
@@ -177,7 +179,7 @@ impl OpenDatabase {
             return Ok(());
         }
         let Some(prepared) = self.prepared(&statement, columns(&statement), parameters)? else { return Ok(()) };
-        let Prepared { ours, theirs, given, .. } = prepared;
+        let PreparedStatement { ours, theirs, given, .. } = prepared;
         let refused = |theirs: Theirs| StatementError::from_engine(wire::error(&ours, &theirs), Some(&theirs));
         self.database.compile(&theirs.text, Some(&given)).map_err(refused)?;
         theirs.name_problem.map_or(Ok(()), |message| Err(StatementError::statement(message)))
@@ -189,7 +191,7 @@ impl OpenDatabase {
         statement: &Statement<'a>,
         declared: Columns,
         parameters: &Parameters,
-    ) -> Result<Option<Prepared<'a>>, StatementError> {
+    ) -> Result<Option<PreparedStatement<'a>>, StatementError> {
         let mut given = self.given(parameters)?;
         Ok(match catalog::rewrite(self, statement)? {
             Some(rewritten) if rewritten.text.trim().is_empty() => None,
@@ -197,15 +199,20 @@ impl OpenDatabase {
                 given.extend(rewritten.given);
                 let without_calls = Statement::parse(&rewritten.text);
                 let (declared, theirs) = (columns(&without_calls), bridge(&without_calls));
-                Some(Prepared { ours: Cow::Owned(rewritten.text), declared, theirs, given })
+                Some(PreparedStatement { ours: Cow::Owned(rewritten.text), declared, theirs, given })
             }
-            None => Some(Prepared { ours: Cow::Borrowed(statement.text), declared, theirs: bridge(statement), given }),
+            None => Some(PreparedStatement {
+                ours: Cow::Borrowed(statement.text),
+                declared,
+                theirs: bridge(statement),
+                given,
+            }),
         })
     }
 }
 
 /// A statement as the engine takes it, with all parameters.
-struct Prepared<'a> {
+struct PreparedStatement<'a> {
     /// As it was written, but for calls of procedures.
     ours: Cow<'a, str>,
     declared: Columns,

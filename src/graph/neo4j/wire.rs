@@ -110,14 +110,14 @@ fn path(path: &BoltPath) -> Result<Path, ConversionError> {
         let found = at.checked_sub(1).and_then(|at| kinds.get(at)).ok_or_else(broken)?;
         let to = usize::try_from(to.value).ok().and_then(|to| nodes.get(to)).ok_or_else(broken)?;
         let (from, to) = (walked.nodes.last().ok_or_else(broken)?.id.clone(), node(to)?);
-        let ends = if relationship.value < 0 { (to.id.clone(), from) } else { (from, to.id.clone()) };
-        walked.relationships.push(bound(found, ends)?);
+        let (start, end) = if relationship.value < 0 { (to.id.clone(), from) } else { (from, to.id.clone()) };
+        walked.relationships.push(bound(found, start, end)?);
         walked.nodes.push(to);
     }
     Ok(walked)
 }
 
-fn bound(found: &BoltUnboundedRelation, (start, end): (String, String)) -> Result<Relationship, ConversionError> {
+fn bound(found: &BoltUnboundedRelation, start: String, end: String) -> Result<Relationship, ConversionError> {
     Ok(Relationship {
         id: found.id.value.to_string(),
         kind: found.typ.value.clone(),

@@ -1,11 +1,11 @@
 //! Secrets within a text of a job file: in addresses, arguments and templates.
 
-use super::Found;
+use super::FoundSecrets;
 use crate::job::source::YamlNode;
 use crate::secret::{is_key_name, is_secret_header, is_surely_a_key, looks_like_a_key, secrets_of};
 
 /// Logins and keys in the addresses of a value.
-pub(super) fn learn_parts(found: &mut Found, key: &str, text: &str) {
+pub(super) fn learn_parts(found: &mut FoundSecrets, key: &str, text: &str) {
     if !is_key_name(key) {
         found.texts.extend(secrets_of(key, text).into_iter().flat_map(literal_parts));
     }
@@ -23,7 +23,7 @@ pub(super) fn is_named_secret(key: &str, text: &str) -> bool {
 }
 
 /// Arguments that are secret: what follows a switch with the name of a key, or its `=`, and what is in addresses.
-pub(super) fn learn_arguments(found: &mut Found, items: &[YamlNode]) {
+pub(super) fn learn_arguments(found: &mut FoundSecrets, items: &[YamlNode]) {
     learn_tokens(found, items.iter().filter_map(YamlNode::text));
     // A shell's argument is a command line of its own.
     for line in items.iter().filter_map(YamlNode::text).filter(|text| text.contains(char::is_whitespace)) {
@@ -32,7 +32,7 @@ pub(super) fn learn_arguments(found: &mut Found, items: &[YamlNode]) {
 }
 
 /// Secrets among the tokens of a command line.
-pub(super) fn learn_tokens<'t>(found: &mut Found, tokens: impl Iterator<Item = &'t str>) {
+pub(super) fn learn_tokens<'t>(found: &mut FoundSecrets, tokens: impl Iterator<Item = &'t str>) {
     let mut before = "";
     for text in tokens {
         if before.starts_with('-') && is_key_name(before) {

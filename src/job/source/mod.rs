@@ -12,7 +12,7 @@ pub use node::{Key, YamlContent, YamlNode, as_json};
 
 use super::problem::Report;
 use super::redaction::Redaction;
-use super::secrets::Found;
+use super::secrets::FoundSecrets;
 
 /// Reads one YAML document without reporting its errors: the trees of its first and its last keys, where
 /// some come twice; nothing where it can't be read.
@@ -37,7 +37,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             None
         }
         Ok(root) => {
-            report.redaction = Redaction::new(Found::from_tree(&root));
+            report.redaction = Redaction::new(FoundSecrets::from_tree(&root));
             Some(root)
         }
         Err(error) => {
@@ -45,7 +45,7 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
             let duplicate = matches!(error, serde_saphyr::Error::DuplicateMappingKey { .. });
             let root = if duplicate { node::read(text, node::Duplicates::KeepFirst).ok() } else { None };
             if root.is_some() {
-                let mut found = Found::default();
+                let mut found = FoundSecrets::default();
                 read_leniently(text).iter().for_each(|root| found.add(root));
                 report.redaction = Redaction::new(found);
             }

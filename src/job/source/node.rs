@@ -121,15 +121,17 @@ impl From<&Value> for YamlNode {
             Value::Number(number) => YamlContent::Int(number.clone()),
             Value::String(text) => YamlContent::String(text.clone()),
             Value::Array(items) => YamlContent::List(items.iter().map(YamlNode::from).collect()),
-            Value::Object(entries) => YamlContent::Mapping(entries.iter().map(YamlEntry::from).collect()),
+            Value::Object(entries) => {
+                YamlContent::Mapping(entries.iter().map(|(key, value)| YamlEntry::from_json(key, value)).collect())
+            }
         };
         YamlNode { content, span: SourceSpan::default() }
     }
 }
 
-impl From<(&String, &Value)> for YamlEntry {
-    fn from((key, value): (&String, &Value)) -> YamlEntry {
-        YamlEntry { key: Key { text: key.clone(), span: SourceSpan::default() }, value: YamlNode::from(value) }
+impl YamlEntry {
+    fn from_json(key: &str, value: &Value) -> YamlEntry {
+        YamlEntry { key: Key { text: key.to_owned(), span: SourceSpan::default() }, value: YamlNode::from(value) }
     }
 }
 

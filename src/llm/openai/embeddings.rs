@@ -10,7 +10,7 @@ use crate::llm::{
     RequestFeatures,
 };
 
-struct Embeddings {
+struct EmbeddingsEndpoint {
     base: BaseUrl,
     model: String,
 }
@@ -20,11 +20,11 @@ struct Embeddings {
 /// # Errors
 /// The address is invalid.
 pub fn embeddings(settings: ModelSettings, http: HttpClient) -> Result<Client, LlmError> {
-    let provider = Embeddings { base: settings.base()?, model: settings.model.clone() };
+    let provider = EmbeddingsEndpoint { base: settings.base()?, model: settings.model.clone() };
     Ok(Client::new("openai", Box::new(provider), settings, http))
 }
 
-impl ProviderApi for Embeddings {
+impl ProviderApi for EmbeddingsEndpoint {
     fn provider_request(&self, request: &LlmRequest, _: &ModelOptions, _: RequestFeatures) -> ProviderRequest {
         let texts = request.messages.first().and_then(|message| serde_json::from_str(&message.content).ok());
         let body = json!({"model": self.model, "input": texts.unwrap_or(Value::Null), "encoding_format": "float"});
@@ -68,8 +68,8 @@ mod tests {
     use crate::evidence::{Message, Role};
     use crate::llm::LlmRole;
 
-    fn api() -> Embeddings {
-        Embeddings { base: BaseUrl::parse("http://localhost:1/v1").unwrap(), model: "m".to_owned() }
+    fn api() -> EmbeddingsEndpoint {
+        EmbeddingsEndpoint { base: BaseUrl::parse("http://localhost:1/v1").unwrap(), model: "m".to_owned() }
     }
 
     fn text(body: Value) -> Result<String, NoText> {

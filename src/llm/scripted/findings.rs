@@ -13,7 +13,7 @@ pub(super) struct Facts {
 
 /// Which words and numbers of the criteria were found.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct CriteriaFindings {
     found: Vec<String>,
     missing: Vec<String>,
     /// Facts that the user could not give: the agent asked for them or said what it assumed.
@@ -22,15 +22,15 @@ pub(super) struct Findings {
     pub(super) share: f64,
 }
 
-impl Findings {
+impl CriteriaFindings {
     /// Looks for the criteria's words in what the agent stated. Words that name a fact stand for its value.
-    pub(super) fn new(criteria: &str, stated: &str, questions: &[String], facts: &Facts) -> Findings {
+    pub(super) fn new(criteria: &str, stated: &str, questions: &[String], facts: &Facts) -> CriteriaFindings {
         let stated = WordSet::new(stated);
         let assumed = ["assume", "assumed", "assuming", "assumption"].iter().any(|word| stated.has(word));
         let named = WordSet::new(criteria);
         let mut words = content_words(criteria);
         let (possible, mut earned) = (words.len(), 0.0);
-        let mut findings = Findings::default();
+        let mut findings = CriteriaFindings::default();
         for fact in facts.list.iter().filter(|fact| named.has_all(&fact.subject)) {
             let before = words.len();
             // `shoe` and `size` are parts of `shoesize`.
@@ -59,7 +59,7 @@ impl Findings {
 }
 
 /// The reason for a score, without a full stop.
-impl fmt::Display for Findings {
+impl fmt::Display for CriteriaFindings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = self.found.join(", ");
         match (self.found.is_empty(), self.missing.is_empty() && self.excused.is_empty()) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::fact::Fact;
-use super::findings::{Facts, Findings};
+use super::findings::{CriteriaFindings, Facts};
 use super::tag::{self, MissingTag};
 use super::words::{WordSet, asks, content_words, is_question, sentences};
 use crate::evidence::Message;
@@ -17,7 +17,7 @@ const REFUSAL_FACTOR: f64 = 0.3;
 const BRINGS_UP: f64 = 0.5;
 
 /// One message of the judged conversation.
-struct Line {
+struct JudgedLine {
     turn: Option<u32>,
     by_agent: bool,
     text: String,
@@ -32,9 +32,9 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
         known_to_user: facts.attribute("user-knew") != Some("no"),
         list: tag::all(facts.inner, "fact").iter().map(|fact| Fact::new(&fact.text())).collect(),
     };
-    let lines: Vec<Line> = tag::all(tag::last(&prompt, "transcript")?.inner, "message")
+    let lines: Vec<JudgedLine> = tag::all(tag::last(&prompt, "transcript")?.inner, "message")
         .iter()
-        .map(|message| Line {
+        .map(|message| JudgedLine {
             turn: message.attribute("turn").and_then(|turn| turn.parse().ok()),
             by_agent: message.attribute("from") == Some("agent"),
             text: message.text(),
@@ -50,13 +50,14 @@ pub(super) fn reply(messages: &[Message]) -> Result<String, MissingTag> {
             None => ("The user never brought it up: no message of theirs matches it.".to_owned(), 0.0),
             Some(start) => verdict(&criteria, &lines[..end], start, &facts),
         };
-        verdicts.push(rating(Some(index + 1), &lines, (reason, score)));
+        verdicts.push(rating(Some(index + 1), &lines, reason, score));
     }
-    Ok(json!({"tasks": verdicts, "tone": rating(None, &lines, tone(&lines))}).to_string())
+    let (reason, score) = tone(&lines);
+    Ok(json!({"tasks": verdicts, "tone": rating(None, &lines, reason, score)}).to_string())
 }
 
 /// A rating of a task or of the tone. The rules read every turn.
-fn rating(index: Option<usize>, lines: &[Line], (reason, score): (String, f64)) -> Value {
+fn rating(index: Option<usize>, lines: &[JudgedLine], reason: String, score: f64) -> Value {
     let turns: BTreeSet<u32> = lines.iter().filter_map(|line| line.turn).collect();
     let mut rating = json!({"reason": reason, "quotes": [], "turnsRead": turns, "score": score});
     if let Some(index) = index {
@@ -66,7 +67,7 @@ fn rating(index: Option<usize>, lines: &[Line], (reason, score): (String, f64)) 
 }
 
 /// For each task the user's message that brings it up, if any does. Tasks come in order.
-fn starts(asks: &[String], lines: &[Line]) -> Vec<Option<usize>> {
+fn starts(asks: &[String], lines: &[JudgedLine]) -> Vec<Option<usize>> {
     let mut from = 0;
     let mut start = |ask: &String| {
         let words = content_words(ask);
@@ -86,18 +87,18 @@ fn starts(asks: &[String], lines: &[Line]) -> Vec<Option<usize>> {
 }
 
 /// The verdict on one task. `lines` end where the next task begins; those from `start` on belong to this one.
-fn verdict(criteria: &str, lines: &[Line], start: usize, facts: &Facts) -> (String, f64) {
+fn verdict(criteria: &str, lines: &[JudgedLine], start: usize, facts: &Facts) -> (String, f64) {
     let Some(last) = lines[start..].iter().rfind(|line| line.by_agent) else {
         return ("The agent said nothing to it.".to_owned(), 0.0);
     };
-    let of_agent = |lines: &[Line]| -> Vec<String> {
+    let of_agent = |lines: &[JudgedLine]| -> Vec<String> {
         lines.iter().filter(|line| line.by_agent).flat_map(|line| sentences(&line.text)).collect()
     };
     let mut statements = of_agent(&lines[start..]);
     statements.retain(|sentence| !is_question(sentence));
     let mut questions = of_agent(lines);
     questions.retain(|sentence| asks(sentence));
-    let findings = Findings::new(criteria, &statements.join("\n"), &questions, facts);
+    let findings = CriteriaFindings::new(criteria, &statements.join("\n"), &questions, facts);
     let (mut reason, mut score) = (findings.to_string(), findings.share);
     if contains(&last.text, REFUSALS) && !contains(criteria, EXPECTED_REFUSALS) {
         score *= REFUSAL_FACTOR;
@@ -129,7 +130,7 @@ const REFUSALS: &[&str] = &[
 /// How criteria say that a refusal is what they want.
 const EXPECTED_REFUSALS: &[&str] = &["can't", "cannot", "unable", "not able", "refuse", "decline"];
 
-fn tone(lines: &[Line]) -> (String, f64) {
+fn tone(lines: &[JudgedLine]) -> (String, f64) {
     let replies: Vec<WordSet> =
         lines.iter().filter(|line| line.by_agent).map(|line| WordSet::new(&line.text)).collect();
     if replies.is_empty() {

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{JudgeItems, JudgeMeasure, JudgeOptions};
-use crate::score::{Component, Score};
+use super::options::{JudgeUse, MetricOptions, judged_metric};
+use super::{Metric, MetricInput};
+use crate::score::{Component, Score, Weight};
 
 /// `completeness`: whether the agent met everything that the user wanted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,16 @@ use crate::score::{Component, Score};
 pub struct CompletenessConfig {
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl MetricOptions for CompletenessConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
 }
 
 impl JudgeMeasure for CompletenessConfig {

@@ -3,9 +3,25 @@
 //! Score: of the facts for which the agent had to ask, the share for which it did. A fact that the user told before the agent
 //! could ask for it, or that the agent stated itself before it asked, says nothing of that and is left out.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::MetricOptions;
+use super::table::NoOptions;
 use super::{Metric, MetricInput};
 use crate::evidence::{FactUse, Judgement};
 use crate::score::{Component, Dimension, Item, Score, Weight};
+
+/// The options of `elicitation`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ElicitationConfig(NoOptions);
+
+impl MetricOptions for ElicitationConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(ElicitationMetric { weight }))
+    }
+}
 
 /// Whether the agent asked for the facts.
 #[derive(Debug, Clone, Copy)]

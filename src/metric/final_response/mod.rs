@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges};
-use crate::score::Component;
+use super::options::{JudgeUse, MetricOptions, judged_metric};
+use super::{Metric, MetricInput};
+use crate::score::{Component, Weight};
 
 /// `finalResponse`: whether each reply is as good as the expected one: `expected.reply` of the case and of the lines of its script.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,16 @@ use crate::score::Component;
 pub struct FinalResponseConfig {
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl MetricOptions for FinalResponseConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
 }
 
 impl JudgeMeasure for FinalResponseConfig {

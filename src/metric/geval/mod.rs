@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale};
-use crate::score::Score;
+use super::options::{JudgeUse, MetricOptions, OptionsProblem, judged_metric};
+use super::{Metric, MetricInput};
+use crate::score::{Score, Weight};
 
 /// `geval`: how far a criterion is met, from 0 to 10, decided in steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +56,28 @@ impl GevalConfig {
     /// Whether the judge is to write its steps.
     pub fn needs_steps(&self) -> bool {
         self.generate_steps && self.steps.is_empty()
+    }
+}
+
+impl MetricOptions for GevalConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let has_no_criteria = self.criteria.trim().is_empty();
+        let (key, message) = match (self.generate_steps, self.steps.is_empty()) {
+            (_, true) if has_no_criteria => ("criteria", "geval needs `criteria`, what is scored, or `steps`, how"),
+            (true, false) => {
+                ("generateSteps", "the steps of this geval metric are given: leave out `generateSteps`, or `steps`")
+            }
+            _ => return None,
+        };
+        Some(OptionsProblem::new(key, message))
     }
 }
 

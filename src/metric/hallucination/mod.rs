@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale, exchanges};
+use super::options::{JudgeUse, MetricOptions, judged_metric};
+use super::{Metric, MetricInput};
 use crate::score::{Component, Item, Weight, weighted_mean};
 use crate::text::sentences;
 
@@ -39,6 +40,16 @@ pub enum MeanOver {
 impl MeanOver {
     fn is_sentences(&self) -> bool {
         *self == MeanOver::Sentences
+    }
+}
+
+impl MetricOptions for HallucinationConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
     }
 }
 

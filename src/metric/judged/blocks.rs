@@ -20,19 +20,19 @@ pub struct Block {
 }
 
 /// A line that names a part of a block.
-const KEYS: [(&str, Part); 8] = [
-    ("id", Part::Id),
-    ("property", Part::Property),
-    ("sentence", Part::Property),
-    ("evidence", Part::Evidence),
-    ("rationale", Part::Reason),
-    ("reason", Part::Reason),
-    ("label", Part::Label),
-    ("verdict", Part::Verdict),
+const KEYS: [(&str, BlockPart); 8] = [
+    ("id", BlockPart::Id),
+    ("property", BlockPart::Property),
+    ("sentence", BlockPart::Property),
+    ("evidence", BlockPart::Evidence),
+    ("rationale", BlockPart::Reason),
+    ("reason", BlockPart::Reason),
+    ("label", BlockPart::Label),
+    ("verdict", BlockPart::Verdict),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum BlockPart {
     Id,
     Property,
     Evidence,
@@ -45,7 +45,7 @@ enum Part {
 /// part that a block has already begins the next block, but for a second decision.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut all: Vec<Block> = Vec::new();
-    let mut current: Option<(Block, Part)> = None;
+    let mut current: Option<(Block, BlockPart)> = None;
     for line in text.lines() {
         let Some((part, value)) = keyed(line) else {
             if let Some((block, part)) = &mut current {
@@ -55,12 +55,12 @@ pub fn blocks(text: &str) -> Vec<Block> {
         };
         let block = match current.take() {
             // A second decision begins no block: the judge says it again, or contradicts itself.
-            Some((mut block, _)) if block.has(part) && matches!(part, Part::Verdict | Part::Label) => {
+            Some((mut block, _)) if block.has(part) && matches!(part, BlockPart::Verdict | BlockPart::Label) => {
                 block.decide_again(part, value);
                 current = Some((block, part));
                 continue;
             }
-            Some((block, _)) if block.has(part) || part == Part::Id => {
+            Some((block, _)) if block.has(part) || part == BlockPart::Id => {
                 all.push(block);
                 Block::default()
             }
@@ -75,7 +75,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     all
 }
 
-fn keyed(line: &str) -> Option<(Part, &str)> {
+fn keyed(line: &str) -> Option<(BlockPart, &str)> {
     let line = line.trim_start_matches([' ', '\t', '-', '*', '•']);
     let (key, value) = line.split_once(':')?;
     let key = key.trim_matches([' ', '*', '_']).to_lowercase();
@@ -84,44 +84,44 @@ fn keyed(line: &str) -> Option<(Part, &str)> {
 }
 
 impl Block {
-    fn has(&self, part: Part) -> bool {
+    fn has(&self, part: BlockPart) -> bool {
         match part {
-            Part::Id => self.id.is_some(),
-            Part::Property => self.property.is_some(),
+            BlockPart::Id => self.id.is_some(),
+            BlockPart::Property => self.property.is_some(),
             // Nobody reads it.
-            Part::Evidence => false,
-            Part::Reason => !self.reason.is_empty(),
-            Part::Label => self.label.is_some(),
-            Part::Verdict => self.verdict.is_some(),
+            BlockPart::Evidence => false,
+            BlockPart::Reason => !self.reason.is_empty(),
+            BlockPart::Label => self.label.is_some(),
+            BlockPart::Verdict => self.verdict.is_some(),
         }
     }
 
-    fn set(&mut self, part: Part, value: &str) {
+    fn set(&mut self, part: BlockPart, value: &str) {
         let value = value.to_owned();
         match part {
-            Part::Id => self.id = Some(value),
-            Part::Property => self.property = Some(value),
-            Part::Evidence => {}
-            Part::Reason => self.reason = value,
-            Part::Label => self.label = Some(value),
-            Part::Verdict => self.verdict = Some(value),
+            BlockPart::Id => self.id = Some(value),
+            BlockPart::Property => self.property = Some(value),
+            BlockPart::Evidence => {}
+            BlockPart::Reason => self.reason = value,
+            BlockPart::Label => self.label = Some(value),
+            BlockPart::Verdict => self.verdict = Some(value),
         }
     }
 
     /// Takes in a second decision: one that differs makes the decision none.
-    fn decide_again(&mut self, part: Part, value: &str) {
-        let decided = if part == Part::Label { &mut self.label } else { &mut self.verdict };
+    fn decide_again(&mut self, part: BlockPart, value: &str) {
+        let decided = if part == BlockPart::Label { &mut self.label } else { &mut self.verdict };
         let word = |text: &str| folded(text.trim_matches(|c: char| !c.is_alphanumeric()));
         if let Some(first) = decided.as_mut().filter(|first| word(first) != word(value)) {
             *first = format!("{first}, then {value}");
         }
     }
 
-    fn go_on(&mut self, part: Part, line: &str) {
+    fn go_on(&mut self, part: BlockPart, line: &str) {
         let text = match part {
-            Part::Id | Part::Evidence | Part::Label | Part::Verdict => return,
-            Part::Property => self.property.get_or_insert_default(),
-            Part::Reason => &mut self.reason,
+            BlockPart::Id | BlockPart::Evidence | BlockPart::Label | BlockPart::Verdict => return,
+            BlockPart::Property => self.property.get_or_insert_default(),
+            BlockPart::Reason => &mut self.reason,
         };
         if !line.is_empty() {
             text.push('\n');

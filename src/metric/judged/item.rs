@@ -44,6 +44,6 @@ pub enum EvidenceRule {
     NotTheAgents,
     /// The reply that the verdict is about.
     TheReply,
-    /// What certain tools returned in the turn that the verdict is about.
+    /// The results of certain tools in the turn that the verdict is about.
     Retrieved,
 }

@@ -29,7 +29,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
     pub(super) fn shown(&self, input: &MetricInput<'_>, items: &[JudgeItem]) -> Shown {
         let (items, options) = (view_items(items), self.measure.template_options(input));
         let cut = self.view(input, &items, &options).cut_turns();
-        let shown = Shown::new(input, (self.measure.evidence(), self.measure.retrieving_tools()), cut);
+        let shown = Shown::new(input, self.measure.evidence(), self.measure.retrieving_tools(), cut);
         if self.measure.by_message() { shown.by_message(input) } else { shown }
     }
 
@@ -113,7 +113,7 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         }
     }
 
-    /// What the judge is shown with these items.
+    /// The view of the conversation that the judge is shown with these items.
     fn view<'v>(
         &self,
         input: &'v MetricInput<'_>,

@@ -36,6 +36,13 @@ pub(super) fn samples(
     Samples { read: usable, why }
 }
 
+/// The scale of a metric's marks, and the mark below which a second sample counts instead of the first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marking {
+    pub(super) scale: Scale,
+    pub(super) second_below: Option<Score>,
+}
+
 impl Samples {
     /// Each sample that can be read, by itself.
     pub(super) fn each(&self) -> impl Iterator<Item = Samples> {
@@ -61,24 +68,20 @@ impl Samples {
     }
 
     /// The item with its score by all samples.
-    pub(super) fn item(
-        &self,
-        item: &JudgeItem,
-        (scale, second_below): (Scale, Option<Score>),
-        options: &JudgeOptions,
-    ) -> Item {
+    pub(super) fn item(&self, item: &JudgeItem, marking: Marking, options: &JudgeOptions) -> Item {
         let mut verdicts: Vec<&ItemVerdict> =
             self.read.iter().filter_map(|all| all.iter().find(|verdict| verdict.id == item.id)).collect();
         let mut asked = self.read.len() + self.why.len();
+        let Marking { scale, second_below } = marking;
         let second_try = match (second_below, verdicts.as_slice()) {
-            (Some(line), [first, second, ..]) => Some(second_try((*first, *second), line)),
+            (Some(line), [first, second, ..]) => Some(second_try(*first, *second, line)),
             _ => None,
         };
         if let Some(verdict) = second_try {
             (verdicts, asked) = (vec![verdict], 1);
         }
         let component = match combined(&verdicts, scale) {
-            Ok((component, usable)) if options.strict || is_enough(&verdicts, scale, (usable, asked)) => component,
+            Ok((component, usable)) if options.strict || is_enough(&verdicts, scale, usable, asked) => component,
             Ok((_, usable)) => Component::missing(few(usable, asked, &self.problems(&verdicts))),
             Err(Some(error)) => Component::missing(error.to_string()),
             Err(None) if !self.why.is_empty() => Component::missing(reasons(&self.why)),
@@ -92,7 +95,7 @@ impl Samples {
 }
 
 /// Whether enough verdicts can be used: most of them, and so many that the others could not turn the result.
-fn is_enough(verdicts: &[&ItemVerdict], scale: Scale, (usable, asked): (usize, usize)) -> bool {
+fn is_enough(verdicts: &[&ItemVerdict], scale: Scale, usable: usize, asked: usize) -> bool {
     let scores: Vec<Score> = verdicts.iter().filter_map(|verdict| verdict.decision.clone().ok()?).collect();
     let (inapplicable, failed) = (usable - scores.len().min(usable), asked - usable);
     let winners = inapplicable.max(scores.len());
@@ -186,8 +189,8 @@ fn note_on(scores: &[f64]) -> String {
     }
 }
 
-/// Of two verdicts the second one where the first is below a line, whatever it says; else the first.
-fn second_try<'v>((first, second): (&'v ItemVerdict, &'v ItemVerdict), line: Score) -> &'v ItemVerdict {
+/// The second of two verdicts where the first is below a line, whatever it says; else the first.
+fn second_try<'v>(first: &'v ItemVerdict, second: &'v ItemVerdict, line: Score) -> &'v ItemVerdict {
     let is_below = matches!(first.decision, Ok(Some(score)) if score.is_below(line));
     if is_below { second } else { first }
 }

@@ -2,7 +2,7 @@
 
 use super::metric::item_of;
 use super::reply::read_verdicts;
-use super::samples::{self, Samples};
+use super::samples::{self, Marking, Samples};
 use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, VerdictError, alternatives};
 use crate::evidence::{Judgement, ScoreAlternative};
 use crate::metric::tasks::GOOD_ABOVE;
@@ -35,20 +35,20 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
             Ok(verdicts.into_iter().map(check).map(|verdict| weighted(verdict, alternatives)).collect())
         };
         let samples = samples::samples(&own, read);
-        let how = (self.measure.scale(), self.measure.second_below());
+        let marking = self.marking();
         let (scored, component) = match all.is_empty() {
-            true => self.score_found(&samples, how),
+            true => self.score_found(&samples),
             false if options.strict && options.sample_from.is_some() => {
                 let line = options.sample_from.unwrap_or(Score::ONE);
-                self.score_whole_samples(&samples, (&all, input), (how, line))
+                self.score_whole_samples(&samples, &all, input, line)
             }
             false => {
                 let item = |item: &JudgeItem| match self.measure.score_without_judge(input, item) {
                     Some(component) => samples::item(item, component),
-                    None => samples.item(item, how, options),
+                    None => samples.item(item, marking, options),
                 };
                 let mut scored: Vec<Item> = all.iter().map(item).collect();
-                let dead = self.dead_judge(input, (&all, &scored));
+                let dead = self.dead_judge(input, &all, &scored);
                 self.measure.settle(&mut scored, dead.is_none());
                 let component = dead.unwrap_or_else(|| self.mean(&scored));
                 (scored, component)
@@ -59,9 +59,13 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
         Dimension { items: scored, good_above, ..Dimension::new(M::NAME, self.weight, component) }
     }
 
+    fn marking(&self) -> Marking {
+        Marking { scale: self.measure.scale(), second_below: self.measure.second_below() }
+    }
+
     /// Why nothing is scored where no verdict on any of the items that were asked about can be used: an original's rules are about
     /// verdicts, and a judge that fails gives none.
-    fn dead_judge(&self, input: &MetricInput<'_>, (all, scored): (&[JudgeItem], &[Item])) -> Option<Component> {
+    fn dead_judge(&self, input: &MetricInput<'_>, all: &[JudgeItem], scored: &[Item]) -> Option<Component> {
         let mut asked =
             all.iter().zip(scored).filter(|(item, _)| self.is_asked(input, item)).map(|(_, it)| it).peekable();
         let first = asked.peek()?.component.clone();
@@ -72,13 +76,14 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
     fn score_whole_samples(
         &self,
         samples: &Samples,
-        (all, input): (&[JudgeItem], &MetricInput<'_>),
-        (how, line): ((Scale, Option<Score>), Score),
+        all: &[JudgeItem],
+        input: &MetricInput<'_>,
+        line: Score,
     ) -> (Vec<Item>, Component) {
-        let each: Vec<Samples> = samples.each().collect();
+        let (each, marking): (Vec<Samples>, Marking) = (samples.each().collect(), self.marking());
         let item = |samples: &Samples, item: &JudgeItem| match self.measure.score_without_judge(input, item) {
             Some(component) => samples::item(item, component),
-            None => samples.item(item, how, self.measure.judging()),
+            None => samples.item(item, marking, self.measure.judging()),
         };
         let of_turn = |turn: &[JudgeItem]| -> Vec<Item> {
             let of_sample = |sample: &Samples| turn.iter().map(|it| item(sample, it)).collect::<Vec<Item>>();
@@ -100,10 +105,10 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// The score where the judge finds the items itself: each sample finds others, so each has a score of its own, and their mean
     /// counts. The items that are shown are those of the sample that is nearest to it.
-    fn score_found(&self, samples: &Samples, how: (Scale, Option<Score>)) -> (Vec<Item>, Component) {
-        let options = self.measure.judging();
+    fn score_found(&self, samples: &Samples) -> (Vec<Item>, Component) {
+        let (options, marking) = (self.measure.judging(), self.marking());
         let score = |sample: Samples| {
-            let items: Vec<Item> = sample.found().iter().map(|item| sample.item(item, how, options)).collect();
+            let items: Vec<Item> = sample.found().iter().map(|item| sample.item(item, marking, options)).collect();
             let component = if items.is_empty() { self.measure.score_of_nothing() } else { self.mean(&items) };
             (items, component)
         };

@@ -20,7 +20,7 @@ const KEYS: [&str; 2] = ["score_A", "score_B"];
 const TOP: f64 = 10.0;
 
 #[derive(Deserialize)]
-struct Written {
+struct WrittenLetters {
     #[serde(rename = "score_A")]
     first: String,
     #[serde(rename = "score_B")]
@@ -62,7 +62,7 @@ pub(super) fn read(raw: &str) -> Result<(), ReplyError> {
                 .to_owned(),
         ])
     };
-    let written: Written = match serde_json::from_str(raw.trim()) {
+    let written: WrittenLetters = match serde_json::from_str(raw.trim()) {
         Ok(written) => written,
         Err(error) if error.is_data() => return Err(wrong()),
         Err(error) => return Err(ReplyError::NotJson(error.to_string())),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, SPREAD, reasons, spread, stood_before};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem};
 use super::{ExpectedTurn, Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PairView, PromptError, Templates};
@@ -43,6 +44,25 @@ enum Order {
     OtherFirst,
 }
 
+impl MetricOptions for PairwiseConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(PairwiseMetric { weight, config: self.clone() }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        if self.criteria.trim().is_empty() {
+            let message = "pairwise needs `criteria`: by what one conversation is better than the other";
+            return Some(OptionsProblem::new("criteria", message));
+        }
+        let message = "pairwise takes no `unknown`: whatever is no verdict is missing";
+        self.judging.unknown.is_some().then(|| OptionsProblem::new("judging", message))
+    }
+}
+
 impl Order {
     const BOTH: [Order; 2] = [Order::AgentFirst, Order::OtherFirst];
 }
@@ -53,7 +73,7 @@ type Messages<'a> = Vec<(&'static str, &'a str)>;
 /// Most replies of one order can't be used: why each of them can't.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", reasons(.0))]
-struct NoMajority(Vec<String>);
+struct UnusableOrder(Vec<String>);
 
 /// The usable replies of one order.
 struct OrderScore {
@@ -69,7 +89,7 @@ struct OrderScore {
 const LETTERS_OF: &str = "letters@";
 
 /// One turn beside another reply to the same message.
-struct Exchange<'a> {
+struct ComparedTurn<'a> {
     turn: u32,
     /// The agent's; `None` where it did not reply.
     own: Option<Messages<'a>>,
@@ -129,15 +149,15 @@ impl PairwiseMetric {
     }
 
     /// The turns of which another reply is known: the agent's exchange, and the one with that reply.
-    fn exchanges<'a>(&self, input: &'a MetricInput<'_>) -> Result<Vec<Exchange<'a>>, Component> {
+    fn exchanges<'a>(&self, input: &'a MetricInput<'_>) -> Result<Vec<ComparedTurn<'a>>, Component> {
         let one = |line: &'a ExpectedTurn| {
             let expected = line.expected.reply.as_deref()?;
             let turn = input.transcript.turns.iter().find(|turn| turn.number == line.turn);
             let own =
                 turn.and_then(|turn| Some(vec![("user", turn.user.as_str()), ("assistant", turn.agent.as_deref()?)]));
-            Some(Exchange { turn: line.turn, own, other: vec![("user", line.say), ("assistant", expected)] })
+            Some(ComparedTurn { turn: line.turn, own, other: vec![("user", line.say), ("assistant", expected)] })
         };
-        let all: Vec<Exchange<'_>> = input.lines.iter().filter_map(one).collect();
+        let all: Vec<ComparedTurn<'_>> = input.lines.iter().filter_map(one).collect();
         match (all.is_empty(), input.judge.is_there) {
             (true, _) => Err(Component::not_applicable("no reply is expected of a turn")),
             (false, false) => Err(Component::missing(NO_JUDGE)),
@@ -156,7 +176,7 @@ impl PairwiseMetric {
             Err(component) => return component,
         };
         let (mut scores, mut shown, mut is_unstable) = (Vec::new(), Vec::new(), false);
-        for Exchange { turn, own, .. } in &exchanges {
+        for ComparedTurn { turn, own, .. } in &exchanges {
             let id = self.letters_id(*turn);
             let of_turn: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
             let score = match own {
@@ -182,15 +202,16 @@ impl PairwiseMetric {
         &self,
         order: Order,
         judgements: &[Judgement],
-        (first, second): (&Messages<'_>, &Messages<'_>),
-    ) -> Result<OrderScore, NoMajority> {
+        first: &Messages<'_>,
+        second: &Messages<'_>,
+    ) -> Result<OrderScore, UnusableOrder> {
         let id = self.id(order);
         let own: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.question == id).collect();
         let (mut scores, mut reason, mut why) = (Vec::new(), String::new(), Vec::new());
         for judgement in &own {
             let read = match &judgement.reply {
                 Observed::Failed(error) => Err(error.clone()),
-                Observed::Seen(raw) => verdict::read(raw, (first, second)).map_err(|error| error.to_string()),
+                Observed::Seen(raw) => verdict::read(raw, first, second).map_err(|error| error.to_string()),
             };
             match read {
                 Ok(read) => {
@@ -213,7 +234,7 @@ impl PairwiseMetric {
                 reason,
                 differs: spread(&scores) > SPREAD,
             }),
-            false => Err(NoMajority(why)),
+            false => Err(UnusableOrder(why)),
         }
     }
 }
@@ -225,7 +246,7 @@ impl PairwiseMetric {
         templates: &Templates,
     ) -> Result<Vec<Question>, PromptError> {
         let mut all = Vec::new();
-        for Exchange { turn, own, other } in self.exchanges(input).unwrap_or_default() {
+        for ComparedTurn { turn, own, other } in self.exchanges(input).unwrap_or_default() {
             let Some(own) = own else { continue };
             let criteria = &self.config.criteria;
             let view = PairView { criteria, first: &own, second: &other, facts: input.facts, context: &input.context };
@@ -293,14 +314,14 @@ impl Metric for PairwiseMetric {
             return Err(ReplyError::Quoted);
         }
         let is_agent_first = question.id == self.id(Order::AgentFirst);
-        let pair = if is_agent_first { (&own, &other) } else { (&other, &own) };
-        verdict::read(raw, pair).map(drop)
+        let (first, second) = if is_agent_first { (&own, &other) } else { (&other, &own) };
+        verdict::read(raw, first, second).map(drop)
     }
 
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let of_pair = |(own, other): (Messages<'_>, Messages<'_>)| {
-            let forth = self.score_order(Order::AgentFirst, judgements, (&own, &other))?;
-            let back = self.score_order(Order::OtherFirst, judgements, (&other, &own))?;
+            let forth = self.score_order(Order::AgentFirst, judgements, &own, &other)?;
+            let back = self.score_order(Order::OtherFirst, judgements, &other, &own)?;
             let turns = (forth.mean - back.mean).abs() > SPREAD;
             let differs = forth.differs || back.differs;
             let by_order =
@@ -315,7 +336,7 @@ impl Metric for PairwiseMetric {
         };
         let component = match self.pair(input) {
             _ if self.config.judging.strict => self.by_letters(input, judgements),
-            Ok(pair) => of_pair(pair).unwrap_or_else(|why: NoMajority| Component::missing(why.to_string())),
+            Ok(pair) => of_pair(pair).unwrap_or_else(|why: UnusableOrder| Component::missing(why.to_string())),
             Err(component) => component,
         };
         Dimension::new(self.name(), self.weight, component)

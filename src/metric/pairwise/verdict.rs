@@ -31,7 +31,7 @@ pub(super) struct PairVerdict {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct WrittenPreference {
     #[serde(default)]
     reason: String,
     #[serde(default)]
@@ -84,12 +84,12 @@ pub(super) fn reply_schema() -> ReplySchema {
 ///
 /// # Errors
 /// It is no verdict, or it rests on words that were not said.
-pub(super) fn read(raw: &str, (first, second): (&Messages<'_>, &Messages<'_>)) -> Result<PairVerdict, ReplyError> {
+pub(super) fn read(raw: &str, first: &Messages<'_>, second: &Messages<'_>) -> Result<PairVerdict, ReplyError> {
     if let Some(key) = contradiction(raw) {
         return Err(ReplyError::Contradiction(key));
     }
     let wrong = |why: String| Err(ReplyError::Verdicts(vec![why]));
-    let written: Written = match serde_json::from_str(raw.trim()) {
+    let written: WrittenPreference = match serde_json::from_str(raw.trim()) {
         Ok(written) => written,
         Err(error) if error.is_data() => {
             return wrong("The reply must be an object with `reason`, `quotes` (each with `conversation` and `text`) and `verdict`: first, second or equal.".to_owned());

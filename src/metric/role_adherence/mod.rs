@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem, judged_metric};
+use super::{Metric, MetricInput};
 
 use crate::evidence::Turn;
-use crate::score::{Component, Score};
+use crate::score::{Component, Score, Weight};
 
 /// `roleAdherence`: whether each reply keeps to the agent's role.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,21 @@ pub struct RoleAdherenceConfig {
     pub role: String,
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl MetricOptions for RoleAdherenceConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let message = "roleAdherence needs `role`: who the agent is and what it is there for";
+        self.role.trim().is_empty().then(|| OptionsProblem::new("role", message))
+    }
 }
 
 impl JudgeMeasure for RoleAdherenceConfig {

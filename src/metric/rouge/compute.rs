@@ -34,7 +34,7 @@ const PAIRS: usize = 1 << 30;
 /// # Errors
 /// The texts are too long for a common sequence.
 pub fn rouge(config: &RougeConfig, reply: &str, reference: &str) -> Result<RougeScore, MeasureProblem> {
-    let mut words = Words::default();
+    let mut words = WordNumbers::default();
     let mut read = |text: &str| words.numbers(tokens(text, config.tokenizer, config.use_stemmer));
     match config.rouge_type {
         RougeType::N(n) => Ok(score_ngrams(&read(reply), &read(reference), n)),
@@ -86,9 +86,9 @@ fn check_length(of_reply: usize, of_reference: usize) -> Result<(), MeasureProbl
 
 /// Words as numbers, which are quickly compared.
 #[derive(Default)]
-struct Words(HashMap<String, u32>);
+struct WordNumbers(HashMap<String, u32>);
 
-impl Words {
+impl WordNumbers {
     fn numbers(&mut self, words: Vec<String>) -> Vec<u32> {
         let mut number = |word| {
             let next = self.0.len() as u32;
@@ -130,7 +130,7 @@ fn common_length(a: &[u32], b: &[u32]) -> usize {
     row.last().copied().unwrap_or_default() as usize
 }
 
-/// Of each word of the reference, whether it is in one longest common sequence. Of several, it is the one that is found from the
+/// For each word of the reference, whether it is in one longest common sequence. Of several, it is the one that is found from the
 /// end when the reference is left first.
 fn in_common(reference: &[u32], reply: &[u32]) -> Vec<bool> {
     let width = reply.len();

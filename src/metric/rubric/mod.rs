@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub use criterion::Rubric;
 
 use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
-use super::{MetricInput, judged};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem, judged_metric};
+use super::{Metric, MetricInput, judged};
 use crate::evidence::Turn;
 use crate::score::{Component, Weight};
 
@@ -90,7 +91,7 @@ impl RubricConfig {
     /// place.
     pub fn same_ids<'r>(&'r self, label: &str, whole: &'r [Rubric], lines: &[&'r [Rubric]]) -> Vec<SameId> {
         let mut general: BTreeSet<&str> = self.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
-        let mut found = self.known_ids(label, (None, whole), &mut general);
+        let mut found = self.known_ids(label, None, whole, &mut general);
         for (rubrics, line) in lines.iter().zip(0..) {
             let is_about_turn = match self.scope {
                 RubricScope::Conversation => false,
@@ -98,7 +99,7 @@ impl RubricConfig {
                 RubricScope::LastTurn => line + 1 == lines.len(),
             };
             let mut of_turn = if is_about_turn { general.clone() } else { BTreeSet::new() };
-            found.extend(self.known_ids(label, (Some(line), rubrics), &mut of_turn));
+            found.extend(self.known_ids(label, Some(line), rubrics, &mut of_turn));
         }
         found
     }
@@ -107,7 +108,8 @@ impl RubricConfig {
     fn known_ids<'r>(
         &'r self,
         label: &str,
-        (line, rubrics): (Option<usize>, &'r [Rubric]),
+        line: Option<usize>,
+        rubrics: &'r [Rubric],
         known: &mut BTreeSet<&'r str>,
     ) -> Vec<SameId> {
         let own = rubrics.iter().enumerate().filter(|(_, rubric)| self.is_for(rubric, label));
@@ -128,6 +130,23 @@ impl RubricConfig {
             RubricScope::Messages => turns.iter().flat_map(|turn| of_messages(rubrics, turn)).collect(),
             RubricScope::LastTurn => turns.last().map(|turn| about(Some(turn))).unwrap_or_default(),
         }
+    }
+}
+
+impl MetricOptions for RubricConfig {
+    fn metric(&self, weight: Weight, label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(&RubricConfig { label: label.to_owned(), ..self.clone() }, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let mut ids: Vec<&str> = self.rubrics.iter().map(|rubric| rubric.id.as_str()).collect();
+        ids.sort_unstable();
+        let twice = ids.windows(2).find(|pair| pair[0] == pair[1])?;
+        Some(OptionsProblem::new("rubrics", format!("two rubrics have the id `{}`", twice[0])))
     }
 }
 

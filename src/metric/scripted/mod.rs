@@ -3,6 +3,7 @@
 use rhai::Dynamic;
 use serde_json::{Value, json};
 
+use super::options::{MetricOptions, OptionsProblem};
 use super::trajectory::Expectation;
 use super::{Metric, MetricInput};
 use crate::evidence::{Judgement, Observed, ToolUse, Turn};
@@ -14,6 +15,25 @@ use crate::script::{ApiType, METRIC, Record, ScriptText, TIME_LIMIT, data, line,
 pub(super) struct ScriptedMetric {
     pub(super) weight: Weight,
     pub(super) script: ScriptText,
+}
+
+impl MetricOptions for ScriptText {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(ScriptedMetric { weight, script: self.clone() }))
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let problem = self.problem(&METRIC)?.clone();
+        Some(OptionsProblem { script: Some(problem.clone()), ..OptionsProblem::new("", problem.to_string()) })
+    }
+
+    fn state_use(&self, _is_expected: bool) -> Option<&'static str> {
+        looks_at_state(self).then_some("the script of a metric looks at `state`")
+    }
+
+    fn looks_at_calls(&self) -> bool {
+        looks_at_calls(self)
+    }
 }
 
 /// Why a script gives no score.
@@ -47,7 +67,7 @@ impl Metric for ScriptedMetric {
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
         let component = self.component(input).unwrap_or_else(|error| Component::missing(error.to_string()));
         // A score of the script's own has failed where it is nothing at all, unless a threshold says otherwise.
-        let dimension = super::single_part((self.name(), self.weight), &self.line(), component);
+        let dimension = super::single_part(self.name(), self.weight, &self.line(), component);
         Dimension { good_above: Some(Score::ZERO), ..dimension }
     }
 }

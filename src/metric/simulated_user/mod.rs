@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::MetricInput;
 use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions};
+use super::options::{JudgeUse, MetricOptions, judged_metric};
+use super::{Metric, MetricInput};
 use crate::evidence::Turn;
-use crate::score::{Component, Item, Score};
+use crate::score::{Component, Item, Score, Weight};
 
 /// The name of ADK's metric that reads the signs of a behaviour in its files.
 const OF_ADK: &str = "per_turn_user_simulator_quality_v1";
@@ -23,6 +24,16 @@ const END: &str = "end";
 pub struct SimulatedUserConfig {
     /// How judges are asked.
     pub judging: JudgeOptions,
+}
+
+impl MetricOptions for SimulatedUserConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
 }
 
 impl JudgeMeasure for SimulatedUserConfig {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json::{JsonRules, json_differences};
 use super::measured::{MeasureProblem, problem};
+use super::options::{MetricOptions, OptionsProblem};
 use super::selection::Selection;
 use super::{Metric, MetricInput};
 use crate::evidence::{Judgement, Observed};
@@ -56,6 +57,20 @@ impl StateConfig {
     }
 }
 
+impl MetricOptions for StateConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(StateMetric { weight, options: self.clone() }))
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        OptionsProblem::of_check(self.rules().map(drop))
+    }
+
+    fn state_use(&self, is_expected: bool) -> Option<&'static str> {
+        is_expected.then_some("the metric state compares `expected.state`")
+    }
+}
+
 /// The final state against the expected one.
 #[derive(Debug, Clone)]
 pub(super) struct StateMetric {
@@ -69,7 +84,7 @@ impl Metric for StateMetric {
     }
 
     fn score(&self, input: &MetricInput<'_>, _judgements: &[Judgement]) -> Dimension {
-        super::single_part((self.name(), self.weight), "the state after the conversation", self.component(input))
+        super::single_part(self.name(), self.weight, "the state after the conversation", self.component(input))
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn read(input: &MetricInput<'_>, question: &Question, raw: &str) -> R
 }
 
 /// Why there is no verdict.
-pub(super) enum NoVerdict {
+pub(super) enum MissingVerdict {
     /// The agent never replied.
     Silent,
     /// There is nothing to judge.
@@ -64,12 +64,15 @@ pub(super) enum NoVerdict {
 }
 
 /// The verdicts of all samples. A majority of them can be read.
-pub(super) fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Vec<CheckedVerdict>, NoVerdict> {
+pub(super) fn verdicts(
+    input: &MetricInput<'_>,
+    judgements: &[Judgement],
+) -> Result<Vec<CheckedVerdict>, MissingVerdict> {
     if input.tasks.is_empty() {
-        return Err(NoVerdict::NoTasks);
+        return Err(MissingVerdict::NoTasks);
     }
     if !input.transcript.has_reply() {
-        return Err(NoVerdict::Silent);
+        return Err(MissingVerdict::Silent);
     }
     let shown = shown(input);
     let (mut read, mut why) = (Vec::new(), Vec::new());
@@ -86,17 +89,17 @@ pub(super) fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Res
         }
     }
     match (read.len(), why.as_slice()) {
-        (0, []) => Err(NoVerdict::Missing("the judge was not asked".to_owned())),
+        (0, []) => Err(MissingVerdict::Missing("the judge was not asked".to_owned())),
         (usable, why) => match enough(usable, why) {
             Ok(()) => Ok(read),
-            Err(error) => Err(NoVerdict::Missing(error.to_string())),
+            Err(error) => Err(MissingVerdict::Missing(error.to_string())),
         },
     }
 }
 
 /// Fewer than a majority of the verdicts can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-enum NoMajority {
+enum TooFewVerdicts {
     /// None of them: why the first one can't.
     #[error("{0}")]
     Nothing(String),
@@ -106,11 +109,11 @@ enum NoMajority {
 }
 
 /// Whether a majority can be used: those that can't may have judged otherwise.
-fn enough<S: ToString>(usable: usize, why: &[S]) -> Result<(), NoMajority> {
+fn enough<S: ToString>(usable: usize, why: &[S]) -> Result<(), TooFewVerdicts> {
     match (usable, why) {
-        (0, [why, ..]) => Err(NoMajority::Nothing(why.to_string())),
+        (0, [why, ..]) => Err(TooFewVerdicts::Nothing(why.to_string())),
         (usable, [first, ..]) if usable <= why.len() => {
-            Err(NoMajority::TooFew { usable, all: usable + why.len(), first: first.to_string() })
+            Err(TooFewVerdicts::TooFew { usable, all: usable + why.len(), first: first.to_string() })
         }
         _ => Ok(()),
     }

@@ -6,11 +6,16 @@ mod question;
 mod tests;
 mod verdict;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::{JudgeUse, MetricOptions};
+use super::table::NoOptions;
 use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use checked::{NoVerdict, UnusableRating, read, score_of_samples, verdicts};
+use checked::{MissingVerdict, UnusableRating, read, score_of_samples, verdicts};
 use question::question;
 
 /// A task counts as good above this score. Embabel's threshold.
@@ -18,6 +23,36 @@ pub const GOOD_ABOVE: f64 = 0.6;
 
 /// The id of its question.
 const QUESTION: &str = "tasks";
+
+/// The options of `tasks`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TasksConfig(NoOptions);
+
+impl MetricOptions for TasksConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(Tasks { weight }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByJob
+    }
+}
+
+/// The options of `tone`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ToneConfig(NoOptions);
+
+impl MetricOptions for ToneConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(Tone { weight }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByJob
+    }
+}
 
 /// How well the tasks were done: the mean of the judge's scores, Embabel's formula.
 #[derive(Debug, Clone, Copy)]
@@ -64,9 +99,9 @@ impl Metric for Tasks {
                 let ratings: Vec<Component> = (0..input.tasks.len()).map(rated).collect();
                 (self.score_items(&labelled(ratings.clone())), ratings)
             }
-            Err(NoVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
-            Err(NoVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
-            Err(NoVerdict::Missing(error)) => all(Component::missing(error)),
+            Err(MissingVerdict::Silent) => all(Component::scored(Score::ZERO, SILENT)),
+            Err(MissingVerdict::NoTasks) => all(Component::not_applicable("the job has no tasks")),
+            Err(MissingVerdict::Missing(error)) => all(Component::missing(error)),
         };
         Dimension {
             items: labelled(ratings),
@@ -111,9 +146,9 @@ impl Metric for Tone {
             Ok(verdicts) => {
                 score_of_samples(verdicts.iter().map(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref()))
             }
-            Err(NoVerdict::Silent) => Component::not_applicable(SILENT),
-            Err(NoVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
-            Err(NoVerdict::Missing(error)) => Component::missing(error),
+            Err(MissingVerdict::Silent) => Component::not_applicable(SILENT),
+            Err(MissingVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
+            Err(MissingVerdict::Missing(error)) => Component::missing(error),
         };
         Dimension {
             good_above: Some(Score::clamped(GOOD_ABOVE)),

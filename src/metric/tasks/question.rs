@@ -39,7 +39,7 @@ fn judged_tasks<'a>(input: &MetricInput<'a>) -> Vec<JudgedTask<'a>> {
     tasks.map(|it| JudgedTask { kind: it.kind, task: it.task, criteria: it.acceptance_criteria }).collect()
 }
 
-/// What the judge is shown.
+/// The view of the conversation that the judge is shown.
 fn view<'v>(input: &'v MetricInput<'_>, tasks: &'v [JudgedTask<'v>]) -> JudgeView<'v> {
     JudgeView {
         tasks,
@@ -54,7 +54,7 @@ fn view<'v>(input: &'v MetricInput<'_>, tasks: &'v [JudgedTask<'v>]) -> JudgeVie
 pub(super) fn shown(input: &MetricInput<'_>) -> Option<Shown> {
     let shown = || {
         let cut = view(input, &[]).cut_turns();
-        Shown::new(input, (EvidenceRule::Any, &[]), cut).messages_only(input.facts)
+        Shown::new(input, EvidenceRule::Any, &[], cut).messages_only(input.facts)
     };
     input.judge.needs_evidence.then(shown)
 }

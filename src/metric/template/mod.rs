@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::judged::{JudgeOptions, NO_JUDGE, exchanges, few, stood_before, unanswered};
+use super::options::{JudgeUse, MetricOptions, OptionsProblem};
 use super::{Metric, MetricInput, ReplyError, Rubric, Vote};
 use crate::evidence::{Judgement, Observed, Question, QuestionTo};
 use crate::prompt::{PromptError, Templates};
@@ -68,6 +69,21 @@ impl TemplateConfig {
             return Some(("prompt", why.to_owned()));
         }
         None
+    }
+}
+
+impl MetricOptions for TemplateConfig {
+    fn metric(&self, weight: Weight, label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(TemplateMetric { weight, config: self.clone(), label: label.to_owned() }))
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByJob
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let (key, message) = self.problem()?;
+        Some(OptionsProblem::new(key, message))
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One step of a path.
 #[derive(Debug, PartialEq, Eq)]
-enum Step<'a> {
+enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
@@ -14,7 +14,7 @@ pub fn is_path(path: &str) -> bool {
     steps(path).is_some()
 }
 
-fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+fn steps(path: &str) -> Option<Vec<PathStep<'_>>> {
     let path = path.trim();
     let mut rest = path.strip_prefix('$').unwrap_or(path);
     let mut steps = Vec::new();
@@ -23,7 +23,7 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
         if let Some(inner) = rest.strip_prefix('[') {
             let (index, behind) = inner.split_once(']')?;
             let is_number = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
-            steps.push(Step::Index(index.parse().ok().filter(|_| is_number)?));
+            steps.push(PathStep::Index(index.parse().ok().filter(|_| is_number)?));
             rest = behind;
         } else {
             let after = match rest.strip_prefix('.') {
@@ -36,7 +36,7 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
             if key.is_empty() || key.contains(['*', '"', '\'', ']', '?']) {
                 return None;
             }
-            steps.push(Step::Key(key));
+            steps.push(PathStep::Key(key));
             rest = &after[end..];
         }
         is_first = false;
@@ -66,8 +66,8 @@ pub(super) fn part_of(text: &str, path: &str) -> Result<String, PartError> {
     let steps = steps(path).ok_or_else(|| PartError::NoPath(path.to_owned()))?;
     let whole: Value = serde_json::from_str(text).map_err(|_| PartError::NotJson)?;
     let part = steps.iter().try_fold(&whole, |value, step| match step {
-        Step::Key(key) => value.get(*key),
-        Step::Index(index) => value.get(*index),
+        PathStep::Key(key) => value.get(*key),
+        PathStep::Index(index) => value.get(*index),
     });
     match part {
         None => Err(PartError::Absent(path.to_owned())),

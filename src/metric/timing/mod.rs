@@ -2,9 +2,25 @@
 //!
 //! Embabel's formula: `min(1, aspirationalAverage / average latency of the replies)`.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::MetricOptions;
+use super::table::NoOptions;
 use super::{Metric, MetricInput};
 use crate::evidence::Judgement;
 use crate::score::{Component, Dimension, Score, Weight};
+
+/// The options of `timing`: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TimingOptions(NoOptions);
+
+impl MetricOptions for TimingOptions {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(TimingMetric { weight }))
+    }
+}
 
 /// How fast the agent replies. Failed tries and the waits between them do not count.
 #[derive(Debug, Clone, Copy)]

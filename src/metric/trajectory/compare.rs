@@ -270,7 +270,7 @@ impl MatchSession<'_> {
         unknown.map(ToString::to_string)
     }
 
-    /// Of pairs those that are the same.
+    /// The pairs that are the same.
     fn matched(&self, pairs: &Pairs) -> Pairs {
         let same = |(wanted, made): (usize, &Option<usize>)| {
             made.filter(|made| self.verdict(wanted, *made) == CallVerdict::Same)

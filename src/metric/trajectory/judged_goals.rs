@@ -135,7 +135,7 @@ impl TrajectoryConfig {
             let verdicts = verdicts(&judged, input, judgements);
             for (goal, message) in goals.iter_mut().zip(&expected.messages) {
                 if self.is_judged(message) {
-                    goal.reached = reached(&message.name, (input.transcript, scope), &verdicts);
+                    goal.reached = reached(&message.name, input.transcript, scope, &verdicts);
                 }
             }
         }
@@ -184,7 +184,8 @@ fn verdicts(judged: &Judged, input: &MetricInput<'_>, judgements: &[Judgement]) 
 /// same place among the calls reaches it.
 fn reached(
     name: &str,
-    (transcript, scope): (&Transcript, RubricScope),
+    transcript: &Transcript,
+    scope: RubricScope,
     verdicts: &[(String, String, Component)],
 ) -> Result<Vec<usize>, UnknownGoal> {
     let (mut reached, mut undecided) = (Vec::new(), Vec::new());

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::questions::{self, PairAnswers};
 use super::{
-    CallCount, CallOrder, Expectation, FuzzyAnswers, FuzzyPair, JudgedAssertion, LettersOnly, MOST_PAIRS, MessageGoal,
-    Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure, TrajectoryInput, TrajectoryMatcher,
-    UnknownGoal,
+    CallCount, CallOrder, Expectation, ExpectationProblem, ExpectedCall, FuzzyAnswers, FuzzyPair, JudgedAssertion,
+    LettersOnly, MOST_PAIRS, MessageGoal, Trajectory, TrajectoryConfig, TrajectoryConfigError, TrajectoryFigure,
+    TrajectoryInput, TrajectoryMatcher, UnknownGoal,
 };
-use crate::clock::Deadline;
 use crate::evidence::{CallsByTurn, Judgement, Question, QuestionTo, ToolUse, Transcript};
+use crate::metric::options::{MetricOptions, OptionsProblem, expectation_problem};
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
@@ -25,19 +25,19 @@ use crate::text::is_blank;
 /// clone.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "TrajectoryConfig", into = "TrajectoryConfig")]
-pub struct TrajectoryCheck(Arc<Prepared>);
+pub struct TrajectoryCheck(Arc<PreparedCheck>);
 
-struct Prepared {
+struct PreparedCheck {
     config: TrajectoryConfig,
     matcher: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
-    /// The same for what is expected as a graph of goals.
+    /// The matcher for calls that are expected as a graph of goals.
     goals: OnceLock<Result<TrajectoryMatcher, TrajectoryConfigError>>,
 }
 
 impl TrajectoryCheck {
     /// A check by these options, whatever is wrong with them.
     pub fn new(config: TrajectoryConfig) -> TrajectoryCheck {
-        TrajectoryCheck(Arc::new(Prepared { config, matcher: OnceLock::new(), goals: OnceLock::new() }))
+        TrajectoryCheck(Arc::new(PreparedCheck { config, matcher: OnceLock::new(), goals: OnceLock::new() }))
     }
 
     /// The options.
@@ -50,7 +50,7 @@ impl TrajectoryCheck {
     /// # Errors
     /// An option that contradicts itself or another one.
     pub fn matcher(&self, expected: &Expectation) -> Result<&TrajectoryMatcher, &TrajectoryConfigError> {
-        let Prepared { config, matcher, goals } = &*self.0;
+        let PreparedCheck { config, matcher, goals } = &*self.0;
         if expected.goals.is_none() || config.order.is_some() {
             return matcher.get_or_init(|| TrajectoryMatcher::new(config)).as_ref();
         }
@@ -109,6 +109,32 @@ pub struct TrajectoryMetric {
     pub check: TrajectoryCheck,
 }
 
+impl MetricOptions for TrajectoryCheck {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        Some(Box::new(TrajectoryMetric { weight, check: self.clone() }))
+    }
+
+    fn options_problem(&self) -> Option<OptionsProblem> {
+        let error = TrajectoryMatcher::new(self.config()).err()?;
+        let message = error.to_string();
+        Some(OptionsProblem { place: error.place, message, script: error.script.map(|script| *script) })
+    }
+
+    fn expectation_problems(&self, expected: &Expectation) -> Vec<ExpectationProblem> {
+        let Ok(matcher) = self.matcher(expected) else { return Vec::new() };
+        let calls = expected.calls.iter().flatten().enumerate();
+        let of_call = |(at, call): (usize, &ExpectedCall)| {
+            let found = matcher.unusable(call).into_iter();
+            found.map(move |(place, it)| expectation_problem(Some(at), place, it))
+        };
+        calls.flat_map(of_call).collect()
+    }
+
+    fn looks_at_calls(&self) -> bool {
+        true
+    }
+}
+
 impl Metric for TrajectoryMetric {
     fn name(&self) -> &'static str {
         "trajectory"
@@ -144,7 +170,9 @@ impl Metric for TrajectoryMetric {
         let calls = CallsByTurn::new(input.transcript);
         let in_turn = |turn: &crate::evidence::Turn, expected: &Expectation| {
             expected.calls.as_ref()?;
-            Some(self.compare(expected, calls.of_turn(turn.number), (&[], &[]), answers, deadline))
+            let made =
+                TrajectoryInput { actual: calls.of_turn(turn.number), deadline: Some(deadline), ..Default::default() };
+            Some(self.compare(expected, made, answers))
         };
         let in_all = |expected: &Expectation| {
             let config = self.check.config();
@@ -154,9 +182,16 @@ impl Metric for TrajectoryMetric {
             let messages = config.message_goals(expected, input, judgements);
             let assertions = config.asserted(expected, input, judgements);
             let made = self.check.config().made(input.transcript);
-            Some(self.compare(expected, &made, (&messages, &assertions), answers, deadline))
+            let made = TrajectoryInput {
+                actual: &made,
+                messages: &messages,
+                assertions: &assertions,
+                deadline: Some(deadline),
+                ..Default::default()
+            };
+            Some(self.compare(expected, made, answers))
         };
-        per_turn::dimension((self.name(), self.weight), input, in_turn, input.expected.and_then(in_all))
+        per_turn::dimension(self.name(), self.weight, input, in_turn, input.expected.and_then(in_all))
     }
 }
 
@@ -200,28 +235,19 @@ impl TrajectoryMetric {
         pairs
     }
 
-    fn compare(
-        &self,
-        expected: &Expectation,
-        actual: &[ToolUse],
-        (messages, assertions): (&[MessageGoal], &[JudgedAssertion]),
-        answers: &dyn FuzzyAnswers,
-        deadline: Deadline,
-    ) -> Component {
+    /// Scores what was `made` by what is expected.
+    fn compare(&self, expected: &Expectation, made: TrajectoryInput<'_>, answers: &dyn FuzzyAnswers) -> Component {
         let matcher = match self.check.matcher(expected) {
             Ok(matcher) => matcher,
             Err(error) => return Component::missing(error.to_string()),
         };
         let input = TrajectoryInput {
             expected: expected.calls.as_deref().unwrap_or_default(),
-            actual,
             goals: expected.goals.as_ref(),
-            messages,
-            assertions,
-            deadline: Some(deadline),
+            ..made
         };
         match matcher.compare(input, answers) {
-            Ok(trajectory) => component(trajectory, matcher, assertions),
+            Ok(trajectory) => component(trajectory, matcher, input.assertions),
             Err(error) => Component::missing(error.to_string()),
         }
     }

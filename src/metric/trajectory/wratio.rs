@@ -42,23 +42,23 @@ fn percent(common: usize, total: usize) -> f64 {
 
 /// The length of the longest common subsequence; a word of bits for each 64 characters.
 fn common(a: &[char], b: &[char]) -> usize {
-    Pattern::new(a).common(b)
+    CharacterPlaces::new(a).common(b)
 }
 
 /// Where each character stands in a text, as bits.
-struct Pattern {
+struct CharacterPlaces {
     length: usize,
     places: BTreeMap<char, Vec<u64>>,
 }
 
-impl Pattern {
-    fn new(text: &[char]) -> Pattern {
+impl CharacterPlaces {
+    fn new(text: &[char]) -> CharacterPlaces {
         let words = text.len().div_ceil(64);
         let mut places: BTreeMap<char, Vec<u64>> = BTreeMap::new();
         for (at, c) in text.iter().enumerate() {
             places.entry(*c).or_insert_with(|| vec![0; words])[at / 64] |= 1 << (at % 64);
         }
-        Pattern { length: text.len(), places }
+        CharacterPlaces { length: text.len(), places }
     }
 
     fn common(&self, other: &[char]) -> usize {
@@ -95,7 +95,7 @@ fn partial_ratio(a: &[char], b: &[char]) -> f64 {
 }
 
 fn best_window(short: &[char], long: &[char]) -> f64 {
-    let pattern = Pattern::new(short);
+    let pattern = CharacterPlaces::new(short);
     let mut best: f64 = 0.0;
     let mut consider = |window: &[char]| best = best.max(percent(pattern.common(window), short.len() + window.len()));
     (1..short.len()).for_each(|end| consider(&long[..end]));

@@ -5,11 +5,12 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MetricInput;
 use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges, units, windows};
+use super::options::{JudgeUse, MetricOptions, judged_metric};
+use super::{Metric, MetricInput};
 
 use crate::evidence::{Role, Turn};
-use crate::score::{Component, Score};
+use crate::score::{Component, Score, Weight};
 
 /// `turnRelevancy`: whether each reply is relevant to what the user had said by then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,16 @@ impl TurnRelevancyConfig {
 fn item(turn: u32, first: u32) -> JudgeItem {
     let text = format!("the assistant's reply of turn {turn}, by what was said from turn {first} on");
     JudgeItem::new(turn.to_string(), text, Some(turn))
+}
+
+impl MetricOptions for TurnRelevancyConfig {
+    fn metric(&self, weight: Weight, _label: &str) -> Option<Box<dyn Metric>> {
+        judged_metric(self, weight)
+    }
+
+    fn judge_use() -> JudgeUse {
+        JudgeUse::ByTemplate
+    }
 }
 
 impl JudgeMeasure for TurnRelevancyConfig {

@@ -5,7 +5,7 @@ mod reserves;
 use serde_json::{Value, json};
 
 use super::numbers::count;
-use super::{Cell, Ink, Page, Paint, Row, Screen, Table, decimals, plain, two_decimals};
+use super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, Screen, decimals, plain, two_decimals};
 use crate::compare::{
     Bridge, ComparedScore, Comparison, ComparisonRules, Divergence, Excluded, Relation, Side, Subject,
 };
@@ -66,7 +66,8 @@ fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfo
     let [first, second] = names(&comparison.first, &comparison.second);
     let Some(score) = comparison.scores.first() else {
         page.lead(
-            (0, 2),
+            0,
+            2,
             (Ink::unsure, "inconclusive:"),
             (Ink::unpainted, &format!("{second} beside {first}: no pair has a score")),
         );
@@ -80,17 +81,17 @@ fn one(page: &mut Page, comparison: &Comparison, rules: ComparisonRules, is_unfo
         two_decimals(score.second),
         figure_text(score)
     );
-    page.lead((0, 2), (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
+    page.lead(0, 2, (paint(relation), &format!("{}:", relation.label())), (Ink::unpainted, &figures));
     let pairs = format!("{} of {}", count(score.pairs as usize, "pair"), count(score.cases as usize, "case"));
     page.paragraph(0, Ink::dim, &format!("{pairs} · {}", side_text(comparison)));
     page.gap();
     let shows = |score: &&ComparedScore| is_unfolded || !score.no_pair_differs || score.subject == Subject::Score;
-    let rows: Vec<Row> = comparison.scores.iter().filter(shows).map(row).collect();
+    let rows: Vec<FigureRow> = comparison.scores.iter().filter(shows).map(row).collect();
     let alike = comparison.scores.len() - rows.len();
     let column = |name: &str| vec![name.to_owned()];
     let interval = format!("{} interval", level_text(rules));
     let columns = ["first", "second", "difference", &interval, "p", ""].map(column).to_vec();
-    page.table(&Table { title: String::new(), columns, rows });
+    page.table(&FigureTable { title: String::new(), columns, rows });
     if alike > 0 {
         page.paragraph(0, Ink::dim, &format!("{alike} more in which no pair differs (-v shows them)"));
     }
@@ -197,9 +198,9 @@ fn chances_text(score: &ComparedScore) -> String {
     }
 }
 
-fn row(score: &ComparedScore) -> Row {
-    let cell = |text: String| -> Cell { (Ink::unpainted, text) };
-    Row {
+fn row(score: &ComparedScore) -> FigureRow {
+    let cell = |text: String| -> FigureCell { (Ink::unpainted, text) };
+    FigureRow {
         name: plain(score.subject.name()),
         indent: if score.subject == Subject::Score { 0 } else { 2 },
         paint: if score.subject == Subject::Score { Ink::bold } else { Ink::unpainted },
@@ -259,7 +260,7 @@ fn family(comparisons: &[Comparison]) -> Option<String> {
     (!families.is_empty()).then(|| format!("p is adjusted among {} (Holm).", families.join(", and among ")))
 }
 
-/// The same as JSON.
+/// The comparisons as JSON.
 pub fn comparisons_json(compared: &Compared<'_>) -> Value {
     let Compared { comparisons, bridge, rules } = *compared;
     let relation = |comparison: &Comparison| comparison.relation();

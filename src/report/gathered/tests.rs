@@ -26,7 +26,7 @@ fn trial(number: u32, items: &[(&str, Option<u32>, f64)]) -> TrialRecord {
 fn parts(trials: &[TrialRecord]) -> Vec<(String, usize, f64)> {
     let mut gathered = Gathered::default();
     trials.iter().for_each(|trial| gathered.add(0, trial));
-    let made = |part: &Part| {
+    let made = |part: &PartRow| {
         let tally = &part.groups[&0].tally;
         (part.label.clone(), tally.scored, tally.mean().map_or(f64::NAN, Score::get))
     };

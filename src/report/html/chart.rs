@@ -16,7 +16,7 @@ pub(super) struct Chart {
     dots: Vec<Dot>,
     /// Lines that stand before everything else.
     marks: Vec<ChartLine>,
-    texts: Vec<Label>,
+    texts: Vec<ChartLabel>,
 }
 
 #[derive(Debug, Serialize)]
@@ -45,7 +45,7 @@ struct Dot {
 }
 
 #[derive(Debug, Serialize)]
-struct Label {
+struct ChartLabel {
     class: &'static str,
     x: f64,
     y: f64,
@@ -88,7 +88,7 @@ pub(super) fn latencies(groups: ChartSeries) -> Option<Chart> {
         chart.name(&name, y);
         let end = WIDTH - MARGIN + 8.0;
         let text = format!("median {}", duration(median / 1000.0));
-        chart.texts.push(Label { class: "", x: end, y: y + 4.0, anchor: "start", text });
+        chart.texts.push(ChartLabel { class: "", x: end, y: y + 4.0, anchor: "start", text });
         words.push(format!(
             "{name}: median {}, 95th percentile {}, {}",
             duration(median / 1000.0),
@@ -154,11 +154,11 @@ pub(super) fn turns(turns: &[(u32, Option<f64>, Option<u64>)]) -> Option<Chart> 
         }
         if step >= 40.0 {
             let middle = rounded(x + wide / 2.0);
-            chart.texts.push(Label { class: "", x: middle, y: rounded(y - 4.0), anchor: "middle", text: time });
+            chart.texts.push(ChartLabel { class: "", x: middle, y: rounded(y - 4.0), anchor: "middle", text: time });
         }
         if step >= 16.0 || place % 10 == 0 {
             let (x, y) = (rounded(x + wide / 2.0), HEIGHT + 30.0);
-            chart.texts.push(Label { class: "name", x, y, anchor: "middle", text: number.to_string() });
+            chart.texts.push(ChartLabel { class: "name", x, y, anchor: "middle", text: number.to_string() });
         }
         words.push(hint);
     }
@@ -178,7 +178,7 @@ impl Chart {
             let value = f64::from(tick) * step;
             let x = scale(value);
             chart.lines.push(ChartLine { class: "grid", x1: x, y1: 0.0, x2: x, y2: bottom });
-            chart.texts.push(Label { class: "", x, y: bottom + 16.0, anchor: "middle", text: shown(value) });
+            chart.texts.push(ChartLabel { class: "", x, y: bottom + 16.0, anchor: "middle", text: shown(value) });
         }
         (chart, scale)
     }
@@ -186,7 +186,7 @@ impl Chart {
     fn name(&mut self, name: &str, y: f64) {
         const LONGEST: usize = 28;
         let text = short_name(name, LONGEST);
-        self.texts.push(Label { class: "name", x: NAMES - 10.0, y: y + 4.0, anchor: "end", text });
+        self.texts.push(ChartLabel { class: "name", x: NAMES - 10.0, y: y + 4.0, anchor: "end", text });
     }
 }
 

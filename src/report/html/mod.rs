@@ -36,10 +36,10 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
     let page = PageTemplates::new();
     let mut put = |text: String| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
     let jobs: Vec<JobView> = runs.iter().map(|run| JobView::new(run.overview)).collect();
-    let head = Head { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
+    let head = PageHead { title: title(runs), digest: style::digest(), style: style::STYLE, runs: &jobs };
     put(page.render("head.html", &head)?)?;
     for (run, number) in runs.iter().zip(1..) {
-        write_run(&page, run, (number, runs.len() > 1), &mut put)?;
+        write_run(&page, run, number, runs.len() > 1, &mut put)?;
     }
     put("</main>\n<footer><p>Written by eval-job. This file loads nothing from anywhere.</p></footer>\n</body>\n</html>\n".to_owned())?;
     to.flush().map_err(DocumentError::Write)
@@ -48,7 +48,8 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
 fn write_run<E>(
     page: &PageTemplates,
     run: &WrittenRun<'_, E>,
-    (number, is_one_of_several): (usize, bool),
+    number: usize,
+    is_one_of_several: bool,
     put: &mut impl FnMut(String) -> DocumentResult<E>,
 ) -> DocumentResult<E> {
     // Once for what stands above the conversations, once for themselves.
@@ -56,7 +57,7 @@ fn write_run<E>(
     for trial in (run.trials)() {
         gathering.add(&trial.map_err(DocumentError::Read)?, run.overview, number);
     }
-    put(page.render("run.html", &RunView::new(run.overview, gathering, (number, is_one_of_several)))?)?;
+    put(page.render("run.html", &RunView::new(run.overview, gathering, number, is_one_of_several))?)?;
     // In the order of their first conversations; a conversation is a text of its own, for a longer one would be copied to grow.
     let mut cases: Vec<(String, Vec<Box<str>>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -124,7 +125,7 @@ impl SpaceBudget {
 
 /// The head of the page.
 #[derive(Serialize)]
-struct Head<'a> {
+struct PageHead<'a> {
     title: String,
     digest: String,
     style: &'a str,

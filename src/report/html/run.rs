@@ -149,7 +149,7 @@ struct ModelView {
 }
 
 impl RunView {
-    pub(super) fn new(run: &Overview, gathering: Gathering, (number, is_one_of_several): (usize, bool)) -> RunView {
+    pub(super) fn new(run: &Overview, gathering: Gathering, number: usize, is_one_of_several: bool) -> RunView {
         let (summary, provenance) = (&run.summary, &run.summary.provenance);
         let (word, rest) = verdict_text(run);
         let mut remarks = gathering.remarks;

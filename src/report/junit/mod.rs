@@ -23,11 +23,11 @@ use xml::Xml;
 
 /// Writes a report of these runs.
 pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> DocumentResult<E> {
-    let counts: Vec<Counts> = runs.iter().map(count).collect::<Result<_, _>>().map_err(DocumentError::Read)?;
-    let all = counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
+    let counts: Vec<SuiteCounts> = runs.iter().map(count).collect::<Result<_, _>>().map_err(DocumentError::Read)?;
+    let all = counts.iter().fold(SuiteCounts::default(), |sum, counts| sum.plus(counts));
     let time: f64 = runs.iter().map(|run| seconds(&run.overview.summary)).sum();
     let write = |to: &mut dyn Write, text: &str| to.write_all(text.as_bytes()).map_err(DocumentError::Write);
-    let Counts { tests, failures, errors, .. } = all;
+    let SuiteCounts { tests, failures, errors, .. } = all;
     let head = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"eval-job\" tests=\"{tests}\" failures=\"{failures}\" \
          errors=\"{errors}\" time=\"{time:.3}\">\n"
@@ -42,14 +42,14 @@ pub(super) fn write<E>(runs: &[WrittenRun<'_, E>], to: &mut dyn Write) -> Docume
 
 /// How many tests a suite has.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct SuiteCounts {
     tests: usize,
     failures: usize,
     errors: usize,
     skipped: usize,
 }
 
-impl Counts {
+impl SuiteCounts {
     fn add(&mut self, result: &TestResult) {
         self.tests += 1;
         self.failures += usize::from(matches!(result, TestResult::Failure { .. }));
@@ -57,8 +57,8 @@ impl Counts {
         self.skipped += usize::from(matches!(result, TestResult::Skipped { .. }));
     }
 
-    fn plus(self, other: &Counts) -> Counts {
-        Counts {
+    fn plus(self, other: &SuiteCounts) -> SuiteCounts {
+        SuiteCounts {
             tests: self.tests + other.tests,
             failures: self.failures + other.failures,
             errors: self.errors + other.errors,
@@ -67,8 +67,8 @@ impl Counts {
     }
 }
 
-fn count<E>(run: &WrittenRun<'_, E>) -> Result<Counts, E> {
-    let mut counts = Counts::default();
+fn count<E>(run: &WrittenRun<'_, E>) -> Result<SuiteCounts, E> {
+    let mut counts = SuiteCounts::default();
     counts.add(&TestResult::from_run(run.overview));
     for trial in (run.trials)() {
         counts.add(&TestResult::from_trial(&trial?, run.overview));
@@ -182,9 +182,9 @@ fn bounded(words: &str, run: &str) -> String {
     format!("{}\n… {left_out} bytes are left out here: eval-job show {run} -v …\n{}", &words[..head], &words[tail..])
 }
 
-fn suite<E>(run: &WrittenRun<'_, E>, counts: &Counts, to: &mut dyn Write) -> DocumentResult<E> {
+fn suite<E>(run: &WrittenRun<'_, E>, counts: &SuiteCounts, to: &mut dyn Write) -> DocumentResult<E> {
     let (overview, summary) = (run.overview, &run.overview.summary);
-    let Counts { tests, failures, errors, skipped } = counts;
+    let SuiteCounts { tests, failures, errors, skipped } = counts;
     let mut xml = Xml(to);
     let job = &summary.provenance.job;
     let mut head = || -> io::Result<()> {

@@ -6,7 +6,7 @@ use crate::evidence::{Condition, TrialId};
 use crate::record::Overview;
 use crate::text::{FileNames, file_name};
 
-/// The names of the cases of some runs. Other systems know neither models nor conditions: a case that is held with several
+/// The names of the cases of some runs. Other systems know neither models nor conditions: a case that is run with several
 /// of them is several cases there.
 #[derive(Debug, Default)]
 pub(in crate::report) struct ResultNames {

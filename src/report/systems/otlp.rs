@@ -9,6 +9,7 @@
 //! A record knows when a conversation began and how long each turn took: the turns lie one behind the other.
 
 use std::io::Write;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::ResultNames;
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id};
-use crate::evidence::{Review, ToolUse};
+use crate::evidence::{ExpectationReview, ToolUse};
 use crate::record::{DocumentError, RunSummary, Sequence, write_streamed};
 use crate::report::WrittenRun;
 
@@ -49,7 +50,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
         schema_url: &'static str,
     }
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
-    let nothing = Review::default();
+    let nothing = ExpectationReview::default();
     let spans = runs.iter().flat_map(|run| {
         let (names, nothing) = (&names, &nothing);
         (run.trials)().map(move |trial| {
@@ -89,7 +90,7 @@ fn attributes<'a>(of: impl IntoIterator<Item = (&'a str, Option<Value>)>) -> Vec
 }
 
 /// A trace, of which spans are made.
-struct Trace {
+struct OtlpTrace {
     id: String,
     conversation: String,
     agent: String,
@@ -98,7 +99,7 @@ struct Trace {
 }
 
 /// One span, before it is written.
-struct Span {
+struct OtlpSpan {
     name: String,
     kind: u8,
     parent: Option<String>,
@@ -114,8 +115,8 @@ fn hex(of: &str, bytes: usize) -> String {
     Sha256::digest(of.as_bytes()).iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Trace {
-    fn write(&mut self, span: Span) -> (String, Value) {
+impl OtlpTrace {
+    fn write(&mut self, span: OtlpSpan) -> (String, Value) {
         self.next += 1;
         let id = hex(&format!("{} {}", self.id, self.next), 8);
         let own = [
@@ -200,7 +201,7 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
     let key = format!("{} {}", run.id, trial.trial.key());
     let conversation = if result.session().is_empty() { key.clone() } else { result.session().to_owned() };
     let (agent, model) = (run.provenance.agent.clone(), trial.trial.model.clone());
-    let mut trace = Trace { id: hex(&key, 16), conversation, agent, model, next: 0 };
+    let mut trace = OtlpTrace { id: hex(&key, 16), conversation, agent, model, next: 0 };
     let from = trial.started_at.unwrap_or(run.started_at).timestamp_nanos_opt().unwrap_or_default();
     let length = result.turns.iter().fold(0_i64, |length, turn| length.saturating_add(spent(turn)));
     let to = trial.finished_at.and_then(|at| at.timestamp_nanos_opt()).unwrap_or(from).max(from.saturating_add(length));
@@ -210,7 +211,7 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
         history.extend(turn.turn.agent.as_deref().map(reply));
     }
     let last = history.pop_if(|message| message.get("finish_reason").is_some());
-    let (id, root) = trace.write(Span {
+    let (id, root) = trace.write(OtlpSpan {
         name: format!("invoke_workflow {}", result.name.id),
         kind: INTERNAL,
         parent: None,
@@ -234,11 +235,11 @@ fn spans(run: &RunSummary, result: &CaseResult<'_>) -> Vec<Value> {
     let (mut spans, mut at) = (vec![root], from);
     for turn in &result.turns {
         let end = at.saturating_add(spent(turn));
-        let (turn_id, span) = trace.turn(turn, &id, (at, end));
+        let (turn_id, span) = trace.turn(turn, &id, at, end);
         spans.push(span);
         spans.extend(turn.calls.iter().enumerate().map(|(place, call)| {
             let id = call_id(call, turn.turn.number, place);
-            trace.call(call, id, &turn_id, (at, end))
+            trace.call(call, id, &turn_id, at..end)
         }));
         at = end;
     }
@@ -250,8 +251,8 @@ fn spent(turn: &TurnResult<'_>) -> i64 {
     nanoseconds(turn.turn.spent_ms.or(turn.turn.latency_ms).unwrap_or_default())
 }
 
-impl Trace {
-    fn turn(&mut self, turn: &TurnResult<'_>, parent: &str, (from, to): (i64, i64)) -> (String, Value) {
+impl OtlpTrace {
+    fn turn(&mut self, turn: &TurnResult<'_>, parent: &str, from: i64, to: i64) -> (String, Value) {
         let usage = turn.turn.usage;
         let mut messages = messages(turn);
         // A result is the input of what the agent does next; the calls are its own spans too.
@@ -261,7 +262,7 @@ impl Trace {
             turn.turn.agent.is_none().then(|| {
                 turn.turn.failures.last().map_or_else(|| "no reply".to_owned(), |failure| failure.error.clone())
             });
-        self.write(Span {
+        self.write(OtlpSpan {
             name: format!("invoke_agent {}", self.agent),
             kind: CLIENT,
             parent: Some(parent.to_owned()),
@@ -281,13 +282,13 @@ impl Trace {
         })
     }
 
-    fn call(&mut self, call: &ToolUse, id: String, parent: &str, (from, to): (i64, i64)) -> Value {
-        let span = Span {
+    fn call(&mut self, call: &ToolUse, id: String, parent: &str, time: Range<i64>) -> Value {
+        let span = OtlpSpan {
             name: format!("execute_tool {}", call.tool),
             kind: INTERNAL,
             parent: Some(parent.to_owned()),
-            from,
-            to,
+            from: time.start,
+            to: time.end,
             attributes: vec![
                 ("gen_ai.operation.name", Some("execute_tool".into())),
                 ("gen_ai.tool.name", Some(call.tool.as_str().into())),

@@ -41,7 +41,7 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], folder: &mut dyn R
         }
         Ok(())
     })?;
-    all_results(runs, folder, &names, (evaluated.len(), failed))?;
+    all_results(runs, folder, &names, evaluated.len(), failed)?;
     write_tokens(runs, folder)
 }
 
@@ -94,7 +94,8 @@ fn all_results<E>(
     runs: &[WrittenRun<'_, E>],
     folder: &mut dyn ResultFolder,
     names: &ResultNames,
-    (successes, failed): (usize, Vec<Value>),
+    successes: usize,
+    failed: Vec<Value>,
 ) -> DocumentResult<E> {
     #[derive(Serialize)]
     struct File<T: Serialize> {
@@ -106,7 +107,7 @@ fn all_results<E>(
         let several = run.overview.groups.iter().any(|group| group.planned > 1);
         (run.trials)().map(move |trial| {
             trial.map(|trial| {
-                let review = crate::evidence::Review::default();
+                let review = crate::evidence::ExpectationReview::default();
                 let result = CaseResult::new(run.overview, &trial, &review, names);
                 let repeat = if several { format!("_{}", result.trial.trial.repeat) } else { String::new() };
                 let name = format!("{}{repeat}.json", result.name.file);

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::names::{CaseName, ResultNames};
-use crate::evidence::{Review, ToolUse, Turn, TurnExpectation};
+use crate::evidence::{ExpectationReview, ToolUse, Turn, TurnExpectation};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, Score};
 
@@ -44,7 +44,7 @@ pub(super) struct TurnResult<'a> {
 #[derive(Debug)]
 pub(super) struct CaseResult<'a> {
     pub(super) trial: &'a TrialRecord,
-    pub(super) review: &'a Review,
+    pub(super) review: &'a ExpectationReview,
     pub(super) name: CaseName,
     pub(super) status: Status,
     /// Why it was not evaluated, or what the agent's failure was.
@@ -61,7 +61,7 @@ impl<'a> CaseResult<'a> {
     pub(super) fn new(
         run: &Overview,
         trial: &'a TrialRecord,
-        review: &'a Review,
+        review: &'a ExpectationReview,
         names: &ResultNames,
     ) -> CaseResult<'a> {
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
@@ -156,7 +156,11 @@ fn turn_of(item: &Item) -> Option<u32> {
     item.turn.or_else(|| item.label.strip_prefix("turn ")?.split_once(" · ")?.0.parse().ok())
 }
 
-fn turns<'a>(trial: &'a TrialRecord, review: &'a Review, dimensions: Vec<&'a Dimension>) -> Vec<TurnResult<'a>> {
+fn turns<'a>(
+    trial: &'a TrialRecord,
+    review: &'a ExpectationReview,
+    dimensions: Vec<&'a Dimension>,
+) -> Vec<TurnResult<'a>> {
     let Some(evidence) = &trial.evidence else { return Vec::new() };
     let mut turns = evidence.transcript.turns.clone();
     if let Some(said) = &trial.pending {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::gathered::{GatheredDimension, Part, PartResult, Sentences, TrialLocation};
+use super::super::gathered::{GatheredDimension, PartResult, PartRow, Sentences, TrialLocation};
 use super::super::{Ink, Page, Paint, TrialNames, count, plain, two_decimals};
 use super::{Run, parts};
 use crate::score::{Component, Score};
@@ -26,7 +26,7 @@ struct FailureCounts {
 struct ShownFailures<'a> {
     case: &'a str,
     title: String,
-    part: &'a Part,
+    part: &'a PartRow,
     rows: Vec<FailureRow>,
     doubt: Option<String>,
     /// Whether its reasons are of several lines.
@@ -55,7 +55,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
                 is_whole &= verdict == PartStatus::Well;
-                let doubt = parts::doubt(run, (case, dimension), part).filter(|doubt| doubt.is_serious);
+                let doubt = parts::doubt(run, case, dimension, part).filter(|doubt| doubt.is_serious);
                 if !rows.is_empty() || doubt.is_some() {
                     let kind = plain(dimension.part());
                     let of = if run.names.tell_cases() { format!("{} · ", plain(case)) } else { String::new() };
@@ -69,7 +69,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     }
     failed(page, run, &shown, &counts);
     if !run.screen.is_unfolded {
-        passed(page, &counts, (whole_cases, cases));
+        passed(page, &counts, whole_cases, cases);
     }
 }
 
@@ -84,7 +84,7 @@ enum PartStatus {
 }
 
 impl FailureCounts {
-    fn add(&mut self, part: &Part, standing: PartStatus) {
+    fn add(&mut self, part: &PartRow, standing: PartStatus) {
         match standing {
             PartStatus::Unchecked => return,
             PartStatus::Failed => self.failed += 1,
@@ -106,7 +106,7 @@ fn troubles(page: &mut Page, run: &Run<'_>) {
         let mut lines = text.lines();
         let head = format!("{}: ", run.places(groups, TrialNames::group));
         page.gap();
-        page.lead((0, 2), (Ink::bold, &head), (paint, lines.next().unwrap_or_default()));
+        page.lead(0, 2, (Ink::bold, &head), (paint, lines.next().unwrap_or_default()));
         for line in lines {
             page.paragraph(2, Ink::unpainted, &format!("| {line}"));
         }
@@ -127,7 +127,7 @@ fn left_out(page: &mut Page, sentences: &Sentences) {
 }
 
 /// The lines of a part that did not come out well, groups with the same one together, and what became of it.
-fn failed_rows(part: &Part, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
+fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, PartStatus) {
     type Groups = BTreeMap<usize, TrialLocation>;
     let mut found: Vec<((String, String, bool), Groups)> = Vec::new();
     let mut standing = PartStatus::Unchecked;
@@ -199,7 +199,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
     // Several metrics of one conversation may have the same reason, line for line.
     let mut blocks: HashMap<(&str, &str, &str), &str> = HashMap::new();
     for it in shown.iter().take(most) {
-        page.lead((2, 4), (Ink::bold, &format!("{} ·", it.title)), (Ink::unpainted, &parts::label(it.part)));
+        page.lead(2, 4, (Ink::bold, &format!("{} ·", it.title)), (Ink::unpainted, &parts::label(it.part)));
         if let Some(doubt) = &it.doubt {
             page.paragraph(4, Ink::unsure, doubt);
         }
@@ -212,7 +212,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
                 }
                 blocks.entry((it.case, &row.place, &row.why)).or_insert(&it.title);
             }
-            page.lead((4, 6), (row.paint, &row.mark), (Ink::unpainted, &format!("{}: {first}", row.place)));
+            page.lead(4, 6, (row.paint, &row.mark), (Ink::unpainted, &format!("{}: {first}", row.place)));
             rest.lines().for_each(|line| page.paragraph(6 + parts::leading(line), Ink::unpainted, line));
         }
     }
@@ -225,7 +225,7 @@ fn failed(page: &mut Page, run: &Run<'_>, shown: &[ShownFailures<'_>], counts: &
 }
 
 /// Writes how much passed.
-fn passed(page: &mut Page, counts: &[FailureCounts], (whole_cases, cases): (usize, usize)) {
+fn passed(page: &mut Page, counts: &[FailureCounts], whole_cases: usize, cases: usize) {
     let text = |counts: &FailureCounts| {
         let passed = counts.all - counts.failed - counts.missing;
         let lowest = counts.lowest.filter(|lowest| *lowest < Score::ONE);
@@ -237,6 +237,6 @@ fn passed(page: &mut Page, counts: &[FailureCounts], (whole_cases, cases): (usiz
     let all: Vec<String> = all.collect();
     if !all.is_empty() {
         page.gap();
-        page.lead((0, 2), (Ink::good, "Passed:"), (Ink::unpainted, &format!("{} (-v shows them)", all.join(", "))));
+        page.lead(0, 2, (Ink::good, "Passed:"), (Ink::unpainted, &format!("{} (-v shows them)", all.join(", "))));
     }
 }

@@ -1,6 +1,6 @@
 //! How many cases reach the threshold of each metric.
 
-use super::super::{Ink, Page, Row, Table};
+use super::super::{FigureRow, FigureTable, Ink, Page};
 use super::Run;
 
 /// With fewer metrics that have a threshold, or with fewer groups, the table of scores says it all.
@@ -30,10 +30,10 @@ pub(super) fn metrics(page: &mut Page, run: &Run<'_>) {
         let paint = if passed < scored { Ink::bad } else { Ink::unpainted };
         let unscored = if missing == 0 { String::new() } else { missing.to_string() };
         let cells = vec![(paint, format!("{passed}/{scored}")), (paint, share), (Ink::unsure, unscored)];
-        Row { name: (*name).to_owned(), indent: 0, paint: Ink::unpainted, cells }
+        FigureRow { name: (*name).to_owned(), indent: 0, paint: Ink::unpainted, cells }
     };
-    let rows: Vec<Row> = names.iter().map(row).collect();
+    let rows: Vec<FigureRow> = names.iter().map(row).collect();
     let columns = ["passed", "share", "missing"].map(|name| vec![name.to_owned()]).into();
     page.gap();
-    page.table(&Table { title: "Metrics".to_owned(), columns, rows });
+    page.table(&FigureTable { title: "Metrics".to_owned(), columns, rows });
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::gathered::{GatheredDimension, Part, PartResult};
+use super::super::gathered::{GatheredDimension, PartResult, PartRow};
 use super::super::{Ink, Page, Paint, plain, two_decimals};
 use super::Run;
 use crate::score::{Component, PassLine, Weight};
@@ -23,14 +23,13 @@ pub(super) struct Doubt {
 pub(super) fn parts(page: &mut Page, run: &Run<'_>) {
     for case in run.overview.cases() {
         for dimension in &run.gathered.measured {
-            let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
-            write_dimension(page, run, (case, dimension), &format!("{}{of}", dimension.title()));
+            write_dimension(page, run, case, dimension);
         }
     }
 }
 
-/// Writes the parts of one dimension of one case under a title; nothing where there are none.
-fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), title: &str) {
+/// Writes the parts of one dimension of one case under its title; nothing where there are none.
+fn write_dimension(page: &mut Page, run: &Run<'_>, case: &str, dimension: &GatheredDimension) {
     let parts = run.gathered.parts(case, &dimension.name);
     if parts.is_empty() {
         return;
@@ -41,15 +40,16 @@ fn write_dimension(page: &mut Page, run: &Run<'_>, (case, dimension): (&str, &Ga
     };
     let groups = parts.iter().flat_map(|part| part.groups.keys());
     let names = groups.map(|group| name(*group).width()).max().unwrap_or_default();
+    let of = if run.names.tell_cases() { format!(" · {}", plain(case)) } else { String::new() };
     page.gap();
-    page.paragraph(0, Ink::bold, title);
+    page.paragraph(0, Ink::bold, &format!("{}{of}", dimension.title()));
     for (index, part) in parts.iter().enumerate() {
-        page.lead((2, 5), (Ink::unpainted, &format!("{}.", index + 1)), (Ink::unpainted, &label(part)));
-        if let Some(doubt) = doubt(run, (case, dimension), part) {
+        page.lead(2, 5, (Ink::unpainted, &format!("{}.", index + 1)), (Ink::unpainted, &label(part)));
+        if let Some(doubt) = doubt(run, case, dimension, part) {
             page.paragraph(5, Ink::unsure, &doubt.text);
         }
         for (group, made) in &part.groups {
-            let (paint, mark) = mark(made, (dimension.holds, part.line));
+            let (paint, mark) = mark(made, dimension.holds, part.line);
             let why = why(made, dimension.holds, run);
             let mut lines = if dimension.is_block { why.split('\n').collect() } else { vec![why.as_str()] }.into_iter();
             let first = lines.next().unwrap_or_default();
@@ -65,13 +65,13 @@ pub(super) fn leading(line: &str) -> usize {
 }
 
 /// A part's label, with its weight where that is not 1.
-pub(super) fn label(part: &Part) -> String {
+pub(super) fn label(part: &PartRow) -> String {
     let weight = if part.weight == Weight::ONE { String::new() } else { format!(" × {}", part.weight.get()) };
     format!("{}{weight}", part.label)
 }
 
 /// Notes about an assertion that may not depend on the conversation.
-pub(super) fn doubt(run: &Run<'_>, (case, dimension): (&str, &GatheredDimension), part: &Part) -> Option<Doubt> {
+pub(super) fn doubt(run: &Run<'_>, case: &str, dimension: &GatheredDimension, part: &PartRow) -> Option<Doubt> {
     if dimension.holds && run.vacuous.contains(&(case, part.key.as_str())) {
         let words = "vacuous: it holds before the conversation too, and where there is nothing at all".to_owned();
         return Some(Doubt { text: words, is_serious: true });
@@ -117,7 +117,7 @@ pub(super) fn is_shown_once(made: &PartResult, run: &Run<'_>) -> bool {
 }
 
 /// The result of a part, in seven characters at most.
-fn mark(made: &PartResult, (holds, line): (bool, PassLine)) -> (Paint, String) {
+fn mark(made: &PartResult, holds: bool, line: PassLine) -> (Paint, String) {
     let several = made.tally.count() > 1;
     match made.tally.component() {
         Some(Component::Scored { score, .. }) => {

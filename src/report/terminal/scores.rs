@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::{Cell, Ink, Page, Paint, Row, Table, decimals, plain, two_decimals};
+use super::super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, decimals, plain, two_decimals};
 use super::Run;
 use super::verdict::digits;
 use crate::evidence::Condition;
@@ -32,24 +32,24 @@ pub(super) fn scores(page: &mut Page, run: &Run<'_>) {
     }
     let has_failures = run.overview.groups.iter().any(|group| group.failure_count > 0);
     if run.names.tell_models() {
-        by_model(page, run, (first, has_failures));
+        by_model(page, run, first, has_failures);
     } else {
-        by_dimension(page, run, (first, has_failures));
+        by_dimension(page, run, first, has_failures);
     }
     reasons(page, run, first);
     if let [figure] = run.overview.summary.figures.as_slice()
         && let Component::Scored { score, why, .. } = &figure.figure
     {
         let score = format!("Score {}", decimals(score.get(), digits(&run.overview.summary)));
-        page.lead((0, 2), (Ink::bold, &score), (Ink::dim, &format!("({why})")));
+        page.lead(0, 2, (Ink::bold, &score), (Ink::dim, &format!("({why})")));
     }
 }
 
 /// A row a dimension, a column a condition.
-fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
+fn by_dimension(page: &mut Page, run: &Run<'_>, first: &TrialGroup, has_failures: bool) {
     let groups = &run.overview.groups;
-    let row = |name: &str, paint: Paint, cells| Row { name: name.to_owned(), indent: 0, paint, cells };
-    let mut rows: Vec<Row> = Vec::new();
+    let row = |name: &str, paint: Paint, cells| FigureRow { name: name.to_owned(), indent: 0, paint, cells };
+    let mut rows: Vec<FigureRow> = Vec::new();
     for dimension in &first.dimensions {
         let name = match weight(dimension) {
             weight if weight == NOT_COUNTED => format!("{} ({weight})", dimension.name),
@@ -62,11 +62,11 @@ fn by_dimension(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGr
     }
     rows.push(row("composite", Ink::bold, groups.iter().map(composite).collect()));
     let columns = groups.iter().map(|group| vec![group.condition.label().to_owned()]).collect();
-    page.table(&Table { title: "Scores".to_owned(), columns, rows });
+    page.table(&FigureTable { title: "Scores".to_owned(), columns, rows });
 }
 
 /// A row a model and condition, a column a dimension.
-fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup, bool)) {
+fn by_model(page: &mut Page, run: &Run<'_>, first: &TrialGroup, has_failures: bool) {
     // What counts for nothing is left out first where there is little room.
     let is_wide = run.screen.width >= WIDE || run.screen.is_unfolded;
     let dimensions = || first.dimensions.iter().filter(|it| is_wide || it.weight > Weight::ZERO);
@@ -75,9 +75,9 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
         columns.push(vec!["failed".to_owned(), "tries".to_owned()]);
     }
     columns.push(vec!["score".to_owned()]);
-    let mut table = Table { title: "Scores".to_owned(), columns, rows: Vec::new() };
+    let mut table = FigureTable { title: "Scores".to_owned(), columns, rows: Vec::new() };
     let cells = |group: &TrialGroup| {
-        let mut cells: Vec<Cell> = dimensions().map(|it| score(group, &it.name)).collect();
+        let mut cells: Vec<FigureCell> = dimensions().map(|it| score(group, &it.name)).collect();
         cells.extend(has_failures.then(|| failed_tries(group)));
         cells.push(composite(group));
         cells
@@ -92,7 +92,7 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
     for group in groups {
         let is_new = known.replace(&group.model) != Some(&group.model);
         let model = if is_new { plain(&group.model) } else { String::new() };
-        let row = |name: String, cells| Row { name, indent: 0, paint: Ink::unpainted, cells };
+        let row = |name: String, cells| FigureRow { name, indent: 0, paint: Ink::unpainted, cells };
         if is_single {
             table.rows.push(row(model, cells(group)));
         } else if is_beside {
@@ -100,7 +100,7 @@ fn by_model(page: &mut Page, run: &Run<'_>, (first, has_failures): (&TrialGroup,
             table.rows.push(row(format!("{model}{gap}{}", group.condition.label()), cells(group)));
         } else {
             table.rows.extend(is_new.then(|| row(model, Vec::new())));
-            table.rows.push(Row { indent: 2, ..row(group.condition.label().to_owned(), cells(group)) });
+            table.rows.push(FigureRow { indent: 2, ..row(group.condition.label().to_owned(), cells(group)) });
         }
     }
     page.table(&table);
@@ -115,16 +115,16 @@ fn weight(dimension: &DimensionTally) -> String {
     }
 }
 
-fn score(group: &TrialGroup, dimension: &str) -> Cell {
+fn score(group: &TrialGroup, dimension: &str) -> FigureCell {
     cell(group.dimension(dimension).and_then(|dimension| dimension.tally.component()), Ink::unpainted)
 }
 
 /// The figure of a group's trials; of a single one also where it does not count.
-fn composite(group: &TrialGroup) -> Cell {
+fn composite(group: &TrialGroup) -> FigureCell {
     cell(if group.graded == 0 { None } else { group.composite.component() }, Ink::bold)
 }
 
-fn failed_tries(group: &TrialGroup) -> Cell {
+fn failed_tries(group: &TrialGroup) -> FigureCell {
     match group.graded {
         0 => (Ink::dim, "–".to_owned()),
         graded if group.failure_count > 0 => (Ink::bad, format!("−{}", two_decimals(group.penalties / graded as f64))),
@@ -132,7 +132,7 @@ fn failed_tries(group: &TrialGroup) -> Cell {
     }
 }
 
-fn cell(component: Option<Component>, paint: Paint) -> Cell {
+fn cell(component: Option<Component>, paint: Paint) -> FigureCell {
     match component {
         Some(Component::Scored { score, .. }) => (paint, two_decimals(score.get())),
         Some(Component::NotApplicable { .. }) => (Ink::dim, "not used".to_owned()),
@@ -188,13 +188,13 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
         shown.truncate(MAX_CASES.max(FEW_CASES));
     }
     let hidden = cases.len() - shown.len();
-    let rows = |cells: &dyn Fn(&str) -> Vec<Cell>| {
-        let row = |case: &&str| Row { name: plain(case), indent: 0, paint: Ink::unpainted, cells: cells(case) };
-        shown.iter().map(row).collect::<Vec<Row>>()
+    let rows = |cells: &dyn Fn(&str) -> Vec<FigureCell>| {
+        let row = |case: &&str| FigureRow { name: plain(case), indent: 0, paint: Ink::unpainted, cells: cells(case) };
+        shown.iter().map(row).collect::<Vec<FigureRow>>()
     };
     let mut table = match figures.as_slice() {
         [figure] => one_model_table(run, figure, &rows),
-        _ => Table {
+        _ => FigureTable {
             title: String::new(),
             columns: figures.iter().map(|figure| vec![plain(&figure.model)]).collect(),
             rows: rows(&|case| figures.iter().map(|figure| case_cell(figure, case)).collect()),
@@ -208,10 +208,10 @@ fn by_case(page: &mut Page, run: &Run<'_>) {
 }
 
 /// The rows of a table, a case each, whose cells are those of the case.
-type ScoreRows<'a> = dyn Fn(&dyn Fn(&str) -> Vec<Cell>) -> Vec<Row> + 'a;
+type ScoreRows<'a> = dyn Fn(&dyn Fn(&str) -> Vec<FigureCell>) -> Vec<FigureRow> + 'a;
 
 /// The conditions of one model, and what they come to together.
-fn one_model_table(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> Table {
+fn one_model_table(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) -> FigureTable {
     let mut conditions: Vec<Condition> = Vec::new();
     for group in &run.overview.groups {
         if !conditions.contains(&group.condition) {
@@ -224,16 +224,16 @@ fn one_model_table(run: &Run<'_>, figure: &ModelFigure, rows: &ScoreRows<'_>) ->
     let cells = |case: &str| {
         let found = figure.cases.iter().find(|it| it.case == case);
         let of = |condition: &Condition| found?.conditions.iter().find(|it| it.condition == *condition);
-        let none: Cell = (Ink::dim, "–".to_owned());
-        let mut cells: Vec<Cell> = conditions.iter().map(|it| of(it).map_or(none.clone(), trials)).collect();
+        let none: FigureCell = (Ink::dim, "–".to_owned());
+        let mut cells: Vec<FigureCell> = conditions.iter().map(|it| of(it).map_or(none.clone(), trials)).collect();
         cells.extend((!is_single).then(|| case_cell(figure, case)));
         cells
     };
-    Table { title: String::new(), columns, rows: rows(&cells) }
+    FigureTable { title: String::new(), columns, rows: rows(&cells) }
 }
 
 /// The figure of a condition, and of how many trials where some have none.
-fn trials(figure: &ConditionFigure) -> Cell {
+fn trials(figure: &ConditionFigure) -> FigureCell {
     let share = format!("{} of {}", figure.n, figure.n + figure.missing);
     match figure.figure.score() {
         Some(score) if figure.missing > 0 => (Ink::unsure, format!("{} ({share})", two_decimals(score.get()))),
@@ -242,7 +242,7 @@ fn trials(figure: &ConditionFigure) -> Cell {
     }
 }
 
-fn case_cell(figure: &ModelFigure, case: &str) -> Cell {
+fn case_cell(figure: &ModelFigure, case: &str) -> FigureCell {
     let found = figure.cases.iter().find(|it| it.case == case);
     match found.map(|found| found.figure.score()) {
         Some(Some(score)) => (Ink::bold, two_decimals(score.get())),

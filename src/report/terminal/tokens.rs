@@ -1,6 +1,6 @@
 //! The usage of the run: tokens and money, by who and by stage.
 
-use super::super::{Cell, Ink, Page, Paint, Row, Table, plain, thousands};
+use super::super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, plain, thousands};
 use super::Run;
 use crate::evidence::Usage;
 use crate::money::{Cost, Dollars};
@@ -74,21 +74,21 @@ fn stages(page: &mut Page, rows: &[Spending]) {
     page.table(&table);
 }
 
-fn table(title: &str, columns: &[&str]) -> Table {
+fn table(title: &str, columns: &[&str]) -> FigureTable {
     let columns = columns.iter().map(|name| vec![(*name).to_owned()]).collect();
-    Table { title: title.to_owned(), columns, rows: Vec::new() }
+    FigureTable { title: title.to_owned(), columns, rows: Vec::new() }
 }
 
-fn named(name: String, cells: Vec<Cell>) -> Row {
-    Row { name, indent: 2, paint: Ink::unpainted, cells }
+fn named(name: String, cells: Vec<FigureCell>) -> FigureRow {
+    FigureRow { name, indent: 2, paint: Ink::unpainted, cells }
 }
 
-fn cell(text: String) -> Cell {
+fn cell(text: String) -> FigureCell {
     let paint: Paint = if text == "unknown" { Ink::unsure } else { Ink::unpainted };
     (paint, text)
 }
 
-fn cells(usage: Option<&Usage>, cost: Cost, is_unfolded: bool) -> Vec<Cell> {
+fn cells(usage: Option<&Usage>, cost: Cost, is_unfolded: bool) -> Vec<FigureCell> {
     let Some(usage) = usage else { return vec![cell("unknown".to_owned())] };
     let at_least = if usage.unreported_calls > 0 { "≥ " } else { "" };
     let sum =

@@ -6,7 +6,7 @@ use super::super::comparison::{beside_text, looks_text, relation_text};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::personas::persona_lines;
 use super::super::validity::{discarded_texts, remedy_text, validity_text};
-use super::super::{Cell, Ink, Page, Paint, Row, Table, count, decimals, plain, telling_decimals};
+use super::super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, count, decimals, plain, telling_decimals};
 use super::Run;
 use crate::compare::{ComparedScore, ComparisonRules, Relation};
 use crate::record::{GateLine, GateRule, GateState, MergedParts, ModelFigure, Overview, RunSummary, Verdict};
@@ -181,7 +181,7 @@ fn gate_rules(page: &mut Page, overview: &Overview) {
     for line in lines {
         let (mark, paint) = mark(line.state);
         let words = line_text(&line, overview.summary.figures.len() == 1);
-        page.lead((2, 4), (paint, mark), (Ink::unpainted, &words));
+        page.lead(2, 4, (paint, mark), (Ink::unpainted, &words));
     }
 }
 
@@ -243,14 +243,14 @@ fn figures(page: &mut Page, record: &RunSummary) {
         let is_below =
             figure.figure.score().zip(record.provenance.min_score).is_some_and(|(score, gate)| score.is_below(gate));
         let paint: Paint = if is_below { Ink::bad } else { Ink::bold };
-        let score: Cell = match figure.figure.score() {
+        let score: FigureCell = match figure.figure.score() {
             Some(score) => (paint, decimals(score.get(), digits)),
             None => (Ink::unsure, "no score".to_owned()),
         };
         let difference = difference(record, figure, digits).unwrap_or_default();
         let interval = interval(figure, digits).unwrap_or_default();
         let cells = vec![score, (Ink::dim, difference), (Ink::dim, interval)];
-        Row { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells }
+        FigureRow { name: plain(&figure.model), indent: 2, paint: Ink::unpainted, cells }
     };
     let mut figures: Vec<&ModelFigure> = record.figures.iter().collect();
     if figures.len() > 2 {
@@ -259,7 +259,7 @@ fn figures(page: &mut Page, record: &RunSummary) {
             other.total_cmp(&one)
         });
     }
-    page.table(&Table {
+    page.table(&FigureTable {
         title: String::new(),
         columns: vec![Vec::new(), Vec::new(), Vec::new()],
         rows: figures.into_iter().map(row).collect(),
@@ -295,7 +295,7 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     let rules = ComparisonRules::for_run(provenance.until.as_ref(), provenance.rng_seed);
     for (model, score) in &shown {
         let (paint, words) = relation_text(model, first, score.relation);
-        page.lead((0, 2), (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
+        page.lead(0, 2, (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
     }
     if let Some(words) = looks_text(rules) {
         page.paragraph(0, Ink::dim, &words);
@@ -340,7 +340,7 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
     };
     page.gap();
     let words = format!("{who}: this shows that the job runs, not how good the agent is. With real models:");
-    page.lead((0, 0), (Ink::unpainted, ""), (Ink::unpainted, &words));
+    page.lead(0, 0, (Ink::unpainted, ""), (Ink::unpainted, &words));
     let flags: String = [(persona, "--evaluator-model"), (judge, "--scorer-model")]
         .iter()
         .filter(|(scripted, _)| *scripted)

@@ -225,8 +225,7 @@ impl History {
     }
 
     /// The change of one entity, as far as it is another one than before.
-    pub(super) fn change(&self, (key, when): &(EntityKey, ChangeTime)) -> Option<Change> {
-        let when = *when;
+    pub(super) fn change(&self, key: &EntityKey, when: ChangeTime) -> Option<Change> {
         Some(match (self.before.entity(key), self.after.entity(key)) {
             (None, Some(entity)) => Change::Created { when, entity },
             (Some(entity), None) => Change::Deleted { when, entity },
@@ -238,7 +237,7 @@ impl History {
 
     /// All changes.
     pub(super) fn changes(&self) -> Vec<Change> {
-        self.seen.iter().filter_map(|seen| self.change(seen)).collect()
+        self.seen.iter().filter_map(|(key, when)| self.change(key, *when)).collect()
     }
 }
 

@@ -34,7 +34,7 @@ enum Alteration {
 pub(super) fn mutants(history: &History) -> Vec<Mutant> {
     let mut all = Vec::new();
     for seen in &history.seen {
-        let Some(change) = history.change(seen) else { continue };
+        let Some(change) = history.change(&seen.0, seen.1) else { continue };
         let verb = match change {
             Change::Created { .. } => "created",
             Change::Deleted { .. } => "deleted",

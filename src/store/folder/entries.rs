@@ -225,7 +225,7 @@ pub(super) fn has_ended(mut file: &File) -> bool {
     read.is_ok() && last.and_then(kind).is_some_and(|kind| kind == "runFinished")
 }
 
-/// How often each trial is held again. Only those lines are parsed that tell it: it is known before the trials are read.
+/// How often each trial is run again. Only those lines are parsed that tell it: it is known before the trials are read.
 pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
     let restarted = memchr::memmem::Finder::new(b"\"trialRestarted\"");
     let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());

@@ -37,7 +37,7 @@ impl KeptRun {
         JournalFile::open(&self.folder)
     }
 
-    /// The text, in JSON, of the job that it was held with, if that was kept.
+    /// The text, in JSON, of the job that it was made with, if that was kept.
     pub fn job(&self) -> Option<Vec<u8>> {
         job(&self.folder)
     }

@@ -68,7 +68,7 @@ impl Journal {
         }
     }
 
-    /// The same journal; this redactor clears every entry.
+    /// This journal, with a redactor that clears every entry.
     pub fn with_redactor(mut self, redactor: Redactor) -> Journal {
         self.redactor = redactor;
         self

@@ -26,7 +26,7 @@ pub struct JournalFile {
     pub(super) lines: usize,
     /// Whether its first line could not be read.
     pub(super) is_headless: bool,
-    /// The job that it was held with, if that was kept.
+    /// The job that it was made with, if that was kept.
     pub job: Option<Box<serde_json::Value>>,
     /// The templates of its prompts, if those were kept.
     pub templates: BTreeMap<String, String>,

@@ -21,7 +21,7 @@ struct FoldOptions {
 }
 
 /// The beginning of a journal: the overview of its run, and the entry that was read in its place, where there is none.
-type Beginning = (Option<Fold>, Option<Entry>);
+type JournalBeginning = (Option<Fold>, Option<Entry>);
 
 impl JournalFile {
     /// The run as it was planned: an overview without trials. Its job and templates are known then.
@@ -159,7 +159,7 @@ impl JournalFile {
         Ok(trial)
     }
 
-    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>, places: bool) -> Result<Beginning, StoreError> {
+    fn begin<R: BufRead>(&mut self, entries: &mut Entries<R>, places: bool) -> Result<JournalBeginning, StoreError> {
         let mut next = entries.next();
         let first = match next.take_if(|first| matches!(first, Entry::RunStarted { .. })) {
             None if entries.damaged.is_some() => {

@@ -1,4 +1,4 @@
-//! A run that was held before, opened to go on with it.
+//! An earlier run, opened to go on with it.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};

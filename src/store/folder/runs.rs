@@ -205,7 +205,7 @@ impl RunsFolder {
         summary.baseline
     }
 
-    /// The same with all that a trend needs, for which a run is read whole where an earlier version kept less.
+    /// The runs with all that a trend needs, for which a run is read whole where an earlier version kept less.
     ///
     /// # Errors
     /// When it can't be read.

@@ -15,7 +15,7 @@ pub(in crate::store) const SUMMARY: &str = "summary.json";
 /// The file's content.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Summary<S> {
+struct SummaryFile<S> {
     #[serde(flatten)]
     summary: S,
     /// How many lines the journal had.
@@ -90,7 +90,7 @@ pub(super) fn write(folder: &Path, name: &str, summary: &RunSummary, journal_lin
     let summary = &summary.without_repeated();
     let write = || -> io::Result<()> {
         let mut json =
-            serde_json::to_vec_pretty(&Summary { summary, journal_lines, journal_bytes: journal_length(folder) })?;
+            serde_json::to_vec_pretty(&SummaryFile { summary, journal_lines, journal_bytes: journal_length(folder) })?;
         json.push(b'\n');
         // One that is left over from a kill keeps its own mode.
         let _ = fs::remove_file(&beside);

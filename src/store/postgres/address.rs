@@ -13,7 +13,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// The checks of a server's certificate, as libpq's `sslmode` has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(super) enum CertificateCheck {
     /// Nothing: `prefer` and `require`. The connection is still encrypted.
     Nothing,
     /// The signature of one of these authorities: `verify-ca`, and `require` with `sslrootcert`.
@@ -26,7 +26,7 @@ pub(super) enum Checked {
 #[derive(Clone)]
 pub(super) struct Address {
     pub(super) config: Config,
-    pub(super) checked: Checked,
+    pub(super) checked: CertificateCheck,
     /// Without login and parameters.
     pub(super) shown: String,
 }
@@ -50,12 +50,12 @@ impl Address {
         };
         let root = value("sslrootcert").filter(|root| root != "system").map(PathBuf::from);
         let (mode, checked) = match (value("sslmode").as_deref(), root) {
-            (Some("disable"), _) => (SslMode::Disable, Checked::Nothing),
-            (None | Some("prefer" | "allow"), _) => (SslMode::Prefer, Checked::Nothing),
-            (Some("require"), None) => (SslMode::Require, Checked::Nothing),
-            (Some("require" | "verify-ca"), Some(root)) => (SslMode::Require, Checked::Authority(root)),
+            (Some("disable"), _) => (SslMode::Disable, CertificateCheck::Nothing),
+            (None | Some("prefer" | "allow"), _) => (SslMode::Prefer, CertificateCheck::Nothing),
+            (Some("require"), None) => (SslMode::Require, CertificateCheck::Nothing),
+            (Some("require" | "verify-ca"), Some(root)) => (SslMode::Require, CertificateCheck::Authority(root)),
             (Some("verify-ca"), None) => return Err(wrong("sslmode=verify-ca needs sslrootcert=FILE")),
-            (Some("verify-full"), root) => (SslMode::Require, Checked::Host(root)),
+            (Some("verify-full"), root) => (SslMode::Require, CertificateCheck::Host(root)),
             (Some(_), _) => {
                 return Err(wrong("sslmode is disable, prefer, require, verify-ca or verify-full"));
             }
@@ -107,18 +107,18 @@ mod tests {
             (address.config.get_ssl_mode(), address.checked)
         };
         let root = || PathBuf::from("/etc/ca 1.pem");
-        assert_eq!(read(""), (SslMode::Prefer, Checked::Nothing));
-        assert_eq!(read("?sslmode=disable"), (SslMode::Disable, Checked::Nothing));
-        assert_eq!(read("?sslmode=require&connect_timeout=3"), (SslMode::Require, Checked::Nothing));
+        assert_eq!(read(""), (SslMode::Prefer, CertificateCheck::Nothing));
+        assert_eq!(read("?sslmode=disable"), (SslMode::Disable, CertificateCheck::Nothing));
+        assert_eq!(read("?sslmode=require&connect_timeout=3"), (SslMode::Require, CertificateCheck::Nothing));
         assert_eq!(
             read("?sslrootcert=%2Fetc%2Fca%201.pem&sslmode=require"),
-            (SslMode::Require, Checked::Authority(root()))
+            (SslMode::Require, CertificateCheck::Authority(root()))
         );
-        assert_eq!(read("?sslmode=verify-full"), (SslMode::Require, Checked::Host(None)));
-        assert_eq!(read("?sslmode=verify-full&sslrootcert=system"), (SslMode::Require, Checked::Host(None)));
+        assert_eq!(read("?sslmode=verify-full"), (SslMode::Require, CertificateCheck::Host(None)));
+        assert_eq!(read("?sslmode=verify-full&sslrootcert=system"), (SslMode::Require, CertificateCheck::Host(None)));
         assert_eq!(
             read("?sslmode=verify-full&sslrootcert=/etc/ca%201.pem"),
-            (SslMode::Require, Checked::Host(Some(root())))
+            (SslMode::Require, CertificateCheck::Host(Some(root())))
         );
     }
 

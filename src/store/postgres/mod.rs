@@ -1,9 +1,9 @@
-//! The store of a team: runs in a PostgreSQL, `--store postgres://…`, beside the folders in which they were held.
+//! The store of a team: runs in a PostgreSQL, `--store postgres://…`, beside the folders in which they were run.
 //!
 //! In: the folders of runs that have ended, and the names of baselines. Out: runs as a list shows them, their figures, and whole
 //! folders, fetched into the runs folder of a user who names one.
 //!
-//! Invariants: a run is held in its folder first, and is sent when it has ended, whole or not at all; a database that is away
+//! Invariants: a run is written to its folder first, and is sent when it has ended, whole or not at all; a database that is away
 //! loses nothing, since what could not be sent is marked in its folder ([`Unsent`]) and sent with the next run; a journal never
 //! takes the place of a longer one; nothing that comes from the database is a path; every wait is bounded; no error has the
 //! password in it.

@@ -39,7 +39,7 @@ pub(super) async fn run(store: &Connected, folder: &Path) -> Result<Sent, TeamEr
     };
     let figures = RunsFolder::at(runs).figures_of(name).map_err(TeamError::Run)?;
     store.bounded(store.client.batch_execute("BEGIN")).await?;
-    let sent = within(store, folder, (name, &figures)).await;
+    let sent = within(store, folder, name, &figures).await;
     match &sent {
         Ok(_) => store.bounded(store.client.batch_execute("COMMIT")).await?,
         // After an error of the server the connection is given up.
@@ -50,7 +50,7 @@ pub(super) async fn run(store: &Connected, folder: &Path) -> Result<Sent, TeamEr
 }
 
 /// Sends it within a transaction.
-async fn within(store: &Connected, folder: &Path, (name, figures): (&str, &RunFigures)) -> Result<Sent, TeamError> {
+async fn within(store: &Connected, folder: &Path, name: &str, figures: &RunFigures) -> Result<Sent, TeamError> {
     let files = files(folder)?;
     let journal = bytes(folder, JOURNAL)?;
     let all = files.iter().map(|file| bytes(folder, file)).sum::<Result<i64, TeamError>>()?;
@@ -60,15 +60,15 @@ async fn within(store: &Connected, folder: &Path, (name, figures): (&str, &RunFi
             return Ok(Sent::Before);
         }
     }
-    insert(store, (name, journal), figures).await?;
+    insert(store, name, journal, figures).await?;
     store.bounded(store.client.execute("DELETE FROM eval_job_files WHERE folder = $1", &[&name])).await?;
     for file in &files {
-        send_file(store, folder, (name, file)).await?;
+        send_file(store, folder, name, file).await?;
     }
     Ok(Sent::Now)
 }
 
-async fn insert(store: &Connected, (name, journal): (&str, i64), figures: &RunFigures) -> Result<(), TeamError> {
+async fn insert(store: &Connected, name: &str, journal: i64, figures: &RunFigures) -> Result<(), TeamError> {
     let json = |value: serde_json::Result<String>| value.map_err(|error| store.failed(error));
     let run = &figures.run;
     let (listed, all) = (json(serde_json::to_string(run))?, json(serde_json::to_string(figures))?);
@@ -88,7 +88,7 @@ fn text(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-async fn send_file(store: &Connected, folder: &Path, (name, file): (&str, &str)) -> Result<(), TeamError> {
+async fn send_file(store: &Connected, folder: &Path, name: &str, file: &str) -> Result<(), TeamError> {
     let unreadable = |source: io::Error| unreadable(folder, file, source);
     let mut reader = File::open(folder.join(file)).map_err(unreadable)?;
     let insert = "INSERT INTO eval_job_files (folder, name, place, bytes) VALUES ($1, $2, $3, $4)";

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 
-use super::address::Checked;
+use super::address::CertificateCheck;
 
 /// Encrypted connections that can't be made.
 #[derive(Debug, thiserror::Error)]
@@ -39,16 +39,16 @@ impl Tls {
     ///
     /// # Errors
     /// The certificates of the authorities can't be read.
-    pub(super) fn new(checked: &Checked) -> Result<Tls, TlsError> {
+    pub(super) fn new(checked: &CertificateCheck) -> Result<Tls, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let verifier: Arc<dyn ServerCertVerifier> = match checked {
-            Checked::Nothing => Arc::new(Lenient { authorities: None, provider: provider.clone() }),
-            Checked::Authority(file) => {
+            CertificateCheck::Nothing => Arc::new(Lenient { authorities: None, provider: provider.clone() }),
+            CertificateCheck::Authority(file) => {
                 let authorities = Some(authorities(file, &provider)?);
                 Arc::new(Lenient { authorities, provider: provider.clone() })
             }
-            Checked::Host(Some(file)) => authorities(file, &provider)?,
-            Checked::Host(None) => Arc::new(rustls_platform_verifier::Verifier::new(provider.clone())?),
+            CertificateCheck::Host(Some(file)) => authorities(file, &provider)?,
+            CertificateCheck::Host(None) => Arc::new(rustls_platform_verifier::Verifier::new(provider.clone())?),
         };
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
         Ok(Tls(Arc::new(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())))

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Version;
 use crate::agent::WireError;
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 
 /// The part of a card that is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

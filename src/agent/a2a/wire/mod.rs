@@ -10,7 +10,7 @@ pub use progress::TaskProgress;
 
 use serde_json::{Value, json};
 
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 
 /// A version of the protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::json::{Fields, arguments_of, json_within};
+use crate::agent::json::{JsonFields, arguments_of, json_within};
 use crate::evidence::Event;
 
 /// The text of a part: data as JSON, a file as its name or address. Thoughts and reported calls have none.

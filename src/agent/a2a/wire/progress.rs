@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::part;
 use crate::agent::WireError;
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 use crate::evidence::{Event, EventKind};
 use crate::text::is_blank;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::json::{Fields, arguments_of};
+use crate::agent::json::{JsonFields, arguments_of};
 use crate::agent::tools::RequestedCall;
 use crate::evidence::{Event, EventKind};
 

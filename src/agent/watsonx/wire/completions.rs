@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{TurnContent, is_uuid};
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 use crate::evidence::{Event, Usage};
 use crate::text::is_blank;
 

@@ -8,7 +8,7 @@ mod turn_content;
 
 use serde_json::Value;
 
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 
 pub use turn_content::TurnContent;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::TurnContent;
-use crate::agent::json::Fields;
+use crate::agent::json::JsonFields;
 use crate::text::is_blank;
 
 /// The body of `POST /v1/orchestrate/runs`.

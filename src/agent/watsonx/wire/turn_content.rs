@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::content;
-use crate::agent::json::{Fields, arguments_of, json_within};
+use crate::agent::json::{JsonFields, arguments_of, json_within};
 use crate::evidence::Event;
 use crate::text::is_blank;
 

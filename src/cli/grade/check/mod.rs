@@ -15,16 +15,17 @@ use super::super::args::{
 use super::super::cassettes::{CassetteRun, JobCassette};
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::held::RecordedConversations;
+use super::super::invocation::Invocation;
 use super::super::jobs::Loaded;
 use super::super::label::is_judged;
 use super::super::printer::Printer;
+use super::super::recordings::RecordedConversations;
 use super::super::run::runtime;
 use super::super::signals::Signals;
 use super::again::Regrader;
-use super::asking::{AskArgs, JudgeSession, SCORER_MODEL};
+use super::asking::{AskArgs, AskRequest, JudgeSession, SCORER_MODEL};
 use super::earlier::{EarlierAnswers, ReusePolicy};
-use super::recorded::{Matched, keep};
+use super::recorded::{GradingScope, Matched, keep};
 use super::{kept_templates, listen, unreadable};
 use crate::cache::Cache;
 use crate::calibration::{CheckVerdict, Finding, Known, finding};
@@ -44,7 +45,7 @@ use known::KnownConversation;
 use sets::{CheckSet, grade_args, load, only_judged, take_cases};
 
 /// A conversation with what the judge makes of it.
-struct Checked {
+struct CheckedConversation {
     name: String,
     known: Known,
     must_fail: Vec<String>,
@@ -72,9 +73,9 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     let signals = listen(printer)?;
     let (mut checked, mut left) = (Vec::new(), args.judging.spend());
     for set in sets {
-        let Some(judged) =
-            judged((args, context, printer), set, (left, signals.clone(), (Cassette::Off, Context::random())))?
-        else {
+        let asked_by =
+            CheckSession { spend: left, signals: signals.clone(), cassette: (Cassette::Off, Context::random()) };
+        let Some(judged) = judged(Invocation { args, context, printer }, set, asked_by)? else {
             return Ok(Verdict::Interrupted.exit_status());
         };
         checked.extend(judged.checked);
@@ -85,8 +86,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, args.dialect_strict);
     if args.json {
-        let entry =
-            |it: &Checked| json!({"name": it.name, "known": it.known, "fails": it.must_fail, "finding": it.finding});
+        let entry = |it: &CheckedConversation| json!({"name": it.name, "known": it.known, "fails": it.must_fail, "finding": it.finding});
         let all: Vec<_> = checked.iter().map(entry).collect();
         printer.data(&format!("{:#}\n", json!({"verdict": verdict, "conversations": all})))?;
     } else {
@@ -128,10 +128,12 @@ fn canary_set(loaded: &mut Loaded, folder: &str) -> Result<Vec<KnownConversation
 
 /// Checks the judge of a job that is to be run against the conversations of its `gate.canaries`; `None` where it names none.
 pub(in crate::cli) fn canaries(
-    (args, context, printer): (&RunArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, RunArgs>,
     mut loaded: Loaded,
-    (signals, cassette): (Signals, &JobCassette),
+    signals: Signals,
+    cassette: &JobCassette,
 ) -> Result<Option<CanaryCheck>, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let Some(folder) = loaded.job.gate.canaries.clone() else { return Ok(None) };
     let recorded = CassetteRun { job: &loaded.job, id: "canaries", rng_seed: args.rng_seed };
     let cassette = cassette.part("canaries").begin(&recorded, context)?;
@@ -159,8 +161,10 @@ pub(in crate::cli) fn canaries(
     };
     let count = conversations.len();
     let spend = args.judging.spend();
-    let checked = judged((&args, context, printer), (loaded, conversations), (spend, signals, cassette))?;
-    let Some(Judged { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
+    let set = CheckSet { loaded, conversations };
+    let invocation = Invocation { args: &args, context, printer };
+    let checked = judged(invocation, set, CheckSession { spend, signals, cassette })?;
+    let Some(JudgedSet { checked, usage, cost, stopped }) = checked else { return Err(CliError::Interrupted) };
     let findings: Vec<(Known, Finding)> = checked.iter().map(|it| (it.known, it.finding.clone())).collect();
     let verdict = CheckVerdict::new(&findings, false);
     if verdict == CheckVerdict::Passed {
@@ -183,20 +187,30 @@ pub(in crate::cli) fn canaries(
 }
 
 /// The judge's verdicts on known conversations.
-struct Judged {
-    checked: Vec<Checked>,
+struct JudgedSet {
+    checked: Vec<CheckedConversation>,
     usage: Usage,
     cost: Cost,
     /// Why not all were judged, where they were not.
     stopped: Option<AskingStopped>,
 }
 
+/// The limits of spending on a judge, the signals that interrupt it, and the cassette of its answers, with its seed.
+struct CheckSession {
+    spend: SpendLimits,
+    signals: Signals,
+    cassette: (Cassette, u64),
+}
+
 /// The judge's verdicts on all of them; `None` where it was interrupted.
 fn judged(
-    (args, context, printer): (&CheckArgs, &Context, &Arc<Printer>),
-    (loaded, conversations): CheckSet,
-    (spend, signals, cassette): (SpendLimits, Signals, (Cassette, u64)),
-) -> Result<Option<Judged>, CliError> {
+    invocation: Invocation<'_, CheckArgs>,
+    set: CheckSet,
+    session: CheckSession,
+) -> Result<Option<JudgedSet>, CliError> {
+    let Invocation { args, context, printer } = invocation;
+    let CheckSet { loaded, conversations } = set;
+    let CheckSession { spend, signals, cassette } = session;
     let judge = args.scorer_model.clone().unwrap_or_else(|| loaded.job.judge.model.clone());
     let asking = JudgeSession {
         args: AskArgs {
@@ -231,7 +245,8 @@ fn judged(
     let case_of = (0..expected.len()).map(Some).collect();
     let matched = Matched { loaded, case_of, ids, large: None };
     let grade_args = grade_args(args);
-    let mut kept = keep(matched, &held, (&grade_args, context, &asking.signals.interrupt), None)?;
+    let by = GradingScope { args: &grade_args, context, interrupt: &asking.signals.interrupt };
+    let mut kept = keep(matched, &held, by, None)?;
     let words = kept.kept_text(&grade_args);
     let mut run = kept.stored.take().ok_or_else(|| CliError::Internal("a run was lost".to_owned()))?;
     let planned = run.planned()?;
@@ -244,7 +259,8 @@ fn judged(
     let before = run.read(|_, _| {})?;
     let earlier = EarlierAnswers::from_checks(&RunsFolder::at(checks(args)), &run, &asking.judge.to_string())?;
     let rest = rebuilt_command(&context.typed, CommandChanges::default());
-    let answers = asking.ask(&run, &mut again, (&before, Some(earlier)), &rest)?;
+    let request = AskRequest { before: &before, elsewhere: Some(earlier), rest: &rest };
+    let answers = asking.ask(&run, &mut again, request)?;
     asking.runtime.shutdown_background();
     printer.note(words.lines().next().unwrap_or_default());
     if answers.stopped == Some(AskingStopped::Interrupted) {
@@ -262,9 +278,9 @@ fn judged(
             Some(card) => finding(*known, must_fail, card, is_judged),
             None => Finding::Unknown { why: trial.why_no_score().unwrap_or_default() },
         };
-        checked.push(Checked { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
+        checked.push(CheckedConversation { name: name.clone(), known: *known, must_fail: must_fail.clone(), finding });
     }
-    Ok(Some(Judged { checked, usage, cost, stopped }))
+    Ok(Some(JudgedSet { checked, usage, cost, stopped }))
 }
 
 /// Where checks are kept: they are no runs of the job.

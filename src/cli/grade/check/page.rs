@@ -1,6 +1,6 @@
 //! The report of a check.
 
-use super::Checked;
+use super::CheckedConversation;
 use crate::calibration::{CheckVerdict, Failed, Finding, Known};
 use crate::report::{Ink, Page, Paint, Screen, one_line, two_decimals};
 
@@ -8,12 +8,12 @@ use crate::report::{Ink, Page, Paint, Screen, one_line, two_decimals};
 const REASON: usize = 400;
 
 /// The findings, one a line, and what they come to.
-pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -> String {
+pub(super) fn page(checked: &[CheckedConversation], verdict: CheckVerdict, screen: Screen) -> String {
     let mut page = Page::new(screen);
     for it in checked {
         let (paint, mark, words) = line(it);
         let name = format!("{mark} {}", one_line(&it.name, 80));
-        page.lead((0, 2), (paint, &name), (Ink::unpainted, &format!("· known {} · {words}", it.known.as_str())));
+        page.lead(0, 2, (paint, &name), (Ink::unpainted, &format!("· known {} · {words}", it.known.as_str())));
     }
     if !checked.is_empty() {
         page.gap();
@@ -32,14 +32,14 @@ pub(super) fn page(checked: &[Checked], verdict: CheckVerdict, screen: Screen) -
         CheckVerdict::Unknown => (Ink::unsure, "the judge can't be used"),
         CheckVerdict::NoneBad => (Ink::unsure, "none is known to be bad, so nothing shows that the judge finds fault"),
     };
-    page.lead((0, 2), (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
+    page.lead(0, 2, (paint, &format!("{word}:")), (Ink::unpainted, &format!("{bad} and {good}{unknown}")));
     if of(Known::Good) == 0 && of(Known::Bad) > 0 {
         page.paragraph(0, Ink::unsure, "None is known to be good: a judge that fails everything passes this check");
     }
     page.text
 }
 
-fn line(it: &Checked) -> (Paint, &'static str, String) {
+fn line(it: &CheckedConversation) -> (Paint, &'static str, String) {
     let names = |failed: &[Failed]| {
         let name = |it: &Failed| format!("{} {}", one_line(&it.name, 50), two_decimals(it.score));
         failed.iter().map(name).collect::<Vec<_>>().join(", ")

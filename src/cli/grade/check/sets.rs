@@ -22,7 +22,10 @@ use crate::plan::Refusal;
 use crate::report;
 
 /// A job that judges, with a case for each of its conversations.
-pub(super) type CheckSet = (Loaded, Vec<KnownConversation>);
+pub(super) struct CheckSet {
+    pub(super) loaded: Loaded,
+    pub(super) conversations: Vec<KnownConversation>,
+}
 
 /// The jobs that judge: the one that is named, or those that other systems' files make, one for all with the same metrics.
 pub(super) fn load(
@@ -40,10 +43,10 @@ pub(super) fn load(
             let mut loaded =
                 loaded.into_iter().next().ok_or_else(|| CliError::Internal("a job was lost".to_owned()))?;
             take_cases(&mut loaded, &conversations)?;
-            vec![(loaded, conversations)]
+            vec![CheckSet { loaded, conversations }]
         }
     };
-    for (loaded, conversations) in &mut sets {
+    for CheckSet { loaded, conversations } in &mut sets {
         only_judged(loaded, conversations)?;
     }
     Ok(sets)
@@ -86,13 +89,13 @@ fn group_files(
         let case = Arc::new(Case { id: conversation.name.clone(), user: User::Persona, ..(*case).clone() });
         let how = judging_config(&loaded.job);
         match sets.iter_mut().find(|(known, _)| *known == how) {
-            Some((_, (all, own))) => {
-                all.job.cases.push(case);
-                own.push(conversation);
+            Some((_, set)) => {
+                set.loaded.job.cases.push(case);
+                set.conversations.push(conversation);
             }
             None => {
                 loaded.job.cases = vec![case];
-                sets.push((how, (loaded, vec![conversation])));
+                sets.push((how, CheckSet { loaded, conversations: vec![conversation] }));
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn load(
     }
     let (mut expected, mut warnings) = (Vec::new(), Vec::new());
     for dataset in datasets::open(typed, &args.recorded.reading)? {
-        let (job, of_job) = job_of_dataset(typed, (dataset, false), args, context)?;
+        let (job, of_job) = job_of_dataset(typed, DatasetPart::whole(dataset), args, context)?;
         expected.push(job);
         warnings.extend(of_job);
     }
@@ -58,7 +58,7 @@ pub(in super::super) fn load_dataset(path: &Path, args: &GradeArgs, context: &Co
     let typed = path.display().to_string();
     let dataset = datasets::open(&typed, &args.recorded.reading)?.into_iter().next();
     let dataset = dataset.ok_or_else(|| CliError::Internal("a file was lost".to_owned()))?;
-    Ok(job_of_dataset(&typed, (dataset, false), args, context)?.0.loaded)
+    Ok(job_of_dataset(&typed, DatasetPart::whole(dataset), args, context)?.0.loaded)
 }
 
 /// Whether a file is another system's, or is nothing that is known and no YAML either.
@@ -88,13 +88,26 @@ fn readable_as_yaml(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// The job of a dataset, which may be a part of a larger one.
+/// A dataset, which may be a part of a larger one.
+struct DatasetPart {
+    dataset: Dataset,
+    is_part: bool,
+}
+
+impl DatasetPart {
+    fn whole(dataset: Dataset) -> DatasetPart {
+        DatasetPart { dataset, is_part: false }
+    }
+}
+
+/// The job of a dataset.
 fn job_of_dataset(
     typed: &str,
-    (dataset, is_part): (Dataset, bool),
+    part: DatasetPart,
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(ExpectedJob, Vec<String>), CliError> {
+    let DatasetPart { dataset, is_part } = part;
     datasets::refuse_empty(typed, &dataset)?;
     refuse_second_agent(typed, &dataset)?;
     let ids = dataset.cases.iter().map(|case| (case.id.clone(), case.session.id.clone()));
@@ -109,7 +122,7 @@ fn job_of_dataset(
     let text = if is_part { None } else { Some(readable_as_yaml(lowered.document.to_string())) };
     context.redactor().learn_all(job::secrets_of_document(&lowered.document).iter().map(Secret::expose));
     let templates = PromptFiles::for_job(Path::new(typed), args.files.prompts.as_deref());
-    let job = load_job(typed, (lowered.document, text.as_deref()), &templates)?;
+    let job = load_job(typed, lowered.document, text.as_deref(), &templates)?;
     let key = |((id, session), case): ((String, Option<String>), &Arc<Case>)| CaseKey {
         ids: vec![id, case.id.clone()],
         session,
@@ -141,7 +154,8 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
     let large = if path.is_file() { LargeDataset::open(path, &options, &DiskFiles).map_err(problems)? } else { None };
     let Some(large) = large else { return Ok(None) };
     let first = large.read(0..1, &DiskFiles).map_err(problems)?;
-    let (ExpectedJob { mut loaded, .. }, of_first) = job_of_dataset(typed, (first, true), args, context)?;
+    let (ExpectedJob { mut loaded, .. }, of_first) =
+        job_of_dataset(typed, DatasetPart { dataset: first, is_part: true }, args, context)?;
     let warnings = large.warnings.iter().map(datasets::reading_warning).chain(of_first).collect();
     let first = loaded.job.cases.first().cloned().ok_or_else(|| CliError::Internal("a case was lost".to_owned()))?;
     let bare =
@@ -154,13 +168,15 @@ fn large(typed: &str, args: &GradeArgs, context: &Context) -> Result<Option<(Exp
 /// Some cases of a large eval set, whole, with warnings.
 pub(super) fn cases_of(
     typed: &str,
-    (large, cases): (&LargeDataset, Range<usize>),
+    large: &LargeDataset,
+    cases: Range<usize>,
     args: &GradeArgs,
     context: &Context,
 ) -> Result<(Vec<Arc<Case>>, Vec<String>), CliError> {
     let ids = &large.keys[cases.clone()];
     let dataset = large.read(cases, &DiskFiles).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
-    let (ExpectedJob { loaded, .. }, warnings) = job_of_dataset(typed, (dataset, true), args, context)?;
+    let (ExpectedJob { loaded, .. }, warnings) =
+        job_of_dataset(typed, DatasetPart { dataset, is_part: true }, args, context)?;
     let named = |(case, key): (Arc<Case>, &CaseKey)| {
         // An id that no job would take is shortened there.
         let id = key.ids.first().cloned().unwrap_or_default();
@@ -174,11 +190,7 @@ const CHECKED: usize = 128 << 10;
 
 /// The job of a document, and of its text where that is at hand. Of one with more cases than somebody would write down, all is
 /// checked but the most of them.
-fn load_job(
-    typed: &str,
-    (mut document, text): (Value, Option<&str>),
-    templates: &PromptFiles,
-) -> Result<Job, CliError> {
+fn load_job(typed: &str, mut document: Value, text: Option<&str>, templates: &PromptFiles) -> Result<Job, CliError> {
     let load = |text: &str| {
         job::load_lowered(typed, text, templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))
     };

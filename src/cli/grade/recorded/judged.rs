@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::again::Regrader;
-use super::super::asking::{JudgeAnswers, JudgeSession};
+use super::super::asking::{AskRequest, JudgeAnswers, JudgeSession};
 use super::super::rest;
 use super::keeper::{KeepError, RecordedGrader};
 use crate::evidence::AskedQuestion;
@@ -31,7 +31,8 @@ pub(super) fn ask_judge(
     let mut is_judged = false;
     if !asking.is_interrupted() {
         let rest = rest(keeper.args, keeper.context, &before.summary.id, &[]);
-        match asking.ask(&run, &mut again, (&before, None), &rest) {
+        let request = AskRequest { before: &before, elsewhere: None, rest: &rest };
+        match asking.ask(&run, &mut again, request) {
             Ok(JudgeAnswers { stopped: Some(AskingStopped::Interrupted), .. }) => {}
             Ok(JudgeAnswers { grading, stopped, .. }) => {
                 if let Some(AskingStopped::LimitReached(why)) = &stopped {

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::GradeArgs;
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::{Conversation, RecordedConversations};
 use super::super::super::jobs::Loaded;
+use super::super::super::recordings::{ReadConversation, RecordedConversations};
 use super::super::super::run::runtime;
 use super::super::again::{can_be_judged, render, without_reply};
 use super::super::not_compared;
@@ -88,7 +88,8 @@ impl RecordedGrader<'_> {
         &mut self,
         id: &str,
         held: &RecordedConversations,
-        (trials, large): (&Trials, Option<&Large<'_>>),
+        trials: &Trials,
+        large: Option<&Large<'_>>,
     ) -> Result<(), KeepError> {
         let runtime = runtime().map_err(KeepError::Cli)?;
         let clock = self.context.clock;
@@ -102,11 +103,10 @@ impl RecordedGrader<'_> {
             templates: templates.recorded(self.loaded.job.asks_questions()),
             trials: trials.list.clone(),
         })?;
-        let mut is_held = vec![false; trials.list.len()];
-        match large {
-            Some(large) => self.keep_large(held, (trials, large), (&runtime, &mut is_held))?,
-            None => self.keep_all(held, trials, (&runtime, &mut is_held))?,
-        }
+        let is_held = match large {
+            Some(large) => self.keep_large(held, trials, large, &runtime)?,
+            None => self.keep_all(held, trials, &runtime)?,
+        };
         let interrupted = self.interrupt.is_cancelled();
         for (id, _) in trials.list.iter().zip(&is_held).filter(|(_, is_held)| !**is_held && !interrupted) {
             let error = "no conversation about this case was recorded".to_owned();
@@ -138,20 +138,23 @@ impl RecordedGrader<'_> {
         serde_json::to_value(job).ok()
     }
 
-    /// Reads some cases at a time, and the conversations about them.
+    /// Reads some cases at a time, and the conversations about them. Returns which trials have one.
     fn keep_large(
         &mut self,
         held: &RecordedConversations,
-        (trials, Large { large, ids }): (&Trials, &Large<'_>),
-        (runtime, is_held): (&Runtime, &mut [bool]),
-    ) -> Result<(), KeepError> {
+        trials: &Trials,
+        large: &Large<'_>,
+        runtime: &Runtime,
+    ) -> Result<Vec<bool>, KeepError> {
+        let Large { large, ids } = large;
+        let mut is_held = vec![false; trials.list.len()];
         let mut of_case: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
         for (key, trial) in trials.of_held.iter().enumerate() {
             let Some(trial) = *trial else { continue };
             of_case.entry(trials.list[trial].case.as_str()).or_default().push((key, trial));
         }
         // Those about the first case, and about the set as a whole, were shown before.
-        let of_first = cases_of(&self.loaded.file, (large, 0..1), self.args, self.context).map_err(KeepError::Cli)?;
+        let of_first = cases_of(&self.loaded.file, large, 0..1, self.args, self.context).map_err(KeepError::Cli)?;
         let mut shown: HashSet<String> = of_first.1.into_iter().collect();
         for from in (0..ids.len()).step_by(CASE_BATCH) {
             if self.interrupt.is_cancelled() {
@@ -162,28 +165,29 @@ impl RecordedGrader<'_> {
                 continue;
             }
             let (cases, warnings) =
-                cases_of(&self.loaded.file, (large, some), self.args, self.context).map_err(KeepError::Cli)?;
+                cases_of(&self.loaded.file, large, some, self.args, self.context).map_err(KeepError::Cli)?;
             let new = warnings.into_iter().filter(|warning| shown.insert(warning.clone()));
             self.notes.borrow_mut().extend(new);
             for case in cases {
                 for (key, trial) in of_case.get(case.id.as_str()).into_iter().flatten() {
                     let Some(conversation) = held.conversation(*key) else { continue };
                     is_held[*trial] = true;
-                    self.keep_one((&trials.list[*trial], Some(&case)), &case, conversation)?;
+                    self.keep_one(&trials.list[*trial], Some(&case), &case, conversation)?;
                 }
             }
             runtime.block_on(self.kept.journal().written())?;
         }
-        Ok(())
+        Ok(is_held)
     }
 
-    /// Reads one conversation at a time; the cases are there.
+    /// Reads one conversation at a time; the cases are there. Returns which trials have one.
     fn keep_all(
         &mut self,
         held: &RecordedConversations,
         trials: &Trials,
-        (runtime, is_held): (&Runtime, &mut [bool]),
-    ) -> Result<(), KeepError> {
+        runtime: &Runtime,
+    ) -> Result<Vec<bool>, KeepError> {
+        let mut is_held = vec![false; trials.list.len()];
         let job = &self.loaded.job;
         let cases: HashMap<&str, &Arc<Case>> = job.cases.iter().map(|case| (case.id.as_str(), case)).collect();
         for (number, (conversation, trial)) in held.conversations().zip(&trials.of_held).enumerate() {
@@ -194,12 +198,12 @@ impl RecordedGrader<'_> {
             let conversation = conversation.map_err(|error| KeepError::Cli(error.into()))?;
             let (id, case) = (&trials.list[trial], cases[trials.list[trial].case.as_str()]);
             is_held[trial] = true;
-            self.keep_one((id, None), case, conversation)?;
+            self.keep_one(id, None, case, conversation)?;
             if number % BATCH == BATCH - 1 {
                 runtime.block_on(self.kept.journal().written())?;
             }
         }
-        Ok(())
+        Ok(is_held)
     }
 
     fn provenance(&self, held: &RecordedConversations, trials: &Trials) -> Provenance {
@@ -243,15 +247,16 @@ impl RecordedGrader<'_> {
     /// Grades and keeps a conversation; its case too, where the job does not hold it.
     fn keep_one(
         &mut self,
-        (id, kept): (&TrialId, Option<&Case>),
+        id: &TrialId,
+        kept: Option<&Case>,
         case: &Case,
-        conversation: Conversation,
+        conversation: ReadConversation,
     ) -> std::io::Result<()> {
         self.begin(id, kept)?;
         let (evidence, outcome) = match conversation {
-            Conversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
-            Conversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
-            Conversation::Own(trial) => {
+            ReadConversation::Recorded(Err(problems)) => (None, broken(first_of(&problems))),
+            ReadConversation::Recorded(Ok(recorded)) => self.evidence_of(*recorded, id, case),
+            ReadConversation::Own(trial) => {
                 // Whether a judge failed then, or was interrupted, is nothing to this grading.
                 let is_judgeable = can_be_judged(&trial);
                 let outcome = match trial.outcome {
@@ -298,7 +303,7 @@ impl RecordedGrader<'_> {
         (Some(evidence), outcome)
     }
 
-    /// A conversation that begins with one of the job's greetings was held as eval-job holds it: the script begins after it.
+    /// A conversation that begins with one of the job's greetings was run as eval-job holds it: the script begins after it.
     fn set_greeting_apart(&self, turns: &mut [Turn], case: &Case) {
         let User::Lines(lines) = &case.user else { return };
         let (Some(first), Some(line)) = (turns.first(), lines.first()) else { return };

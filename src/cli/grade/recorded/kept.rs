@@ -28,7 +28,7 @@ struct CaseStarted<'a> {
 }
 
 impl Kept {
-    /// Of a journal without entries.
+    /// A run whose journal has no entries yet.
     pub(super) fn new(journal: Journal) -> Kept {
         Kept { journal, fold: None, gathered: Gathered::default() }
     }

@@ -9,14 +9,13 @@ mod script_match;
 mod trials;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::super::args::{GradeArgs, MetricSetArg, RecordedArgs};
-use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::held::RecordedConversations;
+use super::super::invocation::Invocation;
 use super::super::outputs::{self, OutputFile, OutputRun};
 use super::super::printer::Printer;
+use super::super::recordings::RecordedConversations;
 use super::super::selection::{self, Selected};
 use super::{asking, listen};
 use crate::dataset::{Matching, match_cases};
@@ -24,16 +23,17 @@ use crate::record::Verdict;
 use crate::report::{count, one_line, plain};
 use expected::ExpectedJob;
 pub(super) use expected::load_dataset;
-pub(super) use run::{Matched, keep};
+pub(super) use run::{GradingScope, Matched, keep};
 
 use run::RecordedRun;
 
 /// Grades recorded conversations by the cases of a file. The status is that of the worst verdict.
 pub(super) fn grade(
-    (args, context, printer): (&GradeArgs, &Context, &Arc<Printer>),
+    invocation: Invocation<'_, GradeArgs>,
     dataset: &str,
     files: &[OutputFile],
 ) -> Result<u8, CliError> {
+    let Invocation { args, context, printer } = invocation;
     let (jobs, mut notes) = expected::load(dataset, args, context)?;
     let held = RecordedConversations::open(&args.recorded.actual, &args.runs_dir.runs_dir, context.redactor())?;
     let matched = match_all(jobs, &held, &mut notes);
@@ -48,9 +48,10 @@ pub(super) fn grade(
         Some(asking) => asking.signals.clone(),
         None => listen(printer)?,
     };
+    let scope = GradingScope { args, context, interrupt: &signals.interrupt };
     let (mut ended, mut worst) = (Vec::new(), Verdict::Passed);
     for job in matched {
-        let run = keep(job, &held, (args, context, &signals.interrupt), asking.as_ref())?;
+        let run = keep(job, &held, scope, asking.as_ref())?;
         few(&run.notes).iter().for_each(|note| printer.note(&format!("note: {}", plain(note))));
         let is_interrupted = signals.interrupt.is_cancelled();
         let verdict = run.show(context, printer)?;

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::args::{GradeArgs, runs_dir_flag};
 use super::super::super::context::Context;
 use super::super::super::error::CliError;
-use super::super::super::held::RecordedConversations;
 use super::super::super::jobs::Loaded;
 use super::super::super::outputs::OutputRun;
 use super::super::super::printer::Printer;
+use super::super::super::recordings::RecordedConversations;
 use super::super::super::reindex;
 use super::super::super::stored::StoredPrompts;
 use super::super::super::team;
@@ -50,13 +50,22 @@ pub(in super::super) struct RecordedRun {
     read: Option<(Overview, Gathered, StoredPrompts)>,
 }
 
+/// The arguments by which recordings are graded, the context of the process, and what interrupts it.
+#[derive(Clone, Copy)]
+pub(in super::super) struct GradingScope<'a> {
+    pub(in super::super) args: &'a GradeArgs,
+    pub(in super::super) context: &'a Context,
+    pub(in super::super) interrupt: &'a CancellationToken,
+}
+
 /// Grades a job's conversations, with the answers of a judge where one is asked, and keeps them as a run.
 pub(in super::super) fn keep(
     matched: Matched,
     held: &RecordedConversations,
-    (args, context, interrupt): (&GradeArgs, &Context, &CancellationToken),
+    scope: GradingScope<'_>,
     asking: Option<&JudgeSession<'_>>,
 ) -> Result<RecordedRun, CliError> {
+    let GradingScope { args, context, interrupt } = scope;
     let Matched { mut loaded, case_of, ids, large } = matched;
     if large.is_some() && !held.is_of_files() {
         let what = format!("{} is too large to be compared with a run of eval-job's", loaded.file);
@@ -94,7 +103,7 @@ pub(in super::super) fn keep(
     let mut keeper =
         RecordedGrader { kept, args, context, loaded: &loaded, greetings, notes, is_own, interrupt, judge, waiting };
     let places = large.map(|large| Large { large, ids: &ids });
-    let kept = keeper.keep(&id, held, (&trials, places.as_ref())).and_then(|()| match asking {
+    let kept = keeper.keep(&id, held, &trials, places.as_ref()).and_then(|()| match asking {
         Some(asking) => ask_judge(&mut keeper, &folder, asking),
         None => Ok(()),
     });

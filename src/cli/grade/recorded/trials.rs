@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::super::held::RecordedConversations;
+use super::super::super::recordings::RecordedConversations;
 use crate::evidence::{Condition, TrialId};
 use crate::job::{Case, Job};
 

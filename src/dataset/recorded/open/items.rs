@@ -16,7 +16,8 @@ const MOST_AROUND: usize = 4 << 20;
 pub(in crate::dataset) fn cut(
     path: &Path,
     files: &dyn Files,
-    (lists, at_least): (&[&str], u64),
+    lists: &[&str],
+    at_least: u64,
 ) -> io::Result<Option<Pieces>> {
     let mut reader = files.reader(path)?;
     let (mut scan, mut at) = (Scan { lists: lists.to_vec(), ..Scan::default() }, 0_u64);

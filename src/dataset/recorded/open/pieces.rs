@@ -71,11 +71,11 @@ pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -
         };
         single(about_file(&name(path), message, None))
     };
-    if let Some(pieces) = items::cut(path, files, (&LISTS, LARGE)).map_err(failed)? {
+    if let Some(pieces) = items::cut(path, files, &LISTS, LARGE).map_err(failed)? {
         return Ok(pieces);
     }
     let reader = files.reader(path).map_err(failed)?;
-    let mut lines = Lines { reader, start: 0, line: 0, bytes: Vec::new() };
+    let mut lines = FileLines { reader, start: 0, line: 0, bytes: Vec::new() };
     if lines.next_filled(path).map_err(failed)?? && is_object_or_list(&lines.bytes) {
         let (list, filled) = cut_lines(path, lines, warnings).map_err(failed)??;
         if filled > 1 {
@@ -86,7 +86,7 @@ pub(super) fn cut(path: &Path, files: &dyn Files, warnings: &mut Vec<Problem>) -
 }
 
 /// The lines of a file, one at a time.
-struct Lines {
+struct FileLines {
     reader: Box<dyn FileReader>,
     /// Where the line begins.
     start: u64,
@@ -95,7 +95,7 @@ struct Lines {
     bytes: Vec<u8>,
 }
 
-impl Lines {
+impl FileLines {
     /// Reads the next line that is not blank; `false` at the end.
     fn next_filled(&mut self, path: &Path) -> std::io::Result<Result<bool, Problems>> {
         loop {
@@ -123,7 +123,7 @@ impl Lines {
 
 /// The entries of an object that tell what a line is, read without the rest.
 #[derive(Deserialize)]
-struct Head {
+struct LineHead {
     id: Option<serde_json::Value>,
     conversation_id: Option<serde_json::Value>,
     case: Option<serde_json::Value>,
@@ -141,7 +141,7 @@ struct Head {
 /// The pieces of a file with a document a line, and how many lines are not blank.
 fn cut_lines(
     path: &Path,
-    mut lines: Lines,
+    mut lines: FileLines,
     warnings: &mut Vec<Problem>,
 ) -> std::io::Result<Result<(Vec<Piece>, usize), Problems>> {
     let (mut list, mut traces, mut filled) = (Vec::new(), traces::Traces::default(), 0);
@@ -151,7 +151,7 @@ fn cut_lines(
         let span = (lines.start, lines.bytes.trim_ascii_end().len() as u64);
         let mut piece = Piece { spans: vec![span], line, number: Some(number), ..Piece::default() };
         let is_last = lines.bytes.last() != Some(&b'\n');
-        match serde_json::from_slice::<Head>(&lines.bytes) {
+        match serde_json::from_slice::<LineHead>(&lines.bytes) {
             Ok(head) if head.spans.is_some() || head.logs.is_some() => traces.add(&lines.bytes, span, line),
             // Metrics stand among them.
             Ok(head) if head.metrics.is_some() => {}

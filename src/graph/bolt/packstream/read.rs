@@ -30,17 +30,17 @@ pub(in crate::graph::bolt) enum Malformed {
 
 /// Reads the one value that the bytes are.
 pub(in crate::graph::bolt) fn read(bytes: &[u8]) -> Result<Pack, Malformed> {
-    let mut reader = Reader { rest: bytes, values: 0 };
+    let mut reader = PackReader { rest: bytes, values: 0 };
     let value = reader.value(0)?;
     if reader.rest.is_empty() { Ok(value) } else { Err(Malformed::Trailing(reader.rest.len())) }
 }
 
-struct Reader<'a> {
+struct PackReader<'a> {
     rest: &'a [u8],
     values: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PackReader<'a> {
     fn value(&mut self, depth: usize) -> Result<Pack, Malformed> {
         self.values += 1;
         if self.values > VALUES {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::{AdmissionSlot, ConnectionState, Protocol, Step, ValueFormat, session};
+use super::{AdmissionSlot, ConnectionState, ConnectionStep, Protocol, ValueFormat, session};
 use crate::graph::bolt::admission::HandshakeProgress;
 use crate::graph::bolt::failure::BoltFailure;
 use crate::graph::bolt::packstream::{Pack, map};
@@ -12,12 +12,12 @@ use crate::graph::bolt::request::BoltCredentials;
 use crate::graph::embedded::NEO4J;
 
 impl Protocol {
-    pub(super) async fn hello(&mut self, credentials: &BoltCredentials, utc_patch: bool) -> Step {
+    pub(super) async fn hello(&mut self, credentials: &BoltCredentials, utc_patch: bool) -> ConnectionStep {
         if !self.version.has_logon()
             && let Err(failure) = self.admit(credentials).await
         {
             self.client.failure(failure);
-            return Step::HangUp;
+            return ConnectionStep::HangUp;
         }
         let mut metadata = vec![
             // Drivers look for the product's name before they go on.
@@ -35,17 +35,17 @@ impl Protocol {
             self.let_in();
         }
         self.client.succeed(Pack::Map(metadata));
-        Step::Next
+        ConnectionStep::Next
     }
 
-    pub(super) async fn logon(&mut self, credentials: &BoltCredentials) -> Step {
+    pub(super) async fn logon(&mut self, credentials: &BoltCredentials) -> ConnectionStep {
         if let Err(failure) = self.admit(credentials).await {
             self.client.failure(failure);
-            return Step::HangUp;
+            return ConnectionStep::HangUp;
         }
         self.let_in();
         self.client.success([]);
-        Step::Next
+        ConnectionStep::Next
     }
 
     /// Gives the connection a place inside when the password is right, after what wrong ones have added to the wait.

@@ -10,14 +10,14 @@ use crate::graph::{GraphError, GraphErrorKind, Parameters, Value};
 /// A schema command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::graph::embedded) struct SchemaCommand {
-    name: Option<Name>,
+    name: Option<SchemaName>,
     /// IF EXISTS, IF NOT EXISTS.
     lenient: bool,
     action: SchemaAction,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Name {
+enum SchemaName {
     Written(String),
     Parameter(String),
 }
@@ -32,7 +32,7 @@ enum SchemaAction {
 
 /// Reads a schema command; `None` for any other statement.
 pub(in crate::graph::embedded) fn command(statement: &Statement<'_>) -> Option<Result<SchemaCommand, GraphError>> {
-    let mut cursor = Cursor { s: statement, at: 0 };
+    let mut cursor = TokenCursor { s: statement, at: 0 };
     let creates = if cursor.keyword("CREATE") {
         true
     } else if cursor.keyword("DROP") {
@@ -60,8 +60,8 @@ impl SchemaCommand {
     pub(super) fn apply(&self, rules: &mut Rules, parameters: &Parameters) -> Result<WriteCounts, StatementError> {
         let name = match &self.name {
             None => None,
-            Some(Name::Written(name)) => Some(name.clone()),
-            Some(Name::Parameter(parameter)) => match parameters.get(parameter) {
+            Some(SchemaName::Written(name)) => Some(name.clone()),
+            Some(SchemaName::Parameter(parameter)) => match parameters.get(parameter) {
                 Some(Value::String(name)) => Some(name.clone()),
                 _ => return Err(StatementError::statement(format!("The parameter ${parameter} is no name."))),
             },
@@ -85,12 +85,12 @@ impl SchemaCommand {
     }
 }
 
-struct Cursor<'s, 'a> {
+struct TokenCursor<'s, 'a> {
     s: &'s Statement<'a>,
     at: usize,
 }
 
-impl<'a> Cursor<'_, 'a> {
+impl<'a> TokenCursor<'_, 'a> {
     fn keyword(&mut self, keyword: &str) -> bool {
         self.take(|token| token.keyword(keyword)).is_some()
     }
@@ -110,11 +110,11 @@ impl<'a> Cursor<'_, 'a> {
         Some(unquoted(token.text))
     }
 
-    fn name(&mut self) -> Option<Name> {
+    fn name(&mut self) -> Option<SchemaName> {
         if let Some(parameter) = self.take(|token| token.kind == TokenKind::Parameter) {
-            return Some(Name::Parameter(unquoted(&parameter.text[1..])));
+            return Some(SchemaName::Parameter(unquoted(&parameter.text[1..])));
         }
-        self.identifier().map(Name::Written)
+        self.identifier().map(SchemaName::Written)
     }
 
     fn end(&self) -> bool {
@@ -134,7 +134,7 @@ impl<'a> Cursor<'_, 'a> {
     }
 
     /// `name IF NOT EXISTS FOR`.
-    fn head(&mut self) -> Option<(Option<Name>, bool)> {
+    fn head(&mut self) -> Option<(Option<SchemaName>, bool)> {
         let (s, at) = (self.s, self.at);
         let starts = s.keyword(at, "FOR") && s.is(at + 1, "(") || s.keyword(at, "IF") && s.keyword(at + 1, "NOT");
         let name = if starts { None } else { Some(self.name()?) };
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(
             read("CREATE CONSTRAINT if IF NOT EXISTS FOR (n:A) REQUIRE (n.x, n.y) IS UNIQUE"),
             SchemaCommand {
-                name: Some(Name::Written("if".to_owned())),
+                name: Some(SchemaName::Written("if".to_owned())),
                 lenient: true,
                 action: SchemaAction::CreateUnique(subject)
             }

@@ -17,7 +17,7 @@ use matching::{GAP, folded, says_enough, stands_in, trimmed};
 
 /// The origin of a text of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum TextOrigin {
     User,
     Agent,
     Call,
@@ -26,7 +26,7 @@ enum Source {
 
 /// The texts that the judge was shown: those of each turn, and the facts and the context.
 pub(in crate::metric) struct Shown {
-    turns: BTreeMap<u32, Vec<(Source, String)>>,
+    turns: BTreeMap<u32, Vec<(TextOrigin, String)>>,
     /// The agent's messages of each turn, where each is judged by itself.
     messages: BTreeMap<u32, Vec<String>>,
     beside: Vec<String>,
@@ -42,19 +42,20 @@ impl Shown {
     /// is shown.
     pub(in crate::metric) fn new(
         input: &MetricInput<'_>,
-        (rule, tools): (EvidenceRule, &[String]),
+        rule: EvidenceRule,
+        tools: &[String],
         cut: BTreeSet<u32>,
     ) -> Shown {
         let calls = input.transcript.tool_uses_by_turn();
         let turn = |(turn, calls): (&crate::evidence::Turn, Vec<crate::evidence::ToolUse>)| {
             let done = calls.iter().flat_map(|call| {
                 let is_evidence = rule != EvidenceRule::Retrieved || tools.contains(&call.tool);
-                let source = if is_evidence { Source::Result } else { Source::Call };
+                let source = if is_evidence { TextOrigin::Result } else { TextOrigin::Call };
                 let result = call.result.as_ref().map(|result| (source, result_text(result)));
-                [Some((Source::Call, call_text(call))), result]
+                [Some((TextOrigin::Call, call_text(call))), result]
             });
             let messages =
-                [Some((Source::User, turn.user.clone())), turn.agent.clone().map(|text| (Source::Agent, text))];
+                [Some((TextOrigin::User, turn.user.clone())), turn.agent.clone().map(|text| (TextOrigin::Agent, text))];
             let texts = messages
                 .into_iter()
                 .chain(done)
@@ -80,7 +81,7 @@ impl Shown {
         for turn in &input.transcript.turns {
             let messages = turn.agent_messages().into_iter();
             let messages: Vec<String> = messages.map(|message| folded(&message.text.replace(GAP, ""))).collect();
-            let of_agent = messages.iter().map(|text| (Source::Agent, text.clone()));
+            let of_agent = messages.iter().map(|text| (TextOrigin::Agent, text.clone()));
             self.turns.entry(turn.number).or_default().extend(of_agent);
             self.messages.insert(turn.number, messages);
         }
@@ -89,7 +90,7 @@ impl Shown {
 
     /// The same to a judge that is shown the messages and the facts alone.
     pub(in crate::metric) fn messages_only(mut self, facts: &[String]) -> Shown {
-        let is_message = |source: Source| matches!(source, Source::User | Source::Agent);
+        let is_message = |source: TextOrigin| matches!(source, TextOrigin::User | TextOrigin::Agent);
         self.turns.values_mut().for_each(|texts| texts.retain(|(source, _)| is_message(*source)));
         self.beside = facts.iter().map(|fact| folded(&fact.replace(GAP, ""))).collect();
         self.expected.clear();
@@ -132,7 +133,7 @@ impl Shown {
             ));
         }
         if !self.needs_quote(verdict, score)
-            || verdict.citations.quotes.iter().any(|quote| self.is_evidence(quote, item))
+            || verdict.citations.quotes.iter().any(|(turn, quote)| self.is_evidence(*turn, quote, item))
         {
             return None;
         }
@@ -191,7 +192,7 @@ impl Shown {
 
     /// Whether one of the quotes is of what the agent said or did.
     fn quotes_agent(&self, citations: &Citations) -> bool {
-        let is_agents = |source: Source| source != Source::User;
+        let is_agents = |source: TextOrigin| source != TextOrigin::User;
         citations.quotes.iter().any(|(turn, quote)| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
             texts.filter(|(source, _)| is_agents(*source)).any(|(_, text)| stands_in(quote, text))
@@ -218,21 +219,21 @@ impl Shown {
     }
 
     /// Whether a quote is of the kind that the metric's verdicts must rest on.
-    fn is_evidence(&self, (turn, quote): &(Option<u32>, String), item: Option<&JudgeItem>) -> bool {
-        let stands = |is_one: &dyn Fn(Source) -> bool| {
+    fn is_evidence(&self, turn: Option<u32>, quote: &str, item: Option<&JudgeItem>) -> bool {
+        let stands = |is_one: &dyn Fn(TextOrigin) -> bool| {
             let texts = turn.and_then(|turn| self.turns.get(&turn)).into_iter().flatten();
             texts.filter(|(source, _)| is_one(*source)).any(|(_, text)| stands_in(quote, text))
         };
         match (self.rule, turn) {
             (EvidenceRule::Any, _) => true,
             (EvidenceRule::NotTheAgents, Some(turn)) => {
-                let was_known = item.and_then(|item| item.turn).is_none_or(|own| *turn <= own);
-                was_known && stands(&|source| matches!(source, Source::User | Source::Result))
+                let was_known = item.and_then(|item| item.turn).is_none_or(|own| turn <= own);
+                was_known && stands(&|source| matches!(source, TextOrigin::User | TextOrigin::Result))
             }
             (EvidenceRule::NotTheAgents, None) => self.beside.iter().any(|text| stands_in(quote, text)),
             (rule, turn) => {
-                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| *turn == Some(own));
-                let wanted = if rule == EvidenceRule::Retrieved { Source::Result } else { Source::Agent };
+                let is_its_turn = item.and_then(|item| item.turn).is_none_or(|own| turn == Some(own));
+                let wanted = if rule == EvidenceRule::Retrieved { TextOrigin::Result } else { TextOrigin::Agent };
                 is_its_turn && stands(&|source| source == wanted)
             }
         }

@@ -36,7 +36,7 @@ fn problem_by(rule: EvidenceRule, quotes: &[(Option<u32>, &str)], turns_read: &[
     example.transcript.turns.push(second);
     let facts = ["The user was born in Rome".to_owned()];
     let input = MetricInput { facts: &facts, context: vec![("rules", "No refunds after 30 days.")], ..example.input() };
-    Shown::new(&input, (rule, &["find".to_owned()]), BTreeSet::new()).problem(&verdict(quotes, turns_read), None)
+    Shown::new(&input, rule, &["find".to_owned()], BTreeSet::new()).problem(&verdict(quotes, turns_read), None)
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_word_that_stands_anywhere_is_no_evidence_unless_it_is_the_whole_message() {
 fn what_comes_later_supports_nothing() {
     let mut example = Example::new(0);
     example.transcript.turns.push(Turn::answered(2, "So at ten o'clock?", "Yes."));
-    let shown = Shown::new(&example.input(), (EvidenceRule::NotTheAgents, &[]), BTreeSet::new());
+    let shown = Shown::new(&example.input(), EvidenceRule::NotTheAgents, &[], BTreeSet::new());
     let later = verdict(&[(Some(2), "at ten o'clock")], &[]);
     let of_turn = |turn| shown.problem(&later, Some(&JudgeItem::new("1", "x", Some(turn))));
     assert!(of_turn(1).unwrap().contains("a later turn"));
@@ -144,7 +144,7 @@ fn a_reply_is_as_good_as_another_by_its_own_words() {
     let mut example = Example::new(0);
     example.transcript.turns.push(Turn::answered(2, "And?", "It is ready."));
     let item = JudgeItem::new("1", "x", Some(1));
-    let shown = Shown::new(&example.input(), (EvidenceRule::TheReply, &[]), BTreeSet::new());
+    let shown = Shown::new(&example.input(), EvidenceRule::TheReply, &[], BTreeSet::new());
     assert!(shown.problem(&verdict(&[(Some(2), "ready")], &[]), Some(&item)).is_some(), "of another turn");
     assert_eq!(shown.problem(&verdict(&[(Some(1), "Hello")], &[]), Some(&item)), None);
     let no = ItemVerdict { decision: Ok(Some(Score::ZERO)), ..verdict(&[], &[1, 2]) };

@@ -30,7 +30,8 @@ pub(super) enum VerdictEntryError {
 pub(super) fn read_verdict(
     entry: &Value,
     number: usize,
-    (scale, items): (Scale, &[JudgeItem]),
+    scale: Scale,
+    items: &[JudgeItem],
     options: &JudgeOptions,
 ) -> Result<ItemVerdict, VerdictEntryError> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());

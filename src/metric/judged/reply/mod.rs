@@ -97,7 +97,7 @@ pub(super) fn read_verdicts(
     }
     let (mut verdicts, mut problems, mut twice) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (entry, number) in entries.iter().zip(1..) {
-        match read_verdict(entry, number, (scale, items), options) {
+        match read_verdict(entry, number, scale, items, options) {
             Ok(verdict) if !items.is_empty() && verdicts.iter().any(|known: &ItemVerdict| known.id == verdict.id) => {
                 problems.push(format!("There is more than one verdict on {}.", visible(&verdict.id)));
                 twice.insert(verdict.id);

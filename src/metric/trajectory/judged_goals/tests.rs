@@ -264,7 +264,7 @@ fn a_message_without_a_verdict_leaves_nothing_open_where_another_reaches_the_goa
     let found = |says: [Component; 3]| {
         let verdicts: Vec<(String, String, Component)> =
             says.into_iter().zip(1..).map(|(verdict, turn)| (format!("end@{turn}"), String::new(), verdict)).collect();
-        reached("end", (&transcript, RubricScope::Turns), &verdicts)
+        reached("end", &transcript, RubricScope::Turns, &verdicts)
     };
     assert_eq!(found([no(), missing(), yes()]).unwrap(), [1], "both came after the call");
     assert!(found([yes(), missing(), no()]).is_err(), "whether it was reached after the call is open");

@@ -80,8 +80,8 @@ fn scripts_of_all_calls_together_have_one_time_limit() {
     let actual: Vec<ToolUse> = (0..60).map(|at| ToolUse::new("book", json!({"n": at}))).collect();
     let clock = crate::clock::Clock::system();
     let (started, deadline) = (clock.start(), clock.deadline(std::time::Duration::from_millis(200)));
-    let component =
-        metric(json!({"order": "anyOrder"})).compare(&expected, &actual, (&[], &[]), &LettersOnly, deadline);
+    let made = TrajectoryInput { actual: &actual, deadline: Some(deadline), ..Default::default() };
+    let component = metric(json!({"order": "anyOrder"})).compare(&expected, made, &LettersOnly);
     assert!(component.why().contains("took longer than 0.2 s"), "{}", component.why());
     assert!(started.elapsed_ms() < 5_000.0, "{} ms", started.elapsed_ms());
 }

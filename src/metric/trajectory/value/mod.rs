@@ -166,7 +166,7 @@ impl<'a> ValueComparison<'a> {
             RuleKind::Strict | RuleKind::Optional | RuleKind::Ignore => {
                 if rule.kind == RuleKind::Optional && self.strict && mode.equality == Equality::Watsonx {
                     let same = equality::python(expected, actual);
-                    self.doubt_digits(mode, (expected, actual), same);
+                    self.doubt_digits(mode, expected, actual, same);
                     return same || self.differs(Some(expected), Some(actual), None);
                 }
                 self.equal(rule, rule.ignore.as_ref(), mode, expected, actual)
@@ -211,14 +211,14 @@ impl<'a> ValueComparison<'a> {
                     Equality::Watsonx => normalised(expected) == normalised(actual),
                     _ => equality::plain(mode, expected, actual),
                 };
-                self.doubt_digits(mode, (expected, actual), same);
+                self.doubt_digits(mode, expected, actual, same);
                 same || self.differs(Some(expected), Some(actual), None)
             }
         }
     }
 
     /// Two values that look the same may differ in digits that are not known. In watsonx's own dialect they are the same, as 1e22 is.
-    pub(super) fn doubt_digits(&mut self, mode: &Mode, (expected, actual): (&Value, &Value), same: bool) {
+    pub(super) fn doubt_digits(&mut self, mode: &Mode, expected: &Value, actual: &Value, same: bool) {
         let is_its_own = self.strict && mode.equality == Equality::Watsonx;
         if same && !is_its_own && equality::may_hide_digits(mode, expected, actual) {
             let why = format!("{HIDDEN_DIGITS}; give a tolerance such as `number: 1`");
@@ -232,7 +232,7 @@ impl<'a> ValueComparison<'a> {
     }
 
     /// Handles an expectation that no value can be compared with: strict dialects call it a difference.
-    fn unusable(&mut self, (expected, actual): (&Value, &Value), Unusable { why, help }: Unusable) -> bool {
+    fn unusable(&mut self, expected: &Value, actual: &Value, Unusable { why, help }: Unusable) -> bool {
         if self.strict {
             return self.differs(Some(expected), Some(actual), Some(why));
         }

@@ -82,7 +82,7 @@ impl ValueComparison<'_> {
                 holds
             }
             (Value::Number(_), Value::Number(_)) if equality::plain(mode, expected, actual) => {
-                self.doubt_digits(mode, (expected, actual), true);
+                self.doubt_digits(mode, expected, actual, true);
                 true
             }
             _ if self.doubts_spelling(expected, actual) => true,
@@ -117,7 +117,7 @@ impl ValueComparison<'_> {
             Ok(_) => self.differs(Some(expected), Some(actual), Some("the pattern is not in it".to_owned())),
             Err(why) => {
                 let why = format!("the expected text {why}");
-                self.unusable((expected, actual), Unusable { why, help: PATTERN_HELP })
+                self.unusable(expected, actual, Unusable { why, help: PATTERN_HELP })
             }
         }
     }
@@ -131,7 +131,7 @@ impl ValueComparison<'_> {
             (Some(_), Some(_)) => self.differs(Some(expected), Some(actual), Some("another date".to_owned())),
             (None, _) => {
                 let why = format!("the expected text {} is no date", shown(&text_of(expected)));
-                self.unusable((expected, actual), Unusable { why, help: "write it as 2026-03-28 or March 28, 2026" })
+                self.unusable(expected, actual, Unusable { why, help: "write it as 2026-03-28 or March 28, 2026" })
             }
             (_, None) => self.differs(Some(expected), Some(actual), Some("it is no date".to_owned())),
         }
@@ -162,7 +162,7 @@ impl ValueComparison<'_> {
         };
         match decided {
             Some(true) => {
-                self.doubt_digits(mode, (expected, actual), true);
+                self.doubt_digits(mode, expected, actual, true);
                 true
             }
             Some(false) => self.differs(Some(expected), Some(actual), Some("another number or date".to_owned())),

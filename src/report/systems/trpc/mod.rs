@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::result::{CaseResult, MetricResult, Status, TurnResult, epoch};
 use super::{ResultNames, job_names, result_id, results};
-use crate::evidence::{Review, ToolUse, TurnExpectation};
+use crate::evidence::{ExpectationReview, ToolUse, TurnExpectation};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
-use summary::Summary;
+use summary::TrpcSummary;
 
 /// Writes the results of these runs, while their trials are being read: once for the summary, once for the results.
 pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) -> Result<(), DocumentError<E>> {
@@ -28,8 +28,8 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
         eval_case_results: T,
     }
     let names = ResultNames::new(runs.iter().map(|run| run.overview));
-    let mut summary = Summary::default();
-    let nothing = Review::default();
+    let mut summary = TrpcSummary::default();
+    let nothing = ExpectationReview::default();
     for run in runs {
         for trial in (run.trials)() {
             let trial = trial.map_err(DocumentError::Read)?;

@@ -10,13 +10,13 @@ use crate::score::{pass_at_k, pass_hat_k};
 
 /// How often something came out which way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct MetricCounts {
     passed: u64,
     failed: u64,
     not_evaluated: u64,
 }
 
-impl Counts {
+impl MetricCounts {
     fn add(&mut self, status: Status) {
         match status {
             Status::Passed | Status::Informs => self.passed += 1,
@@ -29,14 +29,14 @@ impl Counts {
     /// nobody knows is not passed.
     fn status(self) -> Status {
         match self {
-            Counts { failed: 1.., .. } => Status::Failed,
-            Counts { not_evaluated: 0, passed: 1.., .. } => Status::Passed,
+            MetricCounts { failed: 1.., .. } => Status::Failed,
+            MetricCounts { not_evaluated: 0, passed: 1.., .. } => Status::Passed,
             _ => Status::NotEvaluated,
         }
     }
 
     fn into_json(self) -> Value {
-        let Counts { passed, failed, not_evaluated } = self;
+        let MetricCounts { passed, failed, not_evaluated } = self;
         without_empty(json!({ "passed": passed, "failed": failed, "notEvaluated": not_evaluated }))
     }
 }
@@ -47,7 +47,7 @@ struct MetricSum {
     sum: f64,
     scored: u64,
     threshold: f64,
-    counts: Counts,
+    counts: MetricCounts,
 }
 
 /// The metrics of a case or a run, in their order.
@@ -92,7 +92,7 @@ impl MetricSums {
 /// The results of a case.
 #[derive(Debug, Default)]
 struct CaseSum {
-    counts: Counts,
+    counts: MetricCounts,
     metrics: MetricSums,
     runs: Vec<Value>,
 }
@@ -100,13 +100,13 @@ struct CaseSum {
 /// The results of a run: all cases once.
 #[derive(Debug, Default)]
 struct RunSum {
-    counts: Counts,
+    counts: MetricCounts,
     metrics: MetricSums,
 }
 
 /// The figures of some runs.
 #[derive(Debug, Default)]
-pub(super) struct Summary {
+pub(super) struct TrpcSummary {
     cases: Vec<(String, CaseSum)>,
     places: BTreeMap<String, usize>,
     runs: BTreeMap<u32, RunSum>,
@@ -114,7 +114,7 @@ pub(super) struct Summary {
     pub(super) nanoseconds: i64,
 }
 
-impl Summary {
+impl TrpcSummary {
     /// Takes in a trial.
     pub(super) fn add(&mut self, result: &CaseResult<'_>) {
         let id = &result.name.id;
@@ -146,11 +146,11 @@ impl Summary {
 
     /// The summary as it is written.
     pub(super) fn into_json(self) -> Value {
-        let Summary { cases, runs, nanoseconds, .. } = self;
+        let TrpcSummary { cases, runs, nanoseconds, .. } = self;
         let num_runs = runs.len() as u64;
-        let mut counts = Counts::default();
+        let mut counts = MetricCounts::default();
         runs.values().for_each(|run| counts.add(run.counts.status()));
-        let mut of_cases = Counts::default();
+        let mut of_cases = MetricCounts::default();
         cases.iter().for_each(|(_, case)| of_cases.add(case.counts.status()));
         let run = |(id, run): (u32, RunSum)| {
             without_empty(json!({
@@ -190,7 +190,7 @@ const MOST_TRIES: u64 = 10;
 
 /// pass@k and pass^k for each number of tries that there were: of the runs of a case, or of whole sets. Its library computes
 /// them from the file; its reader passes over what it does not know.
-fn add_passes(summary: &mut Value, counts: Counts) {
+fn add_passes(summary: &mut Value, counts: MetricCounts) {
     let runs = counts.passed + counts.failed + counts.not_evaluated;
     let each = |of: fn(u64, u64, u64) -> Option<f64>| -> Map<String, Value> {
         let tries = (1..=runs).filter(|k| *k <= MOST_TRIES || *k == runs);

@@ -6,7 +6,7 @@ use super::super::{ResultNames, each_result};
 use super::figures::Figures;
 use super::messages::messages;
 use crate::record::DocumentError;
-use crate::report::{Cell, Ink, Page, Row, Screen, Table, WrittenRun, plain};
+use crate::report::{FigureCell, FigureRow, FigureTable, Ink, Page, Screen, WrittenRun, plain};
 
 const COLUMNS: [&[&str]; 11] = [
     &["Runs"],
@@ -75,22 +75,22 @@ pub(in crate::report) fn table<E>(runs: &[WrittenRun<'_, E>], screen: Screen) ->
         Ok(())
     })?;
     let mut all = Means::default();
-    let cell = |number: Option<f64>| -> Cell {
+    let cell = |number: Option<f64>| -> FigureCell {
         (Ink::unpainted, number.map_or_else(|| "NA".to_owned(), |number| format!("{number:.2}")))
     };
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<FigureRow> = Vec::new();
     for (name, count, means) in &cases {
         let mut means = means.means();
         means[0] = Some(f64::from(*count));
         all.add(means);
-        let mut cells: Vec<Cell> = means.into_iter().map(cell).collect();
+        let mut cells: Vec<FigureCell> = means.into_iter().map(cell).collect();
         cells[0].1 = count.to_string();
-        rows.push(Row { name: plain(name), indent: 0, paint: Ink::unpainted, cells });
+        rows.push(FigureRow { name: plain(name), indent: 0, paint: Ink::unpainted, cells });
     }
     let cells = all.means().into_iter().map(cell).collect();
-    rows.push(Row { name: "Summary (Average)".to_owned(), indent: 0, paint: Ink::bold, cells });
+    rows.push(FigureRow { name: "Summary (Average)".to_owned(), indent: 0, paint: Ink::bold, cells });
     let columns = COLUMNS.iter().map(|lines| lines.iter().map(|line| (*line).to_owned()).collect()).collect();
     let mut page = Page::new(screen);
-    page.table(&Table { title: "Dataset".to_owned(), columns, rows });
+    page.table(&FigureTable { title: "Dataset".to_owned(), columns, rows });
     Ok(page.text)
 }

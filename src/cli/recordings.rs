@@ -1,4 +1,4 @@
-//! Conversations that were held, of files and of runs that eval-job kept: what `--actual` and `--from-trace` name.
+//! Conversations that were run, of files and of runs that eval-job kept: what `--actual` and `--from-trace` name.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,8 +15,8 @@ use crate::secret::Redactor;
 use crate::store::folder::{JournalFile, RunsFolder, read_journal};
 use crate::store::{Store, StoreError, StoredRun};
 
-/// A conversation that was held.
-pub(super) enum Conversation {
+/// A conversation that was run.
+pub(super) enum ReadConversation {
     /// A recorded conversation, or why it can't be read.
     Recorded(Result<Box<Recorded>, Problems>),
     /// One of our own runs.
@@ -24,7 +24,7 @@ pub(super) enum Conversation {
 }
 
 /// Where conversations are.
-enum Source {
+enum ConversationSource {
     Given(Vec<Recorded>),
     Files(Recordings),
     Run(Box<JournalFile>),
@@ -42,7 +42,7 @@ pub(super) struct RecordedConversationKey {
 /// The recorded conversations that the command reads.
 #[derive(Default)]
 pub(super) struct RecordedConversations {
-    sources: Vec<Source>,
+    sources: Vec<ConversationSource>,
     /// Their index, in their order.
     pub(super) keys: Vec<RecordedConversationKey>,
     /// Their files, each with what it is.
@@ -70,7 +70,12 @@ impl RecordedConversations {
         let mut files: Vec<String> = keys.iter().map(|key| key.file.display().to_string()).collect();
         files.dedup();
         let keys = keys.into_iter().map(|key| RecordedConversationKey { key, own: None }).collect();
-        RecordedConversations { sources: vec![Source::Given(conversations)], keys, files, warnings: Vec::new() }
+        RecordedConversations {
+            sources: vec![ConversationSource::Given(conversations)],
+            keys,
+            files,
+            warnings: Vec::new(),
+        }
     }
 
     fn add(&mut self, typed: &str, runs: &Path, redactor: &Redactor) -> Result<(), CliError> {
@@ -99,7 +104,7 @@ impl RecordedConversations {
                     .extend(recordings.files().map(|(path, kind)| format!("{} ({})", path.display(), kind.name())));
                 self.keys
                     .extend(recordings.keys.iter().map(|key| RecordedConversationKey { key: key.clone(), own: None }));
-                self.sources.push(Source::Files(recordings));
+                self.sources.push(ConversationSource::Files(recordings));
             }
         }
         Ok(())
@@ -113,23 +118,23 @@ impl RecordedConversations {
             self.keys.push(own_key(&path, &trial?));
         }
         self.files.push(format!("{} (a run of eval-job's)", path.display()));
-        self.sources.push(Source::Run(Box::new(run)));
+        self.sources.push(ConversationSource::Run(Box::new(run)));
         Ok(())
     }
 
     fn add_record(&mut self, path: &Path, trials: Vec<TrialRecord>) {
         self.keys.extend(trials.iter().map(|trial| own_key(path, trial)));
         self.files.push(format!("{} (a record of eval-job's)", path.display()));
-        self.sources.push(Source::Record(trials));
+        self.sources.push(ConversationSource::Record(trials));
     }
 
     /// The conversation of this key, which is asked for once; `None` where it is one of a run of our own, whose trials are read in
     /// their order.
-    pub(super) fn conversation(&self, mut key: usize) -> Option<Conversation> {
+    pub(super) fn conversation(&self, mut key: usize) -> Option<ReadConversation> {
         for source in &self.sources {
-            let Source::Files(recordings) = source else { return None };
+            let ConversationSource::Files(recordings) = source else { return None };
             if key < recordings.keys.len() {
-                return recordings.conversation(key, &DiskFiles).map(|it| Conversation::Recorded(it.map(Box::new)));
+                return recordings.conversation(key, &DiskFiles).map(|it| ReadConversation::Recorded(it.map(Box::new)));
             }
             key -= recordings.keys.len();
         }
@@ -138,22 +143,22 @@ impl RecordedConversations {
 
     /// Whether each can be read for itself.
     pub(super) fn is_of_files(&self) -> bool {
-        self.sources.iter().all(|source| matches!(source, Source::Files(_)))
+        self.sources.iter().all(|source| matches!(source, ConversationSource::Files(_)))
     }
 
     /// The conversations in the order of the keys, each read when it is asked for.
-    pub(super) fn conversations(&self) -> impl Iterator<Item = Result<Conversation, StoreError>> {
-        self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<Conversation, StoreError>>> {
-            let own = |trial: TrialRecord| Conversation::Own(Box::new(trial));
+    pub(super) fn conversations(&self) -> impl Iterator<Item = Result<ReadConversation, StoreError>> {
+        self.sources.iter().flat_map(|source| -> Box<dyn Iterator<Item = Result<ReadConversation, StoreError>>> {
+            let own = |trial: TrialRecord| ReadConversation::Own(Box::new(trial));
             match source {
-                Source::Given(given) => {
-                    Box::new(given.iter().cloned().map(|it| Ok(Conversation::Recorded(Ok(Box::new(it))))))
+                ConversationSource::Given(given) => {
+                    Box::new(given.iter().cloned().map(|it| Ok(ReadConversation::Recorded(Ok(Box::new(it))))))
                 }
-                Source::Files(recordings) => Box::new(
-                    recordings.conversations(&DiskFiles).map(|it| Ok(Conversation::Recorded(it.map(Box::new)))),
+                ConversationSource::Files(recordings) => Box::new(
+                    recordings.conversations(&DiskFiles).map(|it| Ok(ReadConversation::Recorded(it.map(Box::new)))),
                 ),
-                Source::Run(run) => Box::new(run.trials().map(move |trial| trial.map(own))),
-                Source::Record(trials) => Box::new(trials.iter().cloned().map(move |trial| Ok(own(trial)))),
+                ConversationSource::Run(run) => Box::new(run.trials().map(move |trial| trial.map(own))),
+                ConversationSource::Record(trials) => Box::new(trials.iter().cloned().map(move |trial| Ok(own(trial)))),
             }
         })
     }
@@ -177,14 +182,14 @@ impl RecordedConversations {
     }
 }
 
-impl Conversation {
+impl ReadConversation {
     /// The evidence, wherever it was kept; `None` where there is none.
     pub(super) fn into_recorded(self) -> Result<Option<Recorded>, CliError> {
         match self {
-            Conversation::Recorded(recorded) => {
+            ReadConversation::Recorded(recorded) => {
                 recorded.map(|it| Some(*it)).map_err(|problems| CliError::InvalidJobs(vec![problems]))
             }
-            Conversation::Own(trial) => {
+            ReadConversation::Own(trial) => {
                 let id = trial.trial.case;
                 let recorded =
                     |evidence: Evidence| Recorded { id, turns: evidence.transcript.turns, ..Recorded::default() };
@@ -233,8 +238,8 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
         return Ok(None);
     }
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    let parsed = match serde_json::from_str::<Shape>(&text) {
-        Ok(Shape { runs: Some(_) }) => serde_json::from_str(&text).map(|several: SeveralRuns| several.runs),
+    let parsed = match serde_json::from_str::<DocumentShape>(&text) {
+        Ok(DocumentShape { runs: Some(_) }) => serde_json::from_str(&text).map(|several: SeveralRuns| several.runs),
         _ => serde_json::from_str(&text).map(|record: RunRecord| vec![record]),
     };
     let records = parsed.map_err(|error| unreadable(error.to_string()))?;
@@ -243,7 +248,7 @@ fn own_record(path: &Path) -> Result<Option<Vec<TrialRecord>>, CliError> {
 
 /// Whether a document is of several runs, without holding any of it.
 #[derive(serde::Deserialize)]
-struct Shape {
+struct DocumentShape {
     runs: Option<serde::de::IgnoredAny>,
 }
 
