@@ -123,7 +123,7 @@ impl TargetArg {
 
     /// The same, with a command as it is meant where it is typed: relative to the current folder, and run there. In a job file it is
     /// relative to that file.
-    fn from_here(&self) -> TargetArg {
+    fn resolved_here(&self) -> TargetArg {
         let absolute = |path: &str| std::path::absolute(path).ok().map(|path| path.to_string_lossy().into_owned());
         if self.key != "command" {
             return self.clone();
@@ -201,7 +201,7 @@ pub(super) fn import_all(
     let datasets = datasets.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
     // What is only imported is written into a job file.
     let is_run = tells_difference;
-    let here = |target: &TargetArg| if is_run { target.from_here() } else { target.clone() };
+    let here = |target: &TargetArg| if is_run { target.resolved_here() } else { target.clone() };
     let target = here(target);
     let expected_target = args.expected_target.as_ref().map(here);
     let reference = expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
@@ -307,7 +307,7 @@ mod tests {
         let target: TargetArg = "command=./chat.sh".parse().unwrap();
         let (here, typed) = (std::env::current_dir().unwrap(), serde_json::json!({"command": "./chat.sh"}));
         assert_eq!(Value::Object(target.settings()), typed, "a job file has it as it was typed");
-        let run = target.from_here().settings();
+        let run = target.resolved_here().settings();
         assert_eq!(Path::new(run["command"].as_str().unwrap()), here.join("chat.sh"));
         assert_eq!(Path::new(run["cwd"].as_str().unwrap()), here);
         for (wrong, said) in [

@@ -59,7 +59,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let mut stated = 0;
     for (at, fact) in scene.facts.iter().enumerate() {
-        if !reveals(scene, turn, fact) && !(!scene.input.has_facts && picks(scene, fact)) {
+        let is_picked = || !scene.input.has_facts && picks(scene, fact);
+        if !(reveals(scene, turn, fact) || is_picked()) {
             continue;
         }
         stated += 1;

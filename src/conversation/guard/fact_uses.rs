@@ -77,7 +77,7 @@ fn offers_choice(sentence: &TextView<'_>, fact: &TextView<'_>) -> bool {
     };
     sentence.words().any(|word| OR.contains(&word))
         || UNSPACED_OR.iter().any(|or| sentence.plain().contains(or))
-        || of_fact.iter().any(|it| count(&of_sentence, &it.kind) > count(&of_fact, &it.kind))
+        || of_fact.iter().any(|it| count(of_sentence, &it.kind) > count(of_fact, &it.kind))
 }
 
 /// The sentences of a text. A point within a figure or an address ends none.
