@@ -59,7 +59,8 @@ fn each_relation_is_reported_where_it_is_shown() {
     ] {
         let found = one(&base, &scores_of_cases(&moved(by)));
         assert_eq!(found.relation(), relation, "{by}: {found:#?}");
-        assert_eq!(found.scores[0].needed.is_some(), relation == Relation::Inconclusive);
+        // So near to the margin no suite of practical size decides it.
+        assert_eq!(found.scores[0].needed.is_some(), by == 0.0, "{by}");
     }
 }
 

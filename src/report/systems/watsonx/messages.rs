@@ -171,8 +171,7 @@ mod tests {
             .iter()
             .map(|message| (message["type"].as_str().unwrap(), message["response_time"].as_f64()))
             .collect();
-        let expected =
-            [("text", None), ("text", None), ("tool_call", None), ("tool_response", None), ("text", Some(1.234))];
+        let expected = [("text", None), ("text", None), ("tool_call", None), ("text", Some(1.234))];
         assert_eq!(times, expected, "{messages:#?}");
     }
 
