@@ -54,7 +54,7 @@ impl RestTransport for OpenAiConfig {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
             // The messages between its calls and its reply are in no journal.
-            ..bare_model("openai", (self.streams(), self.tools.is_empty()))
+            ..bare_model("openai", self.streams(), self.tools.is_empty())
         }
     }
 

@@ -96,7 +96,7 @@ pub fn tool_problems(key: &str, tools: &[ToolConfig]) -> Vec<SettingError> {
 }
 
 /// The default settings of a bare model behind an API of OpenAI's, which may stream and resume a conversation.
-pub(in crate::agent) fn bare_model(key: &'static str, (streams, resumes): (bool, bool)) -> RestSettings<'static> {
+pub(in crate::agent) fn bare_model(key: &'static str, streams: bool, resumes: bool) -> RestSettings<'static> {
     RestSettings {
         started_path: "/v1",
         abilities: abilities_where(&[

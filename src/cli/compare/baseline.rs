@@ -74,13 +74,13 @@ pub(in crate::cli) fn baseline_check(
         check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
     }
     if check.why_not.is_none() {
-        check.uses = Some(1 + uses_before(&RunsFolder::at(runs_dir), &baseline.id, (&run.id, &run.job)));
+        check.uses = Some(1 + uses_before(&RunsFolder::at(runs_dir), &baseline.id, &run.id, &run.job));
     }
     Ok(Some(check))
 }
 
 /// How many runs of a job were compared with this baseline before this one. The newest of them has counted those before it.
-fn uses_before(runs: &RunsFolder, baseline: &str, (own, job): (&str, &str)) -> u32 {
+fn uses_before(runs: &RunsFolder, baseline: &str, own: &str, job: &str) -> u32 {
     let names = runs.names().unwrap_or_default();
     let is_of = |name: &str, id: &str| name.ends_with(&format!("-{id}"));
     // Those from before the baseline can't have been compared with it.

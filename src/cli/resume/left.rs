@@ -25,7 +25,8 @@ impl LeftTrials {
     /// # Errors
     /// When the journal can't be read.
     pub(super) fn take_up(
-        (run, plan): (&JournalFile, &Plan),
+        run: &JournalFile,
+        plan: &Plan,
         numbers: &HashSet<u32>,
         held: &mut ResumedTrials,
     ) -> Result<LeftTrials, CliError> {

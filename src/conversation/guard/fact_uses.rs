@@ -124,7 +124,7 @@ mod tests {
         let tasks = ["Find out where the parcel is"];
         let facts = ["The order number is 4711-22", "The pick-up day is Friday"];
         let held = |replies: &[&str]| {
-            let turns = (1..).zip(replies).map(|(number, reply)| Turn::answered(number, "Where is my parcel?", *reply));
+            let turns = (1..).zip(replies).map(|(number, reply)| Turn::answered(number, "Where is my parcel?", reply));
             fact_uses(&tasks, &facts, &Transcript { turns: turns.collect() })
         };
         let shown = |replies: &[&str]| -> Vec<_> {

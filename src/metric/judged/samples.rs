@@ -74,7 +74,7 @@ impl Samples {
         let mut asked = self.read.len() + self.why.len();
         let Marking { scale, second_below } = marking;
         let second_try = match (second_below, verdicts.as_slice()) {
-            (Some(line), [first, second, ..]) => Some(second_try(*first, *second, line)),
+            (Some(line), [first, second, ..]) => Some(second_try(first, second, line)),
             _ => None,
         };
         if let Some(verdict) = second_try {
