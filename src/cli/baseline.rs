@@ -32,6 +32,13 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
     // A list believes a summary; what every later run is compared with is read whole.
     let mut stored = runs.open(args.run.as_deref())?;
     let run = ListedRun::from(&stored.read(|_, _| ())?.summary);
+    if run.provenance.by_person {
+        let what = format!(
+            "run {} is one conversation that a person had (eval-job record): nothing can be compared with it",
+            run.id
+        );
+        return Err(CliError::Unprepared(Refusal::new(what, "the id of a run, as `eval-job list` shows them")));
+    }
     if let Some(note) = &stored.note {
         printer.note(&format!("note: {note}"));
     }

@@ -33,7 +33,7 @@ use crate::dataset::{self, Dataset};
 use crate::evidence::{Role, Usage};
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, UsageMeter};
 use crate::plan::{Overrides, Plan, Refusal};
-use crate::record::{Entry, Verdict};
+use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{count, plain};
 use crate::run::{self, Durability, Engine, RunDeps};
 use crate::score::Outcome;
@@ -93,7 +93,8 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     };
     let held = runtime.block_on(async {
         let engine = Arc::new(Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?);
-        let (lanes, provenance) = (engine.plan.lanes(), engine.provenance(&file));
+        let lanes = engine.plan.lanes();
+        let provenance = Provenance { by_person: true, ..engine.provenance(&file) };
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
         if !found.failures.is_empty() {
             RunsFolder::delete_unbegun(&folder);

@@ -30,6 +30,9 @@ pub struct Provenance {
     /// The id of the recorded run that it replays; `None` where somebody was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed: Option<String>,
+    /// Whether a person was the user (`eval-job record`): one conversation, and no evaluation of the job.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_person: bool,
     /// SHA-256 of the job file's text, in hex.
     pub job_digest: String,
     /// The templates that were used.
@@ -129,6 +132,6 @@ pub struct PromptDigest {
 impl Provenance {
     /// Whether rules stood in for a language model somewhere.
     pub fn is_scripted(&self) -> bool {
-        self.persona_model == "scripted" || self.judge_model == "scripted"
+        self.persona_model == "scripted" && !self.by_person || self.judge_model == "scripted"
     }
 }

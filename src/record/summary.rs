@@ -119,6 +119,9 @@ pub struct ListedProvenance {
     pub selection: Option<String>,
     /// The models that the agent was asked to use.
     pub models: Vec<String>,
+    /// Whether a person was the user (`eval-job record`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_person: bool,
 }
 
 /// A model's figure, without those of its cases.
@@ -152,7 +155,7 @@ fn label(verdict: Verdict, has_no_gate: bool) -> &'static str {
 
 impl From<&RunSummary> for ListedRun {
     fn from(run: &RunSummary) -> ListedRun {
-        let Provenance { job, job_file, selection, models, .. } = run.provenance.clone();
+        let Provenance { job, job_file, selection, models, by_person, .. } = run.provenance.clone();
         let figure = |it: &ModelFigure| ListedFigure { model: it.model.clone(), figure: it.figure.clone() };
         ListedRun {
             version: run.version,
@@ -161,7 +164,7 @@ impl From<&RunSummary> for ListedRun {
             finished_at: run.finished_at,
             verdict: run.verdict,
             has_no_gate: run.has_no_gate,
-            provenance: ListedProvenance { job, job_file, selection, models },
+            provenance: ListedProvenance { job, job_file, selection, models, by_person },
             figures: run.figures.iter().map(figure).collect(),
         }
     }

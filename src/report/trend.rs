@@ -61,7 +61,9 @@ fn no_nights_text(no_nights: &[NoNight]) -> Option<String> {
         .map(|(many, runs)| format!("{} ({runs})", count(many, "replay")));
     let merged = named(&|why| matches!(why, WhyNoNight::MergedAgain { .. }))
         .map(|(many, runs)| format!("{} of parts that were merged again later ({runs})", count(many, "run")));
-    let parts: Vec<String> = replays.into_iter().chain(merged).collect();
+    let recorded = named(&|why| matches!(why, WhyNoNight::Person))
+        .map(|(many, runs)| format!("{} with a person ({runs})", count(many, "conversation")));
+    let parts: Vec<String> = replays.into_iter().chain(recorded).chain(merged).collect();
     (!parts.is_empty()).then(|| format!("No nights: {}.", parts.join(", ")))
 }
 
@@ -134,7 +136,8 @@ fn table(nights: &[Night], model: &str, series: &[&Series], screen: Screen) -> F
         let name = format!("{} {}", night.started_at.format(format), plain(&night.run));
         rows.push(FigureRow { name, indent: 0, paint: Ink::unpainted, cells });
     }
-    let names = columns.iter().map(|(name, _)| *name).chain([""]);
+    // The gate of a run is one for all of its models.
+    let names = columns.iter().map(|(name, _)| *name).chain([if is_only { "" } else { "run" }]);
     let columns = names.map(|name| vec![name.to_owned()]).collect();
     FigureTable { title: "night".to_owned(), columns, rows }
 }

@@ -19,7 +19,7 @@ impl Engine {
         }
         let user = trial.case.session.user.as_ref().unwrap_or(&self.plan.job.target.user);
         match self.plan.isolation {
-            Isolation::User => format!("{user}-{}", self.resources.token(trial.into())),
+            Isolation::User => format!("{user}-{}", self.resources.token(trial)),
             Isolation::Shared | Isolation::Database | Isolation::Process => user.clone(),
         }
     }

@@ -31,6 +31,7 @@ impl Engine {
             part: None,
             merged: None,
             replayed: self.cassette.replayed().and(self.cassette.header()).map(|header| header.run_id.clone()),
+            by_person: false,
             job_digest: job.digest.clone(),
             prompts,
             agent: agent(job),

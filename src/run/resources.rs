@@ -19,6 +19,7 @@ use crate::evidence::Evidence;
 use crate::graph::GraphError;
 use crate::graph::embedded::EmbeddedGraph;
 use crate::graph::neo4j::Neo4jGraph;
+use crate::plan::Trial;
 use crate::secret::Secret;
 
 /// The resources that the trials of a run share.
@@ -66,11 +67,16 @@ impl RunResources {
         }
     }
 
-    /// The token of a conversation, 16 characters from a to z and 0 to 9. From now on it is a leak in any other one.
-    pub(super) fn token(&self, holding: TrialAttempt) -> String {
+    /// The token of a conversation, 16 characters from a to z and 0 to 9. From now on it is a leak in any other one. It is made of
+    /// the trial's key, so that a recorded trial has its own also where others are left out (`--filter`).
+    pub(super) fn token(&self, trial: &Trial) -> String {
+        self.token_of(&trial.id.key(), trial.into())
+    }
+
+    fn token_of(&self, key: &str, holding: TrialAttempt) -> String {
         let mut hash = Sha256::new();
         self.token_key.iter().for_each(|number| hash.update(number.to_le_bytes()));
-        hash.update(holding.trial.to_le_bytes());
+        hash.update(key.as_bytes());
         hash.update(holding.attempt.to_le_bytes());
         let digest = hash.finalize();
         let number = |place: usize| u64::from_le_bytes(std::array::from_fn(|byte| digest[8 * place + byte]));
@@ -188,22 +194,31 @@ mod tests {
 
     use super::*;
 
+    fn token(resources: &RunResources, trial: u32, attempt: u32) -> String {
+        resources.token_of(&format!("case-{trial}/m/withFacts/1"), TrialAttempt { trial, attempt })
+    }
+
     #[test]
     fn tokens_differ_and_stay() {
         let number = AtomicU64::new(0);
         let random = move || number.fetch_add(0x0013_9E37_79B9_7F4A, Ordering::Relaxed) % (1 << 53);
         let resources = RunResources::new(Box::new(random), None);
         let tokens: BTreeSet<String> =
-            (1..=50).flat_map(|trial| [0, 1].map(|attempt| resources.token(TrialAttempt { trial, attempt }))).collect();
+            (1..=50).flat_map(|trial| [0, 1].map(|attempt| token(&resources, trial, attempt))).collect();
         assert_eq!(tokens.len(), 100);
-        let seventh = TrialAttempt { trial: 7, attempt: 0 };
         for token in &tokens {
             assert_eq!(token.len(), TOKEN, "{token}");
             assert!(token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()), "{token}");
         }
-        assert_eq!(resources.token(seventh), resources.token(seventh));
+        assert_eq!(token(&resources, 7, 0), token(&resources, 7, 0));
+        let place = TrialAttempt { trial: 1, attempt: 0 };
+        assert_eq!(
+            token(&resources, 7, 0),
+            resources.token_of("case-7/m/withFacts/1", place),
+            "its number does not count"
+        );
         assert_eq!(resources.password().expose().len(), 32);
         let other = RunResources::new(Box::new(|| 7), None);
-        assert_ne!(resources.token(seventh), other.token(seventh), "another run has other tokens");
+        assert_ne!(token(&resources, 7, 0), token(&other, 7, 0), "another run has other tokens");
     }
 }

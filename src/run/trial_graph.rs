@@ -129,7 +129,7 @@ impl Engine {
         connection: Neo4jConnection,
         trial: &Trial,
     ) -> Result<TrialGraph, GraphError> {
-        let name = format!("evaljob{}", self.resources.token(trial.into()));
+        let name = format!("evaljob{}", self.resources.token(trial));
         self.resources.note_database(&name);
         if let Err(error) = neo4j.create_database(&name).await {
             self.delete_database(&name).await;

@@ -94,6 +94,8 @@ pub enum WhyNoNight {
         /// The recorded run's id.
         of: String,
     },
+    /// A person was the user.
+    Person,
     /// Runs of its parts were merged again later.
     MergedAgain {
         /// The later run's id.
@@ -142,6 +144,10 @@ impl Nights {
     pub fn add<E>(&mut self, run: &RunFigures, held: impl FnOnce() -> Result<RunRules, E>) -> Result<(), E> {
         if let Some(of) = run.replayed.clone() {
             self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Replay { of } });
+            return Ok(());
+        }
+        if run.run.provenance.by_person {
+            self.no_nights.push(NoNight { run: run.run.id.clone(), why: WhyNoNight::Person });
             return Ok(());
         }
         self.take_out_merged(run);

@@ -408,6 +408,15 @@ fn a_started_agent_is_not_started_again() {
     assert_eq!(diary.lines().filter(|line| line.starts_with("pid ")).count(), 1, "{diary}");
 }
 
+#[test]
+fn one_case_of_a_recording_is_replayed_alone() {
+    let world = World::new(("good", "good"), "isolation: user\ncases: [{id: first}, {id: second}]\n");
+    let (status, recorded) = world.record("--condition with-facts");
+    assert_eq!(status, 0, "{recorded}");
+    let (status, replayed) = world.replay("--condition with-facts --filter second");
+    assert_eq!(status, 0, "{replayed}");
+}
+
 /// A job whose judge writes steps and is checked against known conversations, before the agent is spoken to.
 fn with_steps_and_canaries() -> World {
     let says = |content: &str| {

@@ -109,3 +109,19 @@ fn an_agent_that_breaks_is_told_and_what_was_said_before_is_a_case() {
     let written = std::fs::read_to_string(folder.path().join("case.yml")).unwrap();
     assert!(written.contains("When do you open?") && written.contains("opens at nine"), "{written}");
 }
+
+#[test]
+fn a_conversation_with_a_person_is_no_run_of_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(record(folder.path(), &[&demo_job(), "-o", "case.yml"], SAID).status.code(), Some(0));
+    let typed = |arguments: &[&str]| {
+        let output = eval_job(folder.path()).args(arguments).output().unwrap();
+        (output.status.code(), words(&output))
+    };
+    let (status, page) = typed(&["show"]);
+    assert!(status == Some(0) && page.contains("a person") && !page.contains("persona was scripted"), "{page}");
+    let (status, page) = typed(&["run", &demo_job(), "--retry-errors", "--no-progress"]);
+    assert!(status == Some(2) && page.contains("there is no run of"), "{page}");
+    let (status, page) = typed(&["baseline", "set", "main"]);
+    assert!(status == Some(2) && page.contains("a person had"), "{page}");
+}

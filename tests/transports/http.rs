@@ -95,3 +95,26 @@ fn a_path_that_never_found_any_text_is_not_tried_again() {
     let failures: Vec<usize> = turns.iter().map(|turn| turn.failures.len()).collect();
     assert_eq!(failures, [0, 1, 0], "a path that found text before may find it again");
 }
+
+#[test]
+fn a_path_of_events_beside_the_tool_calls_is_no_failure_of_the_agent() {
+    let call = json!({"name": "find_order", "args": {"id": 7}});
+    let server = Server::start(move |_| Reply::Json(200, json!({"answer": "Certainly.", "calls": [call]})));
+    let run_with = |events: &str| {
+        run(
+            &format!(
+                "evaluator: {{script: [one]}}\nscorer: {{model: scripted}}\ngreetings: [Hello]\nfacts: []\n\
+                 tasks: [{{task: Ask for anything, acceptanceCriteria: Anything is said}}]\n\
+                 target: {{user: u, chatbot: c, http: {{say: {{url: '{}', body: {{m: '{{{{ message }}}}'}}, reply: $.answer, events: '{events}'}}}}}}\n",
+                server.address
+            ),
+            &[],
+        )
+    };
+    let (output, record) = run_with("$.callz[*]");
+    assert_eq!(output.status.code(), Some(102));
+    let Some(Outcome::Broken { error }) = &record.trials[0].outcome else { panic!("{:?}", record.trials[0].outcome) };
+    assert!(error.contains("target.http.say.events has found nothing, and there are tool calls at $.calls"), "{error}");
+    let (_, record) = run_with("$.calls[*]");
+    assert_eq!(record.trials[0].outcome, Some(Outcome::Graded));
+}

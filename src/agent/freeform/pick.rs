@@ -28,6 +28,8 @@ pub(in crate::agent) struct PickedReply {
     /// Whether the path of the text has found nothing so far that can be text, not even an empty one: it may be wrong then.
     /// `None` before anything came.
     pub(in crate::agent) is_missed: Option<bool>,
+    /// The place of a list that looks like tool calls, in a document in which the path of the events has found nothing.
+    pub(in crate::agent) missed_calls: Option<String>,
 }
 
 impl PickedReply {
@@ -82,6 +84,12 @@ impl ReplyPaths {
                 Value::Null => {}
                 one => picked.events.push(event(one)),
             }
+        }
+        if picked.events.is_empty()
+            && let Some(path) = &self.events
+            && path.query(document).is_empty()
+        {
+            picked.missed_calls = where_calls_are(document);
         }
         let number = |path: &Option<JsonPath>| path.as_ref()?.query(document).all().into_iter().find_map(Value::as_u64);
         let (input, output) = (number(&self.input), number(&self.output));
@@ -161,6 +169,29 @@ pub(in crate::agent) fn where_text_is(document: &Value) -> String {
     if found.is_empty() { String::new() } else { format!("; there is text at {}", found.join(", ")) }
 }
 
+/// The place of the first list of tool calls in a document: objects with a name and arguments, and no description, which
+/// definitions of tools have.
+fn where_calls_are(document: &Value) -> Option<String> {
+    const DEEPEST: usize = 3;
+    fn search(node: &Value, path: &str, depth: usize) -> Option<String> {
+        match node {
+            Value::Array(items) => {
+                let is_call = |item: &Value| {
+                    let call = item.get("function").filter(|function| function.is_object()).unwrap_or(item);
+                    let has = |keys: &[&str]| keys.iter().any(|key| call.get(key).is_some());
+                    has(&["args", "arguments"]) && has(&["name", "function", "tool"]) && !has(&["description"])
+                };
+                (!items.is_empty() && items.iter().all(is_call)).then(|| path.to_owned())
+            }
+            Value::Object(map) if depth < DEEPEST => {
+                map.iter().find_map(|(name, value)| search(value, &format!("{path}.{name}"), depth + 1))
+            }
+            _ => None,
+        }
+    }
+    search(document, "$", 0)
+}
+
 /// Whether a node is text, or can be in place of one.
 fn can_be_text(node: &Value) -> bool {
     match node {
@@ -211,6 +242,26 @@ mod tests {
         assert_eq!((text.as_str(), events.len()), ("hi", 9));
         assert_eq!(events.last(), Some(&Event::other(TOO_MUCH.into())));
         assert_eq!(picked(&nested(60, 1_000)).1.len(), 61);
+    }
+
+    #[test]
+    fn calls_beside_the_path_of_the_events_are_seen() {
+        let (text, events) = ("$.text".to_owned(), "$.callz[*]".to_owned());
+        let picks = ReplyPaths::parse("p", ("reply", Some(&text)), Some(&events), None).unwrap();
+        let missed = |document: Value| {
+            let mut picked = PickedReply::default();
+            picks.take(&document, &mut picked);
+            picked.missed_calls
+        };
+        let calls = json!([{"name": "find", "args": {"id": 7}}]);
+        assert_eq!(missed(json!({"text": "hi", "calls": calls})).as_deref(), Some("$.calls"));
+        assert_eq!(missed(json!({"text": "hi", "meta": {"calls": calls}})).as_deref(), Some("$.meta.calls"));
+        let function = json!([{"type": "function", "function": {"name": "find", "arguments": "{}"}}]);
+        assert_eq!(missed(json!({"text": "hi", "tool_calls": function})).as_deref(), Some("$.tool_calls"));
+        assert_eq!(missed(json!({"text": "hi", "callz": calls})), None, "they are found");
+        assert_eq!(missed(json!({"text": "hi"})), None, "an agent that called nothing may leave them out");
+        let tools = json!([{"name": "find", "description": "finds", "args": {}}]);
+        assert_eq!(missed(json!({"text": "hi", "tools": tools, "sources": [{"name": "a"}]})), None);
     }
 
     #[test]

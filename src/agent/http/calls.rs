@@ -46,6 +46,8 @@ pub(super) struct HttpWire {
     /// The parts of the agent's state that assertions use, and those that were found in a reply.
     looked_at: Vec<&'static str>,
     found: BTreeSet<&'static str>,
+    /// Whether the path of the events has found anything in this conversation.
+    has_found_calls: bool,
     /// Whether text was read in any conversation with the agent.
     has_read: Arc<AtomicBool>,
     /// The conversation so far, as `{role, content}`.
@@ -68,6 +70,7 @@ impl HttpWire {
             found: BTreeSet::new(),
             has_read: Arc::default(),
             history: Vec::new(),
+            has_found_calls: false,
             picked: PickedReply::default(),
             document: None,
         })
@@ -174,7 +177,7 @@ impl Wire for HttpWire {
             });
             self.picked = taken.await.map_err(not_picked)?;
         }
-        let PickedReply { text, events, usage, is_missed } = std::mem::take(&mut self.picked);
+        let PickedReply { text, events, usage, is_missed, missed_calls } = std::mem::take(&mut self.picked);
         if is_blank(&text) {
             let is_other = self.config.say.stream == StreamConfig::Sse && !reply.is_event_stream();
             let what = match (is_json, is_other) {
@@ -191,6 +194,12 @@ impl Wire for HttpWire {
             // A path that has never found any text finds none in a second reply either.
             let is_wrong = is_missed && !self.has_read.load(Ordering::Relaxed);
             return Err(if is_wrong { AttemptFailure { retry: Retry::Never, ..failure } } else { failure });
+        }
+        self.has_found_calls |= !events.is_empty();
+        if let Some(place) = missed_calls.filter(|_| is_json && !self.has_found_calls) {
+            let what = format!("target.http.say.events has found nothing, and there are tool calls at {place}");
+            let fault = HttpFault { kind: HttpFaultKind::Unsendable, ..reply.useless(&what) };
+            return Err(AttemptFailure { retry: Retry::Never, ..AttemptFailure::from(fault) });
         }
         self.has_read.store(true, Ordering::Relaxed);
         self.history.push(json!({"role": "user", "content": input.message}));

@@ -164,7 +164,7 @@ impl WebSocketSession {
             let malformed = |what: &str| self.socket.fault(HttpFaultKind::Useless, what);
             return Err(malformed(&format!("answered with an error: {}", self.socket.quote(&error))));
         }
-        let PickedReply { text, events, usage, is_missed } = partial.picked;
+        let PickedReply { text, events, usage, is_missed, .. } = partial.picked;
         if is_blank(&text) {
             let is_missed = is_missed == Some(true);
             let kind = if is_missed { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };

@@ -50,6 +50,9 @@ fn newest_of_any(mode: ResumeMode, args: &RunArgs) -> Result<String, CliError> {
     };
     for name in names.iter().rev() {
         let Ok(run) = runs.listed(Some(name)) else { continue };
+        if run.provenance.by_person {
+            continue;
+        }
         if mode == ResumeMode::Errors || is_unfinished(&run, &runs.find(Some(name))?, &runs)? {
             return Ok(name.clone());
         }
@@ -125,6 +128,9 @@ fn newest(mode: ResumeMode, jobs: &[Planned], args: &RunArgs) -> Result<(Reopene
         let Ok(run) = runs.listed(Some(name)) else { continue };
         let provenance = &run.provenance;
         let Some(at) = jobs.iter().position(|job| is_of(job, &provenance.job, &provenance.job_file)) else { continue };
+        if provenance.by_person {
+            continue;
+        }
         let folder = runs.find(Some(name))?;
         if mode == ResumeMode::Errors || is_unfinished(&run, &folder, &runs)? {
             return Ok((reopened(&folder)?, at));

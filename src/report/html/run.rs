@@ -1,5 +1,7 @@
 //! The part of the page above a run's conversations: its verdict, its scores, what failed, reply times and tokens.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::super::cached::cached_text;
@@ -11,6 +13,7 @@ use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals
 use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
+use crate::evidence::case_and_persona;
 use crate::record::{Overview, Spending, TrialRecord, Verdict};
 use crate::score::{Component, Score};
 
@@ -260,14 +263,19 @@ fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
 
 impl ModelView {
     fn new(run: &Overview, model: &str) -> ModelView {
+        let personas: Vec<String> =
+            run.summary.figures.iter().flat_map(|it| &it.personas).map(|it| it.persona.clone()).collect();
         let cell = |(name, _): (&str, f64)| {
-            let of_groups = run.groups_of(model).filter_map(|group| group.dimension(name)?.tally.mean());
-            let means: Vec<f64> = of_groups.map(Score::get).collect();
-            if means.is_empty() {
-                "–".to_owned()
-            } else {
-                two_decimals(means.iter().sum::<f64>() / means.len() as f64)
+            // Of the conditions of a case, then of the cases: as the score is.
+            let mut cases: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+            for group in run.groups_of(model) {
+                let mean = group.dimension(name).and_then(|dimension| dimension.tally.mean());
+                let of_case = mean.map(|_| cases.entry(case_and_persona(&group.case, &personas).0).or_default());
+                of_case.into_iter().for_each(|means| means.extend(mean.map(Score::get)));
             }
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let means: Vec<f64> = cases.values().map(|values| mean(values)).collect();
+            if means.is_empty() { "–".to_owned() } else { two_decimals(mean(&means)) }
         };
         let figure = run.summary.figures.iter().find(|figure| figure.model == model);
         let score = figure.and_then(|figure| figure.figure.score());

@@ -143,7 +143,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     line("agent", &format!("{}{model}", provenance.agent));
     let faults = fault_text(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
     let reviewer = provenance.reviewer_model.as_ref().map(|model| format!(", reviewed by {model}")).unwrap_or_default();
-    let model = model_text(&provenance.persona_model);
+    let model = if provenance.by_person { "a person".to_owned() } else { model_text(&provenance.persona_model) };
     line("persona", &format!("{} · {model}{reviewer}{faults}", provenance.persona));
     let unstable = match run.gathered.unstable {
         0 => String::new(),

@@ -332,7 +332,8 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
     {
         return;
     }
-    let (persona, judge) = (provenance.persona_model == "scripted", provenance.judge_model == "scripted");
+    let persona = provenance.persona_model == "scripted" && !provenance.by_person;
+    let (persona, judge) = (persona, provenance.judge_model == "scripted");
     let who = match (persona, judge) {
         (true, true) => "Persona and judge were scripted rules, not language models",
         (true, false) => "The persona was scripted rules, not a language model",
