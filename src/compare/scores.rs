@@ -69,7 +69,9 @@ impl Scores {
         let counts = trial.outcome.as_ref().is_some_and(Outcome::counts);
         let row = self.composite.len();
         let card = trial.scorecard.as_ref().filter(|_| counts);
-        let without_card = if trial.outcome.is_some() { MISSING } else { f64::NAN };
+        // One that was cut off may be a slow or long one: its score may be anything. One that never began is left out.
+        let was_begun = trial.outcome.is_some() || trial.started_at.is_some();
+        let without_card = if was_begun { MISSING } else { f64::NAN };
         self.composite.push(card.map_or(without_card, |card| value(&card.composite)));
         for dimension in card.into_iter().flat_map(|card| &card.dimensions) {
             let known = self.metrics.iter().position(|(name, _)| *name == dimension.name);

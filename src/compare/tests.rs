@@ -306,6 +306,12 @@ fn cases_without_a_score_on_either_side_may_be_anything() {
     }
     let found = one(&first, &second);
     assert_eq!((found.relation(), found.left_out.both_lack_score), (Relation::Better, 0), "{found:#?}");
+    // One that was cut off is.
+    for side in [&mut first, &mut second] {
+        let planned = TrialRecord::planned(trial("c8", 1, None).trial);
+        side.add(&TrialRecord { started_at: Some(chrono::DateTime::UNIX_EPOCH), ..planned });
+    }
+    assert_eq!(one(&first, &second).left_out.both_lack_score, 1);
 }
 
 #[test]

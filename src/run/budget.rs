@@ -40,6 +40,10 @@ struct AdmittedTrials {
     running: BTreeMap<u32, Amount>,
     /// The cost of the most expensive finished trial.
     costliest: Amount,
+    /// Whether any trial has ended. Nothing is known of what one costs before.
+    has_ended: bool,
+    /// How many of the trials that are compared with the first one may still begin before any has ended.
+    first_left: u32,
     /// No further trial begins.
     closed: bool,
 }
@@ -100,9 +104,13 @@ impl Budget {
                 if trials.closed {
                     return false;
                 }
+                let waits_for_first = !trials.has_ended && !trials.running.is_empty() && trials.first_left == 0;
                 // Each running trial may still cost as much as the most expensive one in total.
                 let needed_by = |count: u64| trials.costliest.times(count).plus(self.spend_tracker.largest_excess());
-                if self.spend_tracker.has_room_for(needed_by(trials.running.len() as u64 + u64::from(together))) {
+                let needed = needed_by(trials.running.len() as u64 + u64::from(together));
+                if !waits_for_first && self.spend_tracker.has_room_for(needed) {
+                    let left = if trials.running.is_empty() { together } else { trials.first_left };
+                    trials.first_left = left.saturating_sub(1);
                     trials.running.insert(trial, Amount::default());
                     return true;
                 }
@@ -122,6 +130,7 @@ impl Budget {
             let mut trials = self.trials();
             if let Some(spent) = trials.running.remove(&trial) {
                 trials.costliest = trials.costliest.max(spent);
+                trials.has_ended = true;
             }
         }
         self.trial_ended.notify_waiters();
@@ -239,6 +248,25 @@ mod tests {
         use_up(&budget, 2, 10);
         budget.trial_ended(2);
         assert!(third.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn before_any_cost_is_known_only_the_first_case_begins() {
+        let budget = budget("limits: {tokens: 100}");
+        assert!(budget.admits(1, 2).await && budget.admits(2, 1).await, "both are of the first case");
+        let third = tokio::spawn({
+            let budget = budget.clone();
+            async move { budget.admits(3, 2).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!third.is_finished(), "what one costs is not known yet");
+        use_up(&budget, 1, 30);
+        budget.trial_ended(1);
+        tokio::task::yield_now().await;
+        assert!(!third.is_finished(), "30 may be needed for each of three, and 70 are left");
+        use_up(&budget, 2, 30);
+        budget.trial_ended(2);
+        assert!(!third.await.unwrap(), "40 are left for two of them");
     }
 
     #[tokio::test]

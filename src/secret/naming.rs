@@ -1,7 +1,7 @@
 //! Recognises secrets: by the name of a value, and by the value itself.
 
 /// Ends of names whose values are keys, in small letters and without anything between.
-const ENDINGS: [&str; 19] = [
+const ENDINGS: [&str; 20] = [
     "key",
     "keys",
     "token",
@@ -21,6 +21,7 @@ const ENDINGS: [&str; 19] = [
     "apikeys",
     "pin",
     "jwt",
+    "bearer",
 ];
 
 /// Parts of names whose values are keys wherever they stand.
@@ -271,6 +272,7 @@ mod tests {
             "Proxy-Authorization",
             "Cookie",
             "Set-Cookie",
+            "bearer",
             "DB_PASS",
             "PGPASSWORD",
             "SECRET_ACCESS_KEY",
