@@ -60,7 +60,9 @@ fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> Stri
         return format!("note: run {id} goes on in another process: this is what is kept of it so far");
     }
     let flag = runs_dir_flag(&args.runs.runs_dir);
-    format!("note: run {id} was cut off before its end; eval-job run --resume {id}{flag} (with the flags that it was begun with) goes on with it")
+    format!(
+        "note: run {id} was cut off before its end; eval-job run --resume {id}{flag} (with the flags that it was begun with) goes on with it"
+    )
 }
 
 /// The selected cases: the one with this id, else all whose ids have it in them.

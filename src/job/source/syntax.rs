@@ -94,7 +94,10 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
 }
 
 fn too_large(report: &mut Report<'_>, at: SourceSpan) {
-    report.add(at, "this file is far larger or deeper nested than a job can be");
+    report.add(at, "this file is larger than a job can be: 100,000 keys and values, 64 levels, 16 MiB of text").try_this(
+        "split it into several jobs; another system's file of any size runs as it is: eval-job run FILE --target TARGET"
+            .to_owned(),
+    );
 }
 
 /// Where the parser saw the error; the end of the text where it does not say.
