@@ -173,7 +173,10 @@ impl LiveConversation<'_, '_> {
         engine.sink.kept(Durability::Process).await?;
         let outage_check = observe::outage_check(self.env, self.last_reply);
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
-        if std::mem::take(&mut self.is_continued) && !matches!(end, TurnEnd::Replied) {
+        let is_continued = std::mem::take(&mut self.is_continued);
+        // The agent may have had the message before eval-job was cut off: what it did may be doubled.
+        turn.maybe_delivered |= is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.pending.is_some());
+        if is_continued && !matches!(end, TurnEnd::Replied) {
             return Err(TrialAbort::broken("the agent did not answer in the session that was to be continued"));
         }
         keep(engine, id, &mut turn).await?;

@@ -123,6 +123,9 @@ fn a_history_that_is_ours_goes_on_with_the_message_that_was_on_its_way() {
         .map(|turn| turn["agent"].as_str().unwrap())
         .collect();
     assert_eq!(said, ["reply 1", "reply 2", "reply 3"]);
+    // What the agent did may be doubled: an assertion about its state that fails is missing then.
+    let doubled = |turn: usize| trial["evidence"]["transcript"][turn]["maybeDelivered"].as_bool().unwrap_or_default();
+    assert_eq!([doubled(0), doubled(1), doubled(2)], [false, false, true]);
     assert_eq!((trial["replaced"].as_array(), trial["continued"][0]["isSentAgain"].as_bool()), (None, Some(true)));
 }
 
