@@ -72,10 +72,23 @@ fn persona(behaviour: &str, messages: &[(String, String)]) -> String {
         }
         ("leaves-with-a-word", _) => json!({"message": "Bye then!", "done": true}).to_string(),
         ("leaves-at-once", _) => json!({"message": "", "done": true}).to_string(),
-        ("plain-text", Some(task)) => task.rsplit('>').next().unwrap_or_default().to_owned(),
+        ("plain-text", Some(task)) => in_own_words(task),
         ("plain-text", None) => format!("That was all, thank you. {signoff}!"),
-        (_, Some(task)) => json!({"message": task.rsplit('>').next().unwrap_or_default(), "done": false}).to_string(),
+        (_, Some(task)) => json!({"message": in_own_words(task), "done": false}).to_string(),
         (_, None) => json!({"message": "That was all, thank you.", "done": true}).to_string(),
+    }
+}
+
+/// A task as a user asks for it: "Ask what …" is said to the persona, not to the agent.
+fn in_own_words(task: &str) -> String {
+    let task = task.rsplit('>').next().unwrap_or_default();
+    if let Some(rest) = task.strip_prefix("Ask the assistant to ") {
+        return format!("Please {rest}");
+    }
+    match (task.strip_prefix("Ask for "), task.strip_prefix("Ask ")) {
+        (Some(rest), _) => format!("I would like {rest}"),
+        (_, Some(rest)) => format!("Tell me {rest}"),
+        _ => task.to_owned(),
     }
 }
 

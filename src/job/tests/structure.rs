@@ -54,7 +54,7 @@ job.yml:6:1: unknown key `model`
 6 | model: gpt
   | ^^^^^
   = expected one of: name, description, tags, evaluator, scorer, target, reference, aspirationalAverage, timing, metrics, weights, maxTurns, greetings, seeds, setups, tasks, facts, expected, context, assertions, cases, conditions, repeat, graph, isolation, gate, limits
-  = help: `model` belongs in `evaluator` or `scorer`
+  = help: `model` belongs in `evaluator`, `scorer` or `limits`
 "#,
     );
     problems(

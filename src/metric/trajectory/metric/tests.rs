@@ -83,7 +83,7 @@ fn scripts_of_all_calls_together_have_one_time_limit() {
     let made = TrajectoryInput { actual: &actual, deadline: Some(deadline), ..Default::default() };
     let component = metric(json!({"order": "anyOrder"})).compare(&expected, made, &LettersOnly);
     assert!(component.why().contains("took longer than 0.2 s"), "{}", component.why());
-    assert!(started.elapsed_ms() < 5_000.0, "{} ms", started.elapsed_ms());
+    assert!(started.elapsed_ms() < 30_000.0, "{} ms", started.elapsed_ms());
 }
 
 /// The questions about a conversation in which `book` was called once with each of these arguments.
