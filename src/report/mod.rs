@@ -26,6 +26,7 @@ mod judge_check;
 mod junit;
 mod listing;
 mod markdown;
+mod no_nights;
 mod numbers;
 mod personas;
 mod plain;

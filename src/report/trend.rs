@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::comparison::{interval_text, signed};
+use super::no_nights::no_nights_text;
 use super::numbers::count;
 use super::sparkline::{Bar, sparkline};
 use super::{FigureCell, FigureRow, FigureTable, Ink, Page, Paint, Screen, duration, one_line, plain, two_decimals};
@@ -10,12 +11,11 @@ use crate::compare::RuleDifference;
 use crate::record::Verdict;
 use crate::statistics::LEAST_VALUES;
 use crate::trend::{
-    ExclusionReason, FlakePattern, InvalidTrials, LevelChange, Night, NightModel, NoNight, Series, SuspectedFlake,
-    Trend, WhyNoNight,
+    ExclusionReason, FlakePattern, InvalidTrials, LevelChange, Night, NightModel, Series, SuspectedFlake, Trend,
 };
 
 /// The most rule differences that are listed.
-const MAX_LISTED: usize = 3;
+pub(super) const MAX_LISTED: usize = 3;
 
 /// The most flaky cases that are shown; all of them, where the screen is unfolded.
 const MAX_FLAKES: usize = 10;
@@ -46,25 +46,6 @@ pub fn trend(trend: &Trend, screen: Screen, is_ascii: bool) -> String {
         page.paragraph(0, Ink::dim, &words);
     }
     page.text
-}
-
-/// The runs that are no nights; `None` where there are none.
-fn no_nights_text(no_nights: &[NoNight]) -> Option<String> {
-    let named = |is_one: &dyn Fn(&WhyNoNight) -> bool| -> Option<(usize, String)> {
-        let runs: Vec<String> = no_nights.iter().filter(|it| is_one(&it.why)).map(|it| plain(&it.run)).collect();
-        let more = runs.len().saturating_sub(MAX_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown: Vec<&str> = runs.iter().rev().take(MAX_LISTED).map(String::as_str).collect();
-        (!runs.is_empty()).then(|| (runs.len(), format!("{}{more}", shown.join(", "))))
-    };
-    let replays = named(&|why| matches!(why, WhyNoNight::Replay { .. }))
-        .map(|(many, runs)| format!("{} ({runs})", count(many, "replay")));
-    let merged = named(&|why| matches!(why, WhyNoNight::MergedAgain { .. }))
-        .map(|(many, runs)| format!("{} of parts that were merged again later ({runs})", count(many, "run")));
-    let recorded = named(&|why| matches!(why, WhyNoNight::Person))
-        .map(|(many, runs)| format!("{} with a person ({runs})", count(many, "conversation")));
-    let parts: Vec<String> = replays.into_iter().chain(recorded).chain(merged).collect();
-    (!parts.is_empty()).then(|| format!("No nights: {}.", parts.join(", ")))
 }
 
 /// The models of the nights that are shown, in the order in which they come.
