@@ -115,7 +115,9 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     let mut stored = runs.open(Some(&id))?.with_redactor(context.redactor().clone());
     let (mut turns, mut failed) = (0, None);
     let overview = stored.read(|_, trial| {
-        failed = trial.outcome.as_ref().and_then(Outcome::error).map(str::to_owned).or_else(|| failed.take());
+        // A person who says nothing has not failed.
+        let broke = trial.outcome.as_ref().filter(|it| !matches!(it, Outcome::PersonaInvalid { .. }));
+        failed = broke.and_then(Outcome::error).map(str::to_owned).or_else(|| failed.take());
         let of_trial = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         turns += of_trial.filter(|turn| !turn.is_greeting() && turn.agent.is_some()).count();
     })?;
