@@ -1,9 +1,9 @@
 //! A turn in another language than the conversation, by its script and by its function words.
 
-use super::phrases::PHRASES;
+use super::phrases::{KnownWord, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
-use super::words::Script;
+use super::words::{Script, Word};
 use super::{Fault, fault};
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
@@ -56,7 +56,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if most >= 3.0 && own[main] < 0.4 && score < 0.9 && unknown.count() >= 7 {
         return fault(why, turn.raw);
     }
-    let words: usize = others.iter().map(|text| text.places().len()).sum();
+    let words: usize = others.iter().map(|text| unquoted(text).count()).sum();
     let is_known = match most >= 1.5 {
         true => spoken[language] * 2.0 >= most || own[main] * 1.5 + 0.4 > score,
         // What is spoken is none of the languages that are known here.
@@ -101,16 +101,11 @@ pub(super) fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32
             rest &= rest - 1;
         }
     };
-    let (mut from, mut is_quoted) = (0, false);
-    let plain = text.plain();
-    let has_quotes = plain.contains('"');
-    for (place, known) in text.known() {
-        is_quoted ^= has_quotes && plain[from..place.start].matches('"').count() % 2 == 1;
-        from = place.start;
-        if is_quoted || !matches!(place.script, Script::Latin | Script::Cyrillic) {
+    for (place, known) in unquoted(text) {
+        if !matches!(place.script, Script::Latin | Script::Cyrillic) {
             continue;
         }
-        let word = &plain[place.start..place.end];
+        let word = &text.plain()[place.start..place.end];
         if matches!(word.as_bytes(), [b'b'..=b'd' | b'f'..=b'h' | b'j'..=b'n' | b'p'..=b't' | b'v'..=b'x' | b'z']) {
             continue;
         }
@@ -129,6 +124,18 @@ pub(super) fn scores(text: &TextView<'_>, without: &[&TextView<'_>]) -> [f32; 32
         }
     }
     scores
+}
+
+/// Its words outside quotation marks: what is quoted may be in any language, and JSON is quoted.
+fn unquoted<'t>(text: &'t TextView<'_>) -> impl Iterator<Item = (&'t Word, Option<&'static KnownWord>)> {
+    let plain = text.plain();
+    let has_quotes = plain.contains('"');
+    let (mut from, mut is_quoted) = (0, false);
+    text.known().filter(move |(place, _)| {
+        is_quoted ^= has_quotes && plain[from..place.start].matches('"').count() % 2 == 1;
+        from = place.start;
+        !is_quoted
+    })
 }
 
 fn best(scores: &[f32; 32]) -> (usize, f32) {
