@@ -7,8 +7,8 @@ use eval_job::record::RunRecord;
 use eval_job::score::{Component, Outcome, Score};
 use serde_json::json;
 
-use super::eval_job;
 use super::twice::Lasting;
+use super::{at_once, eval_job};
 use crate::edges::server::{Answer, Received, Server};
 
 /// Its name, the answer, and whether it may have been received.
@@ -96,31 +96,31 @@ fn components(record: &RunRecord) -> Vec<&Component> {
     card.dimension("assertions").unwrap().items.iter().map(|item| &item.component).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_fails_for_ever_is_scored_and_the_gate_fails() {
-    let graph = Lasting::start();
-    for (what, fault, _) in FAULTS {
-        // After four tries nobody asks any more.
-        let lasting: &[usize] = if *what == "500" { &[usize::MAX, 4] } else { &[usize::MAX] };
-        for failures in lasting {
-            let server = agent(*fault, *failures).await;
-            let (status, record, words) = tokio::task::block_in_place(|| run(&graph, &server.url, ASSERTIONS));
-            assert!(matches!(record.trials[0].outcome, Some(Outcome::AgentFailed { .. })), "{what}: {words}");
-            assert_eq!(status, Some(100), "{what}: {words}");
-            assert!(record.figures[0].figure.score().is_some(), "{what}: {words}");
-            for component in components(&record) {
-                assert_eq!(component.score(), Some(Score::ZERO), "{what}: {words}");
-            }
+#[test]
+fn an_agent_that_fails_for_ever_is_scored_and_the_gate_fails() {
+    let agents = tokio::runtime::Runtime::new().unwrap();
+    // After four tries nobody asks any more.
+    let one_more = FAULTS.iter().filter(|(what, ..)| *what == "500").map(|fault| (fault, 4));
+    at_once(FAULTS.iter().map(|fault| (fault, usize::MAX)).chain(one_more), |((what, fault, _), failures)| {
+        let graph = Lasting::start();
+        let server = agents.block_on(agent(*fault, failures));
+        let (status, record, words) = run(&graph, &server.url, ASSERTIONS);
+        assert!(matches!(record.trials[0].outcome, Some(Outcome::AgentFailed { .. })), "{what}: {words}");
+        assert_eq!(status, Some(100), "{what}: {words}");
+        assert!(record.figures[0].figure.score().is_some(), "{what}: {words}");
+        for component in components(&record) {
+            assert_eq!(component.score(), Some(Score::ZERO), "{what}: {words}");
         }
-    }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled() {
-    let graph = Lasting::start();
-    for (what, fault, may_be_doubled) in FAULTS {
-        let server = agent(*fault, 1).await;
-        let (status, record, words) = tokio::task::block_in_place(|| run(&graph, &server.url, ASSERTIONS));
+#[test]
+fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled() {
+    let agents = tokio::runtime::Runtime::new().unwrap();
+    at_once(FAULTS, |(what, fault, may_be_doubled)| {
+        let graph = Lasting::start();
+        let server = agents.block_on(agent(*fault, 1));
+        let (status, record, words) = run(&graph, &server.url, ASSERTIONS);
         assert_eq!(record.trials[0].outcome, Some(Outcome::Graded), "{what}: {words}");
         for (index, component) in components(&record).into_iter().enumerate() {
             let is_excused = *may_be_doubled && index == 2;
@@ -128,9 +128,10 @@ async fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled(
             assert!(!is_excused || component.why().contains("may be doubled"), "{what}, {index}: {words}");
         }
         assert_eq!(status, Some(if *may_be_doubled { 102 } else { 100 }), "{what}: {words}");
-    }
+    });
     // Without that assertion nothing is in doubt.
-    let server = agent(|| Answer::Close, 1).await;
+    let graph = Lasting::start();
+    let server = agents.block_on(agent(|| Answer::Close, 1));
     let others: Vec<&str> = ASSERTIONS.lines().filter(|line| !line.contains("objectContext")).collect();
     let others = format!("{}\n", others.join("\n"));
     let (status, _, words) = tokio::task::block_in_place(|| run(&graph, &server.url, &others));

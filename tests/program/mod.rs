@@ -80,6 +80,18 @@ pub fn eval_job(folder: &Path) -> Command {
     command
 }
 
+/// Does this with each, four at once: for what mostly waits.
+pub fn at_once<T: Send>(items: impl IntoIterator<Item = T, IntoIter: Send>, each: impl Fn(T) + Sync) {
+    let items = std::sync::Mutex::new(items.into_iter());
+    let next = || items.lock().unwrap().next();
+    let work = || {
+        while let Some(item) = next() {
+            each(item);
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+}
+
 /// Interrupts a command as soon as this arrives; its status, and all that it printed.
 #[cfg(unix)]
 pub fn interrupted(mut command: Command, arrived: &std::sync::mpsc::Receiver<()>) -> (Option<i32>, String) {

@@ -21,14 +21,14 @@ fn base_url(test: &str) -> Option<String> {
     url
 }
 
-/// Runs a job whose persona and judge are the model; its record, and what the status was.
-fn run(url: &str, target: &str, most_messages: u32, reruns: u32) -> (RunRecord, i32) {
+/// Runs a job whose persona and judge are the model, with more keys; its record, and what the status was.
+fn run(url: &str, target: &str, most_messages: u32, more: &str) -> (RunRecord, i32) {
     let folder = tempfile::tempdir().unwrap();
     let model = format!("{{name: openai/smollm2, baseUrl: '{url}'}}");
     let job = format!(
         "name: Real\nevaluator: {{model: {model}}}\nscorer: {{model: {model}}}\ntarget: {{user: u, chatbot: c, {target}}}\n\
          maxTurns: {most_messages}\ntasks: [{{task: Ask for the capital of France, acceptanceCriteria: Paris is named}}]\n\
-         facts: [The user lives in Oslo]\nlimits: {{reruns: {reruns}}}\n"
+         {more}\n"
     );
     std::fs::write(folder.path().join("job.yml"), job).unwrap();
     let args = ["run", "job.yml", "--no-progress", "-j", "1", "-o", "record.json"];
@@ -54,7 +54,7 @@ fn check(trial: &TrialRecord) {
 fn persona_and_judge_end_in_bounds_and_outcomes_are_honest() {
     let Some(url) = base_url("persona_and_judge_end_in_bounds_and_outcomes_are_honest") else { return };
     let started = Instant::now();
-    let (record, status) = run(&url, "demo: {}", 4, 1);
+    let (record, status) = run(&url, "demo: {}", 4, "facts: [The user lives in Oslo]\nlimits: {reruns: 1}");
     assert!(started.elapsed() < Duration::from_secs(900), "{:?}", started.elapsed());
     let conditions: Vec<Condition> = record.trials.iter().map(|trial| trial.trial.condition).collect();
     assert_eq!(conditions, [Condition::WithoutFacts, Condition::WithFacts]);
@@ -72,7 +72,7 @@ fn a_bare_agent_answers_whole_and_in_pieces() {
         // It keeps no responses: a second turn would be refused.
         (format!("responses: {{baseUrl: '{url}', maxTokens: 60}}"), 2),
     ] {
-        let (record, _) = run(&url, &target, most_messages, 0);
+        let (record, _) = run(&url, &target, most_messages, "limits: {reruns: 0}");
         for trial in &record.trials {
             check(trial);
             let transcript = &trial.evidence.as_ref().unwrap().transcript;
