@@ -1,6 +1,7 @@
 //! Leaves the cases of one part in the planned jobs: `--partition 2/4`.
 
 use super::planning::Planned;
+use super::selection::Selection;
 use crate::plan::{Partition, SuiteCase, parts};
 use crate::record::RunPart;
 use crate::report::count;
@@ -14,18 +15,22 @@ pub(super) fn keep_part(jobs: &mut Vec<Planned>, partition: Partition) -> Option
     let in_all = sizes(&part_of_case, of);
     let (all, mut before) = (jobs.len(), 0);
     for planned in jobs.iter_mut() {
-        let cases = planned.plan.job.cases.len();
+        let (cases, first_case) = (planned.plan.job.cases.len(), planned.plan.job.cases.first().cloned());
         let own = &part_of_case[before..before + cases];
         before += cases;
         let places: Vec<u32> = (0..).zip(own).filter(|(_, it)| **it == part).map(|(place, _)| place).collect();
         planned.plan.keep_cases(&places);
-        let whole = planned.selection.take();
+        let (whole, first_case) = match planned.selection.take() {
+            Some(Selection { text, first_case }) => (Some(text), Some(first_case)),
+            None => (None, first_case),
+        };
         let text = format!("{} of {}, by --partition {part}/{of}", places.len(), count(cases, "case"));
-        planned.selection = match &whole {
+        let text = match &whole {
             _ if places.len() == cases => whole.clone(),
             None => Some(text),
             Some(whole) => Some(format!("{whole}; of these {text}")),
         };
+        planned.selection = text.zip(first_case).map(|(text, first_case)| Selection { text, first_case });
         let (cases, suite) = (sizes(own, of), in_all.clone());
         planned.part = Some(RunPart { number: part, of, places, cases, suite, selection: whole });
     }

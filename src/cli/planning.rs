@@ -12,7 +12,7 @@ use super::job_files::job_files;
 use super::jobs::{self, Loaded};
 use super::partition;
 use super::prompts::PromptFiles;
-use super::selection::{self, Selected};
+use super::selection::{self, Selected, Selection};
 use crate::grade;
 use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, StatementPlace, TemplateCheck, UserPersona};
 use crate::money::{PriceTable, SpendLimits};
@@ -28,7 +28,7 @@ pub(super) struct Planned {
     pub(super) file: String,
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
-    pub(super) selection: Option<String>,
+    pub(super) selection: Option<Selection>,
     /// Which part of the suite it is, where `--partition` asks for one.
     pub(super) part: Option<RunPart>,
     /// Its recording, where it is recorded or replayed.
@@ -39,8 +39,8 @@ pub(super) struct Planned {
 impl Planned {
     /// Its job, as it is to be run.
     pub(super) fn loaded(&self) -> Loaded {
-        let Planned { file, templates, plan, .. } = self;
-        let (job, selection) = ((*plan.job).clone(), None);
+        let Planned { file, templates, selection, plan, .. } = self;
+        let (job, selection) = ((*plan.job).clone(), selection.clone());
         Loaded { file: file.clone(), text: String::new(), job, templates: templates.clone(), selection }
     }
 }
@@ -212,7 +212,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, job: LoadedJob)
     if !unusable.is_empty() {
         return Err(unusable);
     }
-    check_canaries(&plan.job, &file).map_err(|refusal| vec![refusal])?;
+    check_canaries(&plan.job, selection.as_ref(), &file).map_err(|refusal| vec![refusal])?;
     run::check_clients(&plan, &credentials, context.clock).map_err(|error| {
         let help = "correct it in the job file or in the environment".to_owned();
         vec![Refusal::new(error.to_string(), help)]

@@ -137,7 +137,7 @@ fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut ReportLines) -> u
             return Verdict::Incomplete.exit_status();
         }
     };
-    lines.push(("authenticated", "yes: it answered".to_owned()));
+    lines.push(("authenticated", "not refused: it answered".to_owned()));
     lines.push(("reply", one_line(&reply.text, SHOWN)));
     lines.push(("time", time(reply)));
     if !seen.attempts.failures.is_empty() {

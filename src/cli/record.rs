@@ -135,7 +135,10 @@ pub(super) fn record(args: &RecordArgs, context: &Context, printer: &Arc<Printer
     }
     if turns == 0 {
         let what = "nothing that the agent replied to was said, so there is no case".to_owned();
-        return Err(CliError::Unprepared(Refusal::new(what, format!("show what there is: eval-job show {id} -v"))));
+        return Err(CliError::Unprepared(Refusal::new(
+            what,
+            format!("show what there is: eval-job show {id} -v{}", runs_dir_flag(&args.runs.runs_dir)),
+        )));
     }
     match &args.output {
         None => printer.note(&format!("make a case of it: {later} -o case.yml")),

@@ -121,6 +121,7 @@ impl Jobs<'_> {
         let Jobs { args, context, printer, signals, outputs, .. } = self;
         let (args, context, printer) = (*args, *context, *printer);
         let Planned { file, templates, selection, part, cassette: job_cassette, plan } = planned;
+        let selection = selection.map(|it| it.text);
         for warning in &plan.warnings {
             printer.sentences(&format!("{}: warning · {}", report::plain(&file), report::plain(warning)));
         }

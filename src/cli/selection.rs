@@ -10,6 +10,15 @@ use crate::job::{Case, Job};
 use crate::report::count;
 use crate::text::nearest;
 
+/// The cases of a job that are left, where not all of them are.
+#[derive(Debug, Clone)]
+pub(super) struct Selection {
+    /// How many of how many, and by which flags.
+    pub(super) text: String,
+    /// The job's first case, be it left or not: known conversations are judged by its tasks.
+    pub(super) first_case: Arc<Case>,
+}
+
 /// Jobs of which only the selected cases are left.
 pub(super) struct Selected {
     /// The jobs that have such cases.
@@ -33,7 +42,7 @@ pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected
     let mut selected = Vec::new();
     for mut loaded in jobs {
         let Loaded { file, job, .. } = &mut loaded;
-        let cases = job.cases.len();
+        let (cases, first_case) = (job.cases.len(), job.cases.first().cloned());
         let is_selected = |case: &Case| {
             let has_tag = |tag: &String| job.tags.contains(tag) || case.tags.contains(tag);
             let fits = |text: &String| [case.id.as_str(), &job.name, file].iter().any(|it| fits(text, it));
@@ -44,9 +53,9 @@ pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected
         left -= kept.len();
         job.cases = kept;
         if !job.cases.is_empty() {
-            let is_whole = job.cases.len() == cases;
-            loaded.selection =
-                (!is_whole).then(|| format!("{} of {}, by {flags}", loaded.job.cases.len(), count(cases, "case")));
+            let text = format!("{} of {}, by {flags}", job.cases.len(), count(cases, "case"));
+            let first_case = first_case.filter(|_| job.cases.len() < cases);
+            loaded.selection = first_case.map(|first_case| Selection { text, first_case });
             selected.push(loaded);
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context, printer: &Arc<Pri
         let job = &planned.plan.job;
         printer.data(&format!("{}: valid · {} · {}\n", plain(&planned.file), plain(&job.name), contents(job)))?;
         if let Some(selection) = &planned.selection {
-            printer.data(&format!("{}: selected · {}\n", plain(&planned.file), plain(selection)))?;
+            printer.data(&format!("{}: selected · {}\n", plain(&planned.file), plain(&selection.text)))?;
         }
         for warning in &planned.plan.warnings {
             printer.data(&format!("{}: warning · {}\n", plain(&planned.file), plain(warning)))?;

@@ -34,9 +34,14 @@ pub struct Usage {
     pub largest_total_tokens: Option<u64>,
 }
 
+/// The most tokens of one request that are believed: −1 as an unsigned number is no count.
+const MOST_TOKENS: u64 = 1 << 40;
+
 impl Usage {
-    /// One answered request of which nothing is known but these two sums.
+    /// One answered request of which nothing is known but these two sums. A count beyond any model's is taken as not reported.
     pub fn from_counts(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Usage {
+        let believed = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= MOST_TOKENS);
+        let (input_tokens, output_tokens) = (believed(input_tokens), believed(output_tokens));
         Usage {
             calls: 1,
             unreported_calls: u64::from(input_tokens.is_none() || output_tokens.is_none()),
@@ -103,6 +108,12 @@ mod tests {
         assert_eq!((sum.unreported_calls, sum.total_tokens()), (1, Some(196)));
         let largest = (sum.largest_input_tokens, sum.largest_output_tokens, sum.largest_total_tokens);
         assert_eq!(largest, (Some(100), Some(50), Some(105)));
+    }
+
+    #[test]
+    fn a_count_that_no_model_can_have_is_not_reported() {
+        let usage = Usage::from_counts(Some(u64::MAX), Some(5));
+        assert_eq!((usage.input_tokens, usage.unreported_calls, usage.largest_total_tokens), (None, 1, None));
     }
 
     #[test]

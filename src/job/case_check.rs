@@ -8,6 +8,14 @@ use super::source::YamlNode;
 /// The longest id, in characters.
 const LONGEST: usize = 100;
 
+/// The rule that [`is_case_id`] checks, for whoever breaks it.
+pub const CASE_ID_RULE: &str = "an id is one line of at most 100 characters, without spaces around it";
+
+/// Whether a text can be the id of a case.
+pub fn is_case_id(text: &str) -> bool {
+    !text.is_empty() && text.chars().count() <= LONGEST && !text.chars().any(char::is_control) && text.trim() == text
+}
+
 /// Reports cases that share an id or have no task, and lists that name something twice.
 pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     for part in [root].into_iter().chain(root.get("cases").map(YamlNode::items).unwrap_or_default()) {
@@ -19,10 +27,8 @@ pub(super) fn check(report: &mut Report<'_>, root: &YamlNode) {
     for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
         let Some(id) = case.entry("id") else { continue };
         let Some(text) = id.value.text() else { continue };
-        if text.chars().count() > LONGEST || text.chars().any(char::is_control) || text.trim() != text {
-            report
-                .add(id.value.span, "an id is one line of at most 100 characters, without spaces around it".to_owned())
-                .try_this("say more in `description`".to_owned());
+        if !text.is_empty() && !is_case_id(text) {
+            report.add(id.value.span, CASE_ID_RULE.to_owned()).try_this("say more in `description`".to_owned());
         }
         if let Some(line) = taken.insert(text.to_owned(), id.value.span.line) {
             report

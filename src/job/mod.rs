@@ -52,6 +52,7 @@ mod verified_check;
 pub use allowed_faults::AllowedFaults;
 pub use assertion::Assertion;
 pub use case::{Case, CaseSession, Seed, Setup, Task, TaskKind};
+pub use case_check::{CASE_ID_RULE, is_case_id};
 pub use configuration::{Isolation, Job};
 pub use context::ContextText;
 pub use embeddings::Embeddings;

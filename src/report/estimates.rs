@@ -95,8 +95,10 @@ fn lines(estimates: &Estimates, kinds: usize, score: MeanFigure, varying: &str) 
             two_decimals(high)
         ));
     }
-    lines.extend(estimates.uplift.and_then(uplift_text));
-    lines.extend(estimates.passes.as_ref().map(passes));
+    let of_one = estimates.uplift.filter(|it| it.over != score.over && it.over == Some(SamplingUnit::Repeats));
+    let of_one = of_one.map_or("", |_| " of the one case that has them: for this case only");
+    lines.extend(estimates.uplift.and_then(uplift_text).map(|text| format!("{text}{of_one}")));
+    lines.extend(estimates.passes.as_ref().map(|it| passes(it, score.cases)));
     lines.extend(advice(estimates, kinds, score, varying));
     lines
 }
@@ -127,11 +129,22 @@ fn figure_text(figure: MeanFigure) -> String {
     }
 }
 
-fn passes(passes: &Passes) -> String {
+fn passes(passes: &Passes, cases: u32) -> String {
     let percent = |value: f64| format!("{:.0} %", value * 100.0);
     let Estimate { value, interval } = passes.rate;
+    let unseen = unseen_share(cases, (1.0 - LEVEL) / 2.0);
+    let by = |it: Interval| {
+        let is_unseen = (it.low - (value - unseen * value)).abs() < 1e-9
+            || (it.high - (value + unseen * (1.0 - value))).abs() < 1e-9;
+        match is_unseen {
+            // Of all or none, Wilson's interval is narrower than this.
+            true if value <= 0.0 || value >= 1.0 => "with room for cases that were not seen",
+            true => "by Wilson, with room for cases that were not seen",
+            false => "by Wilson",
+        }
+    };
     let interval =
-        interval.map(|it| format!(", {} to {} by Wilson", percent(it.low), percent(it.high))).unwrap_or_default();
+        interval.map(|it| format!(", {} to {} {}", percent(it.low), percent(it.high), by(it))).unwrap_or_default();
     let is_by_case = (value - f64::from(passes.passed) / f64::from(passes.n.max(1))).abs() >= 0.005;
     let by_case = if is_by_case { ", each case weighing the same" } else { "" };
     let mut text = format!(
@@ -296,6 +309,24 @@ mod tests {
         let half = |cases: u32| Precision { mean: 0.5, deviation: 0.2, cases }.half_width();
         assert!((half(3) - 0.4968).abs() < 1e-3 && (half(6) - 0.2296).abs() < 1e-3, "{} {}", half(3), half(6));
         assert!(advised(0.1, 3, 0.2).contains(": 3 more cases would halve"), "{}", advised(0.1, 3, 0.2));
+    }
+
+    #[test]
+    fn the_method_of_an_interval_of_passes_is_the_one_that_decides() {
+        let text = |passed: u32, n: u32, interval: (f64, f64)| {
+            let rate = serde_json::json!({
+                "value": f64::from(passed) / f64::from(n), "interval": {"low": interval.0, "high": interval.1},
+            });
+            let all =
+                serde_json::json!({"n": n, "passed": passed, "rate": rate, "tries": [], "repeated": 0, "flaky": 0});
+            passes(&serde_json::from_value(all).unwrap(), n)
+        };
+        // statsmodels' Wilson interval with t of 9 is 0.12 to 0.65 of 3 of 10; unseen cases leave 0.21 to 0.52.
+        assert!(text(3, 10, (0.12, 0.65)).ends_with("(30 %, 12 % to 65 % by Wilson)"));
+        let room = "with room for cases that were not seen)";
+        assert!(text(3, 3, (0.025_f64.powf(1.0 / 3.0), 1.0)).ends_with(&format!("(100 %, 29 % to 100 % {room}")));
+        let low = 0.5 * 0.025_f64.powf(0.1);
+        assert!(text(5, 10, (low, 0.8)).ends_with(&format!("(50 %, 35 % to 80 % by Wilson, {room}")));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::comparison::signed;
 use super::{Ink, Page, Paint, Screen, count, plain, two_decimals};
 use crate::record::{ModelFigure, RunSummary, Verdict};
-use crate::statistics::{Cell, Interval, Sums, figure};
+use crate::statistics::{Cell, Figure, Interval, Sums, figure};
 
 /// With fewer jobs an interval is too wide to show anything.
 const LEAST_JOBS: u32 = 3;
@@ -46,20 +46,26 @@ pub fn jobs(runs: &[(&RunSummary, String)], not_run: usize, screen: Screen) -> S
 
 /// The score of each model over the jobs, where several have a figure: each job weighs the same.
 fn over_jobs<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<String> {
-    let figures: Vec<&ModelFigure> = runs.flat_map(|run| &run.figures).collect();
+    let figures: Vec<(&RunSummary, &ModelFigure)> =
+        runs.flat_map(|run| run.figures.iter().map(move |figure| (run, figure))).collect();
     let mut models: Vec<&str> = Vec::new();
-    for figure in &figures {
+    for (_, figure) in &figures {
         if !models.contains(&figure.model.as_str()) {
             models.push(&figure.model);
         }
     }
     let of_model = |model: &&str| {
-        let own: Vec<&ModelFigure> = figures.iter().filter(|figure| figure.model == *model).copied().collect();
-        let scores = own.iter().filter_map(|figure| figure.figure.score()).map(|score| score.get());
-        let uplifts = own.iter().filter_map(|figure| Some(figure.estimates.as_ref()?.uplift?.mean));
-        let score = mean_over_jobs(scores, Interval { low: 0.0, high: 1.0 }, two_decimals);
-        let uplift = mean_over_jobs(uplifts, Interval { low: -1.0, high: 1.0 }, signed);
-        let score = score.map(|text| format!("score {text}"));
+        let own = || figures.iter().filter(|(_, figure)| figure.model == *model);
+        let scored = || own().filter_map(|(run, figure)| Some((run, figure.figure.score()?.get())));
+        let uplifts = own().filter_map(|(_, figure)| Some(figure.estimates.as_ref()?.uplift?.mean));
+        let score = over_jobs_text(mean_of_jobs(scored().map(|(_, score)| score)), two_decimals, |figure| {
+            figure.score_interval(Interval { low: 0.0, high: 1.0 })
+        });
+        let uplift =
+            over_jobs_text(mean_of_jobs(uplifts), signed, |figure| figure.interval(Interval { low: -1.0, high: 1.0 }));
+        let partial = scored().filter(|(run, _)| outcome(run).0 == Verdict::Incomplete.label()).count();
+        let partial = if partial > 0 { format!(", {partial} of them incomplete") } else { String::new() };
+        let score = score.map(|text| format!("score {text}{partial}"));
         let parts: Vec<String> = score.into_iter().chain(uplift.map(|text| format!("the facts add {text}"))).collect();
         let name = if models.len() > 1 { format!("{}: ", plain(model)) } else { String::new() };
         (!parts.is_empty()).then(|| format!("{name}{}", parts.join("; ")))
@@ -67,12 +73,21 @@ fn over_jobs<'a>(runs: impl Iterator<Item = &'a RunSummary>) -> Vec<String> {
     models.iter().filter_map(of_model).collect()
 }
 
-/// The mean over jobs, with Student's t interval from three on: `0.71 (0.60 to 0.82) over 5 jobs`; `None` of fewer than two.
-fn mean_over_jobs(values: impl Iterator<Item = f64>, possible: Interval, text: fn(f64) -> String) -> Option<String> {
+/// The mean over jobs; `None` of fewer than two.
+fn mean_of_jobs(values: impl Iterator<Item = f64>) -> Option<Figure> {
     let cells: Vec<Cell> =
         values.enumerate().map(|(case, value)| Cell { case, values: Sums::from_iter([value]) }).collect();
-    let figure = figure(&cells, 0).filter(|figure| figure.cases > 1)?;
-    let interval = figure.interval(possible).filter(|_| figure.cases >= LEAST_JOBS);
+    figure(&cells, 0).filter(|figure| figure.cases > 1)
+}
+
+/// A mean over jobs, from three on with its interval: `0.71 (0.40 to 0.92) over 5 jobs`.
+fn over_jobs_text(
+    figure: Option<Figure>,
+    text: fn(f64) -> String,
+    interval: fn(&Figure) -> Option<Interval>,
+) -> Option<String> {
+    let figure = figure?;
+    let interval = interval(&figure).filter(|_| figure.cases >= LEAST_JOBS);
     let range = interval.map(|it| format!(" ({} to {})", text(it.low), text(it.high))).unwrap_or_default();
     Some(format!("{}{range} over {}", text(figure.mean), count(figure.cases as usize, "job")))
 }
@@ -110,13 +125,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_over_jobs_have_students_t_from_three_on() {
+    fn figures_over_jobs_have_intervals_from_three_on() {
         let all = Interval { low: 0.0, high: 1.0 };
-        let over = |values: &[f64]| mean_over_jobs(values.iter().copied(), all, two_decimals);
+        let mean = |values: &[f64]| mean_of_jobs(values.iter().copied());
+        let over = |values: &[f64]| {
+            over_jobs_text(mean(values), two_decimals, |it| it.interval(Interval { low: 0.0, high: 1.0 }))
+        };
         assert_eq!(over(&[0.5]), None);
         assert_eq!(over(&[0.5, 0.7]).unwrap(), "0.60 over 2 jobs");
         // SciPy 1.17.1: stats.t.interval(.95, 2, .6, stats.sem([.5, .6, .7])) is 0.3516 to 0.8484.
         assert_eq!(over(&[0.5, 0.6, 0.7]).unwrap(), "0.60 (0.35 to 0.85) over 3 jobs");
         assert_eq!(over(&[0.5, 0.5, 0.5]).unwrap(), "0.50 over 3 jobs");
+        // Three jobs can't rule out that 0.71 of all are worth nothing: as of cases, 0.6 × 0.29.
+        let of_scores = mean(&[0.5, 0.6, 0.7]).unwrap().score_interval(all).unwrap();
+        assert!((of_scores.low - 0.175_4).abs() < 1e-3 && (of_scores.high - 0.883_0).abs() < 1e-3, "{of_scores:?}");
     }
 }

@@ -1,7 +1,8 @@
-//! The type of a script's last expression, where it is plain without running it.
+//! The type of a script's last expression, and of its closures, where it is plain without running it.
 
 use rhai::{AST, ASTFlags, ASTNode, Expr, Stmt};
 
+use super::closures::bodies;
 use super::problem::ExpressionProblem;
 use super::purpose::{Gives, ScriptPurpose};
 
@@ -24,6 +25,32 @@ pub(crate) fn literal_problem(ast: &AST, purpose: &ScriptPurpose) -> Option<Expr
             Gives::Score => format!("end with a score, as in `{}`", purpose.example),
         }),
     ))
+}
+
+/// A closure that assigns to what it is given, as in `any(|it| it.city = "Lyon")`: it changes a copy and gives neither true nor
+/// false, so that `any` never holds and `none` always does.
+pub(crate) fn assignment_problem(ast: &AST) -> Option<ExpressionProblem> {
+    bodies(ast).values().find_map(|body| {
+        let Stmt::Assignment(assignment) = body.statements.last()? else { return None };
+        let (operator, sides) = &**assignment;
+        let assigned = root(&sides.lhs)?;
+        (!operator.is_op_assignment() && body.parameters.iter().any(|it| it == assigned)).then(|| {
+            ExpressionProblem::at(
+                sides.lhs.position(),
+                format!("the closure assigns to `{assigned}` with `=`, which is neither true nor false"),
+                Some("to compare, write `==`".to_owned()),
+            )
+        })
+    })
+}
+
+/// The variable of which an expression is a part: `it` of `it.properties["from"]`.
+fn root(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Variable(variable, ..) => Some(variable.1.as_str()),
+        Expr::Dot(parts, ..) | Expr::Index(parts, ..) => root(&parts.lhs),
+        _ => None,
+    }
 }
 
 /// Whether a statement at the end has no value, however it runs: a loop that no `break` gives one to, a `return` of nothing,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rhai::{AST, LexError, ParseError, ParseErrorType, Position};
 
-use super::ending::literal_problem;
+use super::ending::{assignment_problem, literal_problem};
 use super::purpose::{Gives, ScriptPurpose};
 use super::{engine, kotlin, names};
 use crate::text::nearest;
@@ -55,7 +55,10 @@ pub(crate) fn checked(script: &str, purpose: &'static ScriptPurpose) -> Result<A
     let (own, readable) = match engine::compile(script, purpose) {
         Ok(ast) => match names::problem(&ast, purpose) {
             Some(problem) => (problem, true),
-            None => return other_meaning(script).or_else(|| literal_problem(&ast, purpose)).map_or(Ok(ast), Err),
+            None => {
+                let problem = other_meaning(script).or_else(|| assignment_problem(&ast));
+                return problem.or_else(|| literal_problem(&ast, purpose)).map_or(Ok(ast), Err);
+            }
         },
         Err(error) => (syntax(&error, script, purpose), false),
     };

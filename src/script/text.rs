@@ -189,6 +189,12 @@ mod tests {
             ("actual.trimmed() == 1", 8, "there is no function `trimmed`"),
             ("actual ==", 10, "Script is incomplete"),
             ("\"yes\"", 1, "the expression must be true or false, but it ends with a text"),
+            (
+                "actual.any(|it| it.city.name = expected)",
+                17,
+                "the closure assigns to `it` with `=`, which is neither true nor false",
+            ),
+            ("actual.none(|it| it = 1)", 18, "the closure assigns to `it` with `=`, which is neither true nor false"),
         ] {
             let script = ScriptText::new(script);
             let problem = script.problem(&COMPARISON).unwrap();

@@ -28,9 +28,9 @@ pub struct Agreement {
     pub cases: usize,
     /// The share on which both agree.
     pub observed: f64,
-    /// Cohen's κ.
+    /// Cohen's κ; `None` of a single pair, which says nothing of chance.
     pub kappa: Option<Estimate>,
-    /// Krippendorff's α.
+    /// Krippendorff's α; `None` of a single pair.
     pub alpha: Option<Estimate>,
 }
 
@@ -48,8 +48,8 @@ pub fn agreement(pairs: &[Pair], threshold: f64) -> Option<Agreement> {
         pairs: pairs.len(),
         cases: distinct(binary.iter().map(|pair| pair.case)),
         observed: agreed as f64 / pairs.len() as f64,
-        kappa: kappa(&binary),
-        alpha: alpha(&binary.iter().map(ratings).collect::<Vec<_>>()),
+        kappa: kappa(&binary).filter(|_| pairs.len() > 1),
+        alpha: alpha(&binary.iter().map(ratings).collect::<Vec<_>>()).filter(|_| pairs.len() > 1),
     })
 }
 
@@ -150,6 +150,8 @@ fn distinct(cases: impl Iterator<Item = usize>) -> usize {
 
 /// The threshold from which on a score is best taken for a yes: where κ with the truth is highest; the middle between the
 /// two scores around it, and the higher κ of equals nearest to 0.5. `None` where the truth is always the same.
+///
+/// A threshold with which the judge agrees no better than by chance is none.
 pub fn best_threshold(pairs: &[Pair]) -> Option<(f64, f64)> {
     let mut scores: Vec<f64> = pairs.iter().map(|pair| pair.judge).collect();
     scores.sort_by(f64::total_cmp);
@@ -165,7 +167,7 @@ pub fn best_threshold(pairs: &[Pair]) -> Option<(f64, f64)> {
     };
     let truths = || pairs.iter().map(|pair| pair.truth > 0.5);
     let is_mixed = truths().any(|truth| truth) && truths().any(|truth| !truth);
-    between.filter(|_| is_mixed).filter_map(at).max_by(better)
+    between.filter(|_| is_mixed).filter_map(at).max_by(better).filter(|(_, kappa)| *kappa > 0.0)
 }
 
 #[cfg(test)]
@@ -258,5 +260,8 @@ mod tests {
             scored.iter().enumerate().map(|(case, &(judge, truth))| Pair { case, judge, truth }).collect();
         assert_eq!(best_threshold(&pairs), Some((0.725, 1.0)));
         assert_eq!(best_threshold(&pairs[..2]), None, "the truth is always no");
+        let upside_down: Vec<Pair> = pairs.iter().map(|pair| Pair { truth: 1.0 - pair.truth, ..*pair }).collect();
+        assert_eq!(best_threshold(&upside_down), None, "no threshold is better than chance");
+        assert_eq!(agreement(&pairs[..1], 0.5).unwrap().kappa, None, "one pair says nothing of chance");
     }
 }

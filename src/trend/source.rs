@@ -37,7 +37,7 @@ impl Source {
             Source::Agent => "agent",
             Source::Persona => "persona",
             Source::Judge => "judge",
-            Source::Assertion => "graph or assertion",
+            Source::Assertion => "what it did, graph or assertion",
             Source::Unknown => "unknown",
         }
     }

@@ -225,6 +225,8 @@ fn the_cache_is_listed_and_pruned() {
     assert!(world.typed("cache prune --max-size 0kB").1.contains("0 verdicts left"));
     assert_eq!(world.typed("cache prune --all --model x").0, 2);
     assert_eq!(world.typed("cache prune --max-size 7").0, 2);
+    let (status, said) = world.typed("cache prune --older-than 30");
+    assert!(status == 2 && said.contains("30d"), "a bare number may be meant as days: {said}");
     assert_eq!(world.entries(), Vec::<PathBuf>::new());
     // Runs are what they were, and nothing of the cache is one of them.
     assert_eq!(world.typed("list --json").1.matches("\"id\"").count(), 2);

@@ -198,6 +198,26 @@ fn canaries_go_before_the_job() {
 }
 
 #[test]
+fn canaries_are_judged_by_the_first_case_whichever_cases_are_run() {
+    let right = judge(0.9, 0.1);
+    let desk = desk(&right, &json!({"canaries": "known"}));
+    let file = desk.path().join("job.yml");
+    let mut job: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let tasks = job.as_object_mut().unwrap().remove("tasks").unwrap();
+    let other = json!([{"task": "Ask for the hours", "acceptanceCriteria": "The hours are named"}]);
+    job["cases"] = json!([{"id": "table", "tasks": tasks}, {"id": "hours", "tasks": other}]);
+    fs::write(&file, job.to_string()).unwrap();
+    for part in [["--filter", "hours"], ["--partition", "1/2"], ["--partition", "2/2"]] {
+        let before = right.requests().len();
+        let (_, words) = typed(desk.path(), &["run", "job.yml", "--model", "m", "--no-cache", part[0], part[1]]);
+        assert!(words.contains("the judge tells 2 known conversations apart"), "{part:?}: {words}");
+        let asked: Vec<String> = right.requests().into_iter().skip(before).map(|request| request.body).collect();
+        assert!(asked.iter().any(|body| body.contains("Ask for a table")), "{part:?}: {asked:?}");
+        assert!(!asked.iter().any(|body| body.contains("Ask for the hours")), "{part:?}: {asked:?}");
+    }
+}
+
+#[test]
 fn canaries_that_show_nothing_are_refused_before_anything_is_asked() {
     let right = judge(0.9, 0.1);
     let none = desk(&right, &json!({"canaries": "nowhere"}));

@@ -195,7 +195,7 @@ fn probe_says_what_was_found() {
         for line in [
             "transport       watsonx",
             "it can          answer messages, stream its replies, report function calls",
-            "authenticated   yes",
+            "authenticated   not refused",
         ] {
             assert!(page.contains(line), "{line}: {page}");
         }

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use clap::builder::FalseyValueParser;
 
 use super::RunsArgs;
-use super::values::{parse_seconds, parse_size};
+use super::values::{parse_age, parse_size};
 
 /// Whether what judges said in earlier runs is used, the same for `run`, `grade` and `check`.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -35,8 +35,8 @@ pub(in crate::cli) struct CacheListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct CachePruneArgs {
-    /// Those that are older: seconds, or 30d, 12h
-    #[arg(long, env = "EVAL_JOB_OLDER_THAN", value_name = "TIME", value_parser = parse_seconds)]
+    /// Those that are older: 30d, 12h
+    #[arg(long, env = "EVAL_JOB_OLDER_THAN", value_name = "AGE", value_parser = parse_age)]
     pub(in crate::cli) older_than: Option<f64>,
 
     /// Those of this judge, with its provider or without: openai/gpt-4.1-mini

@@ -6,6 +6,7 @@ use clap::builder::FalseyValueParser;
 use clap::{ArgGroup, Subcommand};
 
 use super::RunsArgs;
+use super::values::parse_case_id;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum CasesCommand {
@@ -61,7 +62,7 @@ pub(in crate::cli) struct CasesAddArgs {
     pub(in crate::cli) from_trace: Option<String>,
 
     /// The id of the case, where it is a single one [default: its own]
-    #[arg(long, env = "EVAL_JOB_ID", value_name = "ID")]
+    #[arg(long, env = "EVAL_JOB_ID", value_name = "ID", value_parser = parse_case_id)]
     pub(in crate::cli) id: Option<String>,
 
     #[command(flatten)]

@@ -27,7 +27,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::builder::{FalseyValueParser, NonEmptyStringValueParser};
+use clap::builder::FalseyValueParser;
 use clap::{Parser, Subcommand};
 
 use super::init::InitTarget;
@@ -56,7 +56,7 @@ pub(super) use selection::SelectionArgs;
 pub(super) use trend::TrendArgs;
 pub(super) use until::UntilArgs;
 pub(super) use values::{ColorArg, ConditionArg};
-use values::{parse_agent_model, whole_number};
+use values::{parse_agent_model, parse_case_id, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -243,7 +243,7 @@ pub(super) struct RecordArgs {
     pub(super) output: Option<PathBuf>,
 
     /// The id of the case [default: its own]
-    #[arg(long, env = "EVAL_JOB_ID", value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, env = "EVAL_JOB_ID", value_name = "ID", value_parser = parse_case_id)]
     pub(super) id: Option<String>,
 
     /// The agent's model, sent with every message; of several only the first [default: that of a run]

@@ -5,6 +5,7 @@
 use clap::ValueEnum;
 
 use crate::evidence::Condition;
+use crate::job::{CASE_ID_RULE, is_case_id};
 use crate::money::Dollars;
 use crate::score::{Score, Weight};
 
@@ -62,6 +63,13 @@ pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     })
 }
 
+/// An age: a number with its unit, since a bare one may be meant as days.
+pub(super) fn parse_age(text: &str) -> Result<f64, String> {
+    with_units(text)
+        .filter(|seconds| *seconds > 0.0)
+        .ok_or_else(|| "an age is a number with its unit (m, h, d): 30d, 12h".to_owned())
+}
+
 /// The sum of numbers that have a unit each.
 fn with_units(text: &str) -> Option<f64> {
     let (mut rest, mut seconds) = (text.trim(), 0.0);
@@ -103,6 +111,11 @@ pub(super) fn parse_agent_model(text: &str) -> Result<String, String> {
         "" => Err("a model's name is empty".to_owned()),
         name => Ok(name.to_owned()),
     }
+}
+
+/// The id of a case, by the rule of job files.
+pub(super) fn parse_case_id(text: &str) -> Result<String, String> {
+    if is_case_id(text) { Ok(text.to_owned()) } else { Err(CASE_ID_RULE.to_owned()) }
 }
 
 pub(super) fn parse_score(text: &str) -> Result<Score, String> {

@@ -120,7 +120,8 @@ impl ProgressStatus {
 
     fn spend(&mut self, model: &str, usage: Option<&Usage>) {
         let Some(usage) = usage else { return };
-        self.tokens += usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
+        self.tokens = self.tokens.saturating_add(tokens);
         let cost = self.prices.get(model).map(|price| price.cost(usage).known());
         self.cost = self.cost.plus(cost.unwrap_or_default());
     }

@@ -106,7 +106,9 @@ pub fn text(body: &ReplyBody) -> Result<String, NoText> {
 pub fn usage(body: &ReplyBody) -> Usage {
     let read = body.number("/usage/cache_read_input_tokens");
     let written = body.number("/usage/cache_creation_input_tokens");
-    let input = body.number("/usage/input_tokens").map(|input| input + read.unwrap_or(0) + written.unwrap_or(0));
+    let input = body
+        .number("/usage/input_tokens")
+        .map(|input| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0)));
     Usage {
         cached_input_tokens: read,
         reasoning_tokens: body.number("/usage/output_tokens_details/thinking_tokens"),

@@ -114,7 +114,7 @@ pub(in super::super) fn averages(usage: &Usage) -> Option<[String; 3]> {
     let calls = usage.calls.checked_sub(usage.unreported_calls).filter(|calls| *calls > 1)?;
     let (input, output) = usage.input_tokens.zip(usage.output_tokens)?;
     Some([input, output, input.saturating_add(output)].map(|sum| {
-        let tenths = (sum.saturating_mul(10) + calls / 2) / calls;
+        let tenths = sum.saturating_mul(10).saturating_add(calls / 2) / calls;
         format!("{}.{}", thousands(tenths / 10), tenths % 10)
     }))
 }

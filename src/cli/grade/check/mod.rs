@@ -21,6 +21,7 @@ use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::recordings::RecordedConversations;
 use super::super::run::runtime;
+use super::super::selection::Selection;
 use super::super::signals::Signals;
 use super::again::Regrader;
 use super::asking::{AskArgs, AskRequest, JudgeSession, SCORER_MODEL};
@@ -96,10 +97,10 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
 }
 
 /// Checks that the conversations of `gate.canaries` are there and can show what they are for.
-pub(in crate::cli) fn check_canaries(job: &Job, file: &str) -> Result<(), Refusal> {
+pub(in crate::cli) fn check_canaries(job: &Job, selection: Option<&Selection>, file: &str) -> Result<(), Refusal> {
     let Some(folder) = job.gate.canaries.clone() else { return Ok(()) };
-    let (file, text) = (file.to_owned(), String::new());
-    let mut loaded = Loaded { file, text, job: job.clone(), templates: Templates::embedded(), selection: None };
+    let (file, text, selection) = (file.to_owned(), String::new(), selection.cloned());
+    let mut loaded = Loaded { file, text, job: job.clone(), templates: Templates::embedded(), selection };
     let Err(error) = canary_set(&mut loaded, &folder) else { return Ok(()) };
     let refusal = match error {
         CliError::Unprepared(refusal) => refusal,

@@ -54,8 +54,12 @@ pub(super) fn load(
 
 /// Puts a case for each conversation in the place of the job's cases, with what the first of those says.
 pub(super) fn take_cases(loaded: &mut Loaded, conversations: &[KnownConversation]) -> Result<(), CliError> {
-    let first = loaded.job.cases.first().cloned();
-    let first = first.ok_or_else(|| CliError::Internal("a job has no case".to_owned()))?;
+    // They are of the job, whichever of its cases are to be run.
+    let first = match &loaded.selection {
+        Some(selection) => Some(&selection.first_case),
+        None => loaded.job.cases.first(),
+    };
+    let first = first.cloned().ok_or_else(|| CliError::Internal("a job has no case".to_owned()))?;
     let case = |it: &KnownConversation| {
         // Nothing is known of graph and state, and the user said what is recorded.
         let (id, user, conditions) = (it.name.clone(), User::Persona, first.conditions[..1].to_vec());

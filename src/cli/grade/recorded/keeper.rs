@@ -216,7 +216,7 @@ impl RecordedGrader<'_> {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             job: job.name.clone(),
             job_file: file.clone(),
-            selection: selection.clone(),
+            selection: selection.as_ref().map(|it| it.text.clone()),
             job_digest: job.digest.clone(),
             agent: format!("recorded in {named}{more}"),
             recorded: held.files.clone(),
