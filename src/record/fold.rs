@@ -152,8 +152,8 @@ mod tests {
         vec![
             Entry::TrialStarted { trial, at: AT, case: None },
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
-            Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None },
-            Entry::TurnFinished { trial, turn },
+            Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None, used_ms: None },
+            Entry::TurnFinished { trial, turn, resume_point: None },
             Entry::ModelAsked { trial, call },
         ]
     }
@@ -165,6 +165,7 @@ mod tests {
     fn resumed() -> Entry {
         Entry::RunResumed {
             at: AT,
+            stopped_at: Some(AT),
             tool_version: "0.1.0".to_owned(),
             cost_limit: None,
             token_limit: Some(7),
@@ -203,7 +204,7 @@ mod tests {
             held(1, "first"),
             vec![over(1, Outcome::Graded)],
             held(2, "cut off"),
-            vec![Entry::UserSaid { trial: 2, turn: 2, text: "more".to_owned(), farewell: None }],
+            vec![Entry::UserSaid { trial: 2, turn: 2, text: "more".to_owned(), farewell: None, used_ms: None }],
             vec![resumed(), Entry::TrialRestarted { trial: 2, at: AT }],
             held(2, "again"),
             vec![over(2, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],

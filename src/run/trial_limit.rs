@@ -33,12 +33,19 @@ pub(super) struct TrialLimit {
     agent_ms: f64,
     /// The time that does not count: while the graph was captured, and while a request waited for our other conversations.
     paused_ms: f64,
+    /// The time that was used before, where the conversation goes on.
+    before_ms: f64,
     limiter: ConversationLimiter,
 }
 
 impl TrialLimit {
     pub(super) fn new(seconds: f64, since: Stopwatch, limiter: ConversationLimiter) -> TrialLimit {
-        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, limiter }
+        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, before_ms: 0.0, limiter }
+    }
+
+    /// The limit of a conversation that goes on: so much was used before, and so much of that by the agent.
+    pub(super) fn after(self, [used_ms, agent_ms]: [f64; 2]) -> TrialLimit {
+        TrialLimit { before_ms: used_ms, agent_ms, ..self }
     }
 
     pub(super) fn elapsed_ms(&self) -> f64 {
@@ -104,8 +111,9 @@ impl TrialLimit {
         Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
     }
 
-    fn spent_ms(&self) -> f64 {
-        self.elapsed_ms() - self.paused_ms
+    /// The milliseconds that are used of it.
+    pub(super) fn spent_ms(&self) -> f64 {
+        self.before_ms + self.elapsed_ms() - self.paused_ms
     }
 
     pub(super) fn is_spent_by_agent(&self) -> bool {

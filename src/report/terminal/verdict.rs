@@ -300,7 +300,9 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
     if let Some(words) = looks_text(rules) {
         page.paragraph(0, Ink::dim, &words);
     }
-    if shown.len() < comparisons.len() {
+    // Of what was not held nothing is shown.
+    let is_held = comparisons.iter().any(|comparison| comparison.pairs > 0);
+    if shown.len() < comparisons.len() && is_held {
         page.paragraph(0, Ink::dim, &few(run.overview, first));
     }
 }
