@@ -124,3 +124,20 @@ impl TrialLimit {
         format!("the conversation's time limit of {} s (limits.trial) ran out while {what}", self.seconds)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_that_goes_on_has_the_time_that_is_left() {
+        let new = || TrialLimit::new(30.0, Clock::system().start(), ConversationLimiter::default());
+        let left = |limit: &TrialLimit| limit.left().as_secs_f64();
+        assert!(left(&new()) > 29.0 && new().spent_ms() < 1_000.0);
+        let resumed = new().after([20_000.0, 16_000.0]);
+        assert!((9.0..=10.0).contains(&left(&resumed)), "{}", left(&resumed));
+        assert!(resumed.is_spent_by_agent() && resumed.spent_ms() >= 20_000.0);
+        assert!(!new().after([20_000.0, 4_000.0]).is_spent_by_agent());
+        assert_eq!(left(&new().after([31_000.0, 0.0])), 0.0);
+    }
+}
