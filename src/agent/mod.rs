@@ -95,6 +95,22 @@ pub struct LeftSession {
     pub messages: Vec<Message>,
     /// How many messages of the user were answered.
     pub turns: u32,
+    /// What [`Session::resume_point`] gave after each of them; shorter where the transport has none, or an earlier version kept it.
+    pub resume_points: Vec<serde_json::Value>,
+}
+
+impl LeftSession {
+    /// The resume point of the last answered message; the default before the first.
+    ///
+    /// # Errors
+    /// It was not kept, as by an earlier version.
+    fn last_point<T: serde::de::DeserializeOwned + Default>(&self) -> Result<T, AgentError> {
+        match self.resume_points.last() {
+            Some(point) => T::deserialize(point).map_err(|_| AgentError::not_resumed()),
+            None if self.turns == 0 => Ok(T::default()),
+            None => Err(AgentError::not_resumed()),
+        }
+    }
 }
 
 /// One conversation with the agent.
@@ -122,6 +138,12 @@ pub trait Session: Send {
     /// Sends a message and waits for the reply, with retries. Each failed attempt is recorded when it fails, so that it is
     /// known even if the caller gives up.
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError>;
+
+    /// The part of the last answered turn that another process needs to continue the conversation, beside the session's id and the
+    /// messages: ids that came with the reply, say. `None` where those suffice.
+    fn resume_point(&self) -> Option<serde_json::Value> {
+        None
+    }
 
     /// The message where there is no state to show.
     fn no_state(&self) -> &'static str {

@@ -203,6 +203,10 @@ impl Session for TapedSession {
         self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_agent_output())
     }
 
+    fn resume_point(&self) -> Option<serde_json::Value> {
+        self.session.as_ref().and_then(|session| session.resume_point())
+    }
+
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
         let request = AgentCall::Greeting { session: self.number };
         match self.tape.replayed::<Answer<Option<Reply>, AgentError>, ()>(self.party, &request).await {

@@ -10,8 +10,8 @@ use super::team;
 use crate::plan::Refusal;
 use crate::record::{ListedRun, Verdict};
 use crate::report;
+use crate::store::StoredRun;
 use crate::store::folder::{Baseline, BaselineName, RunsFolder, StoreError};
-use crate::store::{Store, StoredRun};
 
 /// Names runs, shows the names and removes them.
 pub(super) fn baseline(command: &BaselineCommand, context: &Context, printer: &Printer) -> Result<u8, CliError> {
@@ -30,7 +30,7 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
         return Err(CliError::Unprepared(Refusal::new(what, "another name: main, release-1.2")));
     }
     // A list believes a summary; what every later run is compared with is read whole.
-    let mut stored = runs.open(args.run.as_deref())?;
+    let mut stored = runs.open_held(args.run.as_deref())?;
     let run = ListedRun::from(&stored.read(|_, _| ())?.summary);
     if run.provenance.by_person {
         let what = format!(

@@ -16,8 +16,8 @@ use super::team;
 use crate::calibration::{Calibration, Flips, Rejudged};
 use crate::record::Verdict;
 use crate::report::{self, terminal_json};
+use crate::store::StoredRun;
 use crate::store::folder::RunsFolder;
-use crate::store::{Store, StoredRun};
 
 /// The note where the judge is asked again at temperature 0.
 const ALIKE: &str = "note: the judge is asked again at temperature 0, where models answer nearly the same each time: flips and spread are of \
@@ -33,7 +33,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
     let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
     for (place, id) in ids.into_iter().enumerate() {
-        let mut run = store.open(id)?.with_redactor(context.redactor().clone());
+        let mut run = store.open_held(id)?.with_redactor(context.redactor().clone());
         let name = run.path().to_path_buf();
         if !known.insert(name) {
             continue;

@@ -16,8 +16,8 @@ use crate::grade;
 use crate::job::Job;
 use crate::record::Verdict;
 use crate::report;
+use crate::store::StoreError;
 use crate::store::folder::RunsFolder;
-use crate::store::{Store, StoreError};
 use crate::tool_list::{Tool, read_tools};
 
 /// The rounding error of a share in percent.
@@ -73,7 +73,7 @@ fn gather(ids: &[String], tools: &[String], invocation: Invocation<'_, CoverageA
     let named = if named.is_empty() { &newest[..] } else { &named };
     team::bring(named, &args.runs_dir.runs_dir, context, printer)?;
     for id in named {
-        let mut run = store.open(*id)?.with_redactor(context.redactor().clone());
+        let mut run = store.open_held(*id)?.with_redactor(context.redactor().clone());
         run.planned()?;
         let unreadable = |why: String| StoreError::Unreadable { path: run.path().to_path_buf(), why };
         let kept = run.job.as_deref().ok_or_else(|| unreadable("an earlier version kept it without its job".into()))?;

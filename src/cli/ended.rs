@@ -96,12 +96,13 @@ impl RunDisplay<'_> {
         }
         match std::mem::replace(summary_written, Ok(())) {
             Ok(()) if !is_only && overview.unfinished() == 0 && verdict != Verdict::Interrupted => {
-                printer.note(&format!("kept in {path}"))
+                printer.note(&format!("kept in {path}{}", missing_text(run, overview, args, context)))
             }
             Ok(()) => printer.note(&format!(
-                "{}{}",
+                "{}{}{}",
                 kept_text(overview, args, context, path),
-                judge_text(run, overview, args)
+                judge_text(run, overview, args),
+                missing_text(run, overview, args, context)
             )),
             // The report is whole, and the journal is where the folder was moved.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -240,17 +241,45 @@ fn kept_text(overview: &Overview, args: &RunArgs, context: &Context, folder: &st
 
 /// After an interruption: the command that judges the conversations that were over and are not judged yet.
 fn judge_text(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
-    let RunSummary { id, verdict, provenance, .. } = &overview.summary;
     let is_left = |trial: &TrialRecord| trial.outcome.is_none() && can_be_judged(trial);
-    let has_judge = !["none", "scripted"].contains(&provenance.judge_model.as_str());
-    if *verdict != Verdict::Interrupted || !has_judge || !run.trials().flatten().any(|trial| is_left(&trial)) {
+    match judge_command(&overview.summary, args) {
+        Some(command)
+            if overview.summary.verdict == Verdict::Interrupted && run.trials().flatten().any(|it| is_left(&it)) =>
+        {
+            format!("\njudge the finished conversations: {command}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Of a run that has come to its end and lacks scores: the commands that ask its judge again, and that hold again what broke. Where
+/// nothing was said, the error before has the remedy.
+fn missing_text(run: &JournalFile, overview: &Overview, args: &RunArgs, context: &Context) -> String {
+    let RunSummary { id, verdict, .. } = &overview.summary;
+    if *verdict != Verdict::Incomplete || overview.unfinished() > 0 || overview.turns == 0 {
         return String::new();
     }
-    let judge = quoted(&provenance.judge_model.replace(", ", ","));
-    format!(
-        "\njudge the finished conversations: eval-job grade {id}{} --scorer-model {judge}",
-        runs_dir_flag(&args.runs.runs_dir)
-    )
+    let judge = judge_command(&overview.summary, args);
+    let (mut lacks_verdict, mut broke) = (false, false);
+    let failed = |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|outcome| !outcome.counts());
+    for trial in run.trials().flatten().filter(failed) {
+        let can_be_judged = judge.is_some() && can_be_judged(&trial);
+        (lacks_verdict, broke) = (lacks_verdict || can_be_judged, broke || !can_be_judged);
+        if lacks_verdict && broke {
+            break;
+        }
+    }
+    let judge = judge.filter(|_| lacks_verdict).map(|command| format!("\nask the judge again: {command}"));
+    let resume = broke.then(|| format!("\nhold again what broke: {}", resume_command(id, ResumeMode::Errors, context)));
+    judge.into_iter().chain(resume).collect()
+}
+
+/// The command that asks the judge of a run what it has not answered; `None` where no model judges.
+fn judge_command(run: &RunSummary, args: &RunArgs) -> Option<String> {
+    let judge = &run.provenance.judge_model;
+    let is_model = !["none", "scripted"].contains(&judge.as_str());
+    let (judge, flag) = (judge.replace(", ", ","), runs_dir_flag(&args.runs.runs_dir));
+    is_model.then(|| format!("eval-job grade {}{flag} --scorer-model {}", run.id, quoted(&judge)))
 }
 
 fn show_command_text(id: &str, why: &str, args: &RunArgs) -> String {

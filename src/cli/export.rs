@@ -17,8 +17,8 @@ use super::whole_file;
 use crate::dataset::{self, Dataset, DiskFiles, OpenOptions, System, WrittenDataset};
 use crate::plan::Refusal;
 use crate::report::{Format, plain, terminal_json};
+use crate::store::StoredRun;
 use crate::store::folder::RunsFolder;
-use crate::store::{Store, StoredRun};
 use crate::text::FileNames;
 
 /// Writes a stored run, or cases, in another system's format.
@@ -47,7 +47,7 @@ fn export_run(args: &ExportArgs, context: &Context, printer: &Printer) -> Result
     };
     team::bring(&[args.what.as_deref()], &args.runs.runs_dir, context, printer)?;
     let mut run =
-        RunsFolder::at(&args.runs.runs_dir).open(args.what.as_deref())?.with_redactor(context.redactor().clone());
+        RunsFolder::at(&args.runs.runs_dir).open_held(args.what.as_deref())?.with_redactor(context.redactor().clone());
     let overview = run.read(|_, _| ())?;
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));

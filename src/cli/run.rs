@@ -182,8 +182,9 @@ impl Jobs<'_> {
                 return Err(CliError::NotReady { file, failures: found.failures });
             }
             Start::Resumed { held, .. } => {
+                let stopped_at = held.stopped_at;
                 let rounds = until::rounds(&engine.plan, held, stored, rng_seed);
-                run::resume(engine, rounds, interrupt).await.map(drop)
+                run::resume(engine, stopped_at, rounds, interrupt).await.map(drop)
             }
             Start::New(Checks { steps, canaries, trivial_score }) => {
                 let provenance =

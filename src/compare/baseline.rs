@@ -31,7 +31,13 @@ pub fn beside_baseline(models: &[BesideBaseline<'_>], allowed_drop: f64, rng_see
     let found: Vec<ModelDifference<'_>> =
         models.iter().filter_map(|beside| ModelDifference::new(*beside, rng_seed)).collect();
     let chances = holm(&found.iter().map(|found| found.difference.p).collect::<Vec<_>>());
-    found.into_iter().zip(chances).map(|(found, p)| found.figure(p, allowed_drop)).collect()
+    // The intervals of all models cover at once.
+    let level = 1.0 - ALPHA / found.len().max(1) as f64;
+    let figure = |(found, p): (ModelDifference<'_>, f64)| BaselineFigure {
+        interval: found.difference.interval_at(level),
+        ..found.figure(p, allowed_drop)
+    };
+    found.into_iter().zip(chances).map(figure).collect()
 }
 
 /// The difference of one model from its baseline, and what it rests on.

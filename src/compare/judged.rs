@@ -11,6 +11,7 @@ use crate::evidence::Condition;
 use crate::score::Score;
 use crate::statistics::{
     Cell, Difference, Interval, Paired, SamplingUnit, Sums, difference, difference_at_a_look, figure, holm,
+    t_half_width,
 };
 
 /// All differences of scores.
@@ -99,6 +100,9 @@ pub struct ComparedScore {
     /// The interval of the difference, at 95 % or what the rules say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
+    /// The interval of a score where several are compared: those of all of them cover at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simultaneous_interval: Option<Interval>,
     /// The bootstrap-t interval, where the differences are skewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skewed_interval: Option<Interval>,
@@ -134,6 +138,18 @@ pub struct ComparedScore {
 }
 
 impl ComparedScore {
+    /// The interval that is shown: of one of several scores the simultaneous one.
+    pub fn shown_interval(&self) -> Option<Interval> {
+        self.simultaneous_interval.or(self.interval)
+    }
+
+    /// The interval that covers at this level; `None` where the pairs carry none.
+    fn interval_at(&self, level: f64) -> Option<Interval> {
+        self.interval?;
+        let half_width = t_half_width(self.degrees?, level) * self.standard_error?;
+        Some(Interval::around(self.difference, half_width, DIFFERENCES))
+    }
+
     /// Whether the scores that are missing could turn around what the others show: the cases that an agent breaks down on are
     /// not drawn by chance.
     pub fn is_open_for_missing(&self, rules: ComparisonRules) -> bool {
@@ -218,6 +234,7 @@ pub(super) fn compared(
         degrees: figure.error.map(|error| error.degrees),
         over: figure.error.map(|error| error.over),
         interval: found.interval_at(1.0 - rules.alpha),
+        simultaneous_interval: None,
         // It is known at 95 % alone.
         skewed_interval: figure.skewed.filter(|_| rules.alpha == ALPHA).and_then(|interval| interval.cut(DIFFERENCES)),
         p,
@@ -264,13 +281,18 @@ pub(super) fn with_missing(subject: &Subject, [first, second]: [&Scores; 2], pai
 }
 
 /// Says what every difference comes to. The scores of all comparisons are one family, in which at most one of twenty times any
-/// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one.
+/// difference is claimed where there is none; conditions and metrics, which tell where it comes from, are another one. The intervals
+/// of the scores cover all at once (Bonferroni); those of conditions and metrics cover each for itself.
 pub(super) fn assign_relations(comparisons: &mut [Comparison], rules: ComparisonRules) {
     for is_score in [true, false] {
         let all = comparisons.iter_mut().flat_map(|comparison| &mut comparison.scores);
         let mut family: Vec<&mut ComparedScore> =
             all.filter(|score| (score.subject == Subject::Score) == is_score).collect();
         let chances: Vec<f64> = family.iter().map(|score| score.p).collect();
+        if is_score && family.len() > 1 {
+            let level = 1.0 - rules.alpha / family.len() as f64;
+            family.iter_mut().for_each(|score| score.simultaneous_interval = score.interval_at(level));
+        }
         for (score, adjusted) in family.iter_mut().zip(holm(&chances)) {
             score.adjusted_p = adjusted;
             score.relation = relation(score, rules);

@@ -342,3 +342,45 @@ fn metrics_are_protected_as_scores_are() {
     // One that does not apply is not missing.
     assert_eq!(relation(Component::not_applicable("no rubric")), (Relation::Better, false));
 }
+
+#[test]
+fn the_intervals_of_several_scores_cover_all_at_once() {
+    let mut rng = fastrand::Rng::with_seed(16);
+    let (mut at_once, mut each) = (0, 0);
+    for _ in 0..300 {
+        let mut night = |mean: f64| {
+            let noise = |rng: &mut fastrand::Rng| (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;
+            scores_of_cases(&(0..10).map(|_| mean + 0.03 * noise(&mut rng)).collect::<Vec<_>>())
+        };
+        let first = night(0.5);
+        // True differences of 0, 0.1 and -0.1.
+        let others = [0.5, 0.6, 0.4].map(&mut night);
+        let names = ["a", "b", "c", "d"].map(side);
+        let pairs: Vec<_> =
+            others.iter().zip(&names[1..]).map(|(other, name)| [(&names[0], &first), (name, other)]).collect();
+        let found = compare(&pairs, ComparisonRules::default());
+        let covers = |interval: Option<crate::statistics::Interval>, truth: f64| {
+            interval.is_some_and(|it| it.low <= truth && truth <= it.high)
+        };
+        let all = |interval: fn(&ComparedScore) -> Option<crate::statistics::Interval>| {
+            found.iter().zip([0.0, 0.1, -0.1]).all(|(one, truth)| covers(interval(&one.scores[0]), truth))
+        };
+        at_once += usize::from(all(ComparedScore::shown_interval));
+        each += usize::from(all(|score| score.interval));
+    }
+    assert!(at_once >= 279 && each < 279, "{at_once} and {each} of 300");
+}
+
+#[test]
+fn a_single_comparison_and_metrics_have_intervals_of_their_own() {
+    let found = one(&scores_of_cases(&BASE), &scores_of_cases(&moved(0.1)));
+    let score = &found.scores[0];
+    assert_eq!((score.simultaneous_interval, score.shown_interval()), (None, score.interval));
+    // SciPy 1.17.1, stats.t.ppf(1 - .05 / 4, 7) / stats.t.ppf(.975, 7) is 1.1955.
+    let (base, other) = (scores_of_cases(&BASE), scores_of_cases(&moved(0.1)));
+    let (a, b, c) = (side("a"), side("b"), side("c"));
+    let both = compare(&[[(&a, &base), (&b, &other)], [(&a, &base), (&c, &other)]], ComparisonRules::default());
+    let width = |interval: Option<crate::statistics::Interval>| interval.map(|it| it.high - it.low).unwrap();
+    let ratio = width(both[0].scores[0].simultaneous_interval) / width(both[0].scores[0].interval);
+    assert!((1.15..1.25).contains(&ratio), "{ratio}");
+}

@@ -73,6 +73,13 @@ impl Turn {
         }
     }
 
+    /// Empties its texts and drops its events.
+    pub(crate) fn clear_texts(&mut self) {
+        self.user = String::new();
+        self.agent = self.agent.take().map(|_| String::new());
+        self.events = Vec::new();
+    }
+
     /// Whether it is the agent's greeting, which answers no message.
     pub fn is_greeting(&self) -> bool {
         self.number == 0

@@ -48,6 +48,10 @@ pub struct Gate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     pub max_flake: Option<Score>,
+    /// The least share of its conversations in which each case must pass, over repetitions and conditions, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
+    pub min_pass_rate: Option<Score>,
     /// Milliseconds within which 95 of 100 replies must come.
     #[serde(default, rename = "latencyP95", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0, "maximum" = 31_536_000_000_u64))]
@@ -66,6 +70,7 @@ impl Gate {
             baseline: self.baseline.clone(),
             max_drop: self.max_drop,
             max_flake: self.max_flake,
+            min_pass_rate: self.min_pass_rate,
             latency_p95_ms: self.latency_p95_ms,
             on_inconclusive: self.on_inconclusive,
         }

@@ -30,6 +30,13 @@ pub(super) fn refusals(job: &Job) -> Vec<Refusal> {
             "gate.minScore: 0.8, or a metric's threshold",
         );
     }
+    if job.gate.min_pass_rate.is_some() && !is_asked {
+        refuse(
+            "gate.minPassRate",
+            "nothing says which conversation passes, so that no case can pass often enough",
+            "gate.minScore: 0.8, or a metric's threshold",
+        );
+    }
     if job.gate.assertions.is_some() && job.assertions().next().is_none() {
         refuse("gate.assertions", "the job has no assertions", "leave it out, or say what must hold: assertions");
     }

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::{Lane, Plan, Trial};
 use crate::agent::Ability;
 use crate::evidence::{Ending, Evidence, Judgement, Usage};
@@ -16,6 +18,8 @@ pub struct ResumedTrials {
     pub finished: HashSet<u32>,
     /// Trials that were begun and are not over, by their numbers.
     pub begun: HashMap<u32, BegunTrial>,
+    /// When the run had stopped, as far as can be told.
+    pub stopped_at: Option<DateTime<Utc>>,
 }
 
 /// A trial that was begun before.
@@ -42,6 +46,12 @@ pub struct LeftTrial {
     pub persona_usage: Usage,
     /// What the judge has answered.
     pub judgements: Vec<Judgement>,
+    /// The milliseconds of `limits.trial` that it has used, and the agent's part of them.
+    pub used_ms: [f64; 2],
+    /// The resume points of its session, turn by turn.
+    pub resume_points: Vec<serde_json::Value>,
+    /// When the run had stopped, as far as can be told.
+    pub stopped_at: Option<DateTime<Utc>>,
 }
 
 impl LeftTrial {

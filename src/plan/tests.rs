@@ -363,7 +363,7 @@ fn each_case_of_the_persona_is_held_with_each_kind_of_user() {
 #[test]
 fn of_a_run_that_was_held_before_only_what_is_left_is_held() {
     let begun = || [(3, BegunTrial { attempt: 1, restart: 2, left: None })].into_iter().collect();
-    let held = || ResumedTrials { finished: [1, 4].into_iter().collect(), begun: begun() };
+    let held = || ResumedTrials { finished: [1, 4].into_iter().collect(), begun: begun(), ..ResumedTrials::default() };
     for (target, lanes) in [(DEMO, 4), (RUNNING, 1)] {
         let job = job(target, "conditions: [withoutFacts, withFacts]\ncases: [{id: a}]\n");
         let wanted = Overrides { repeat: Some(3), ..Overrides::default() };

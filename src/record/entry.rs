@@ -110,6 +110,9 @@ pub enum Entry {
         /// How the conversation ends with the reply, where the persona said goodbye in the message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         farewell: Option<Ending>,
+        /// Milliseconds of `limits.trial` that the conversation had used by then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used_ms: Option<f64>,
     },
     /// The persona's message was faulty: it was not sent, and it was asked for another one.
     PersonaFaulted {
@@ -124,6 +127,9 @@ pub enum Entry {
         trial: u32,
         /// The turn.
         turn: Turn,
+        /// What another process needs of the turn to continue the conversation, where its transport has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume_point: Option<Box<serde_json::Value>>,
     },
     /// A turn of the conversation with the reference agent is over.
     ReferenceTurn {
@@ -240,11 +246,17 @@ pub enum Entry {
         trial: u32,
         /// When.
         at: DateTime<Utc>,
+        /// When the run had stopped; earlier versions did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped_at: Option<DateTime<Utc>>,
     },
     /// The run is gone on with, after it was cut off or had ended.
     RunResumed {
         /// When.
         at: DateTime<Utc>,
+        /// When the run had stopped; earlier versions did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped_at: Option<DateTime<Utc>>,
         /// The version of eval-job that goes on with it.
         tool_version: String,
         /// The limit in US dollars of all that is spent on the run, from now on.
@@ -334,11 +346,11 @@ impl Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),
             Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
-            Entry::TurnFinished { turn, .. } | Entry::ReferenceTurn { turn, .. } => {
-                turn.user = String::new();
-                turn.agent = turn.agent.take().map(|_| String::new());
-                turn.events = Vec::new();
+            Entry::TurnFinished { turn, resume_point, .. } => {
+                turn.clear_texts();
+                *resume_point = None;
             }
+            Entry::ReferenceTurn { turn, .. } => turn.clear_texts(),
             Entry::GraphChanged { changes, .. } => *changes = Vec::new(),
             Entry::LookedBefore { before, empty, .. } => {
                 *before = ObservedState { may_be_left_over: before.may_be_left_over, ..ObservedState::default() };

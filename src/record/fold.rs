@@ -152,8 +152,8 @@ mod tests {
         vec![
             Entry::TrialStarted { trial, at: AT, case: None },
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
-            Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None },
-            Entry::TurnFinished { trial, turn },
+            Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None, used_ms: None },
+            Entry::TurnFinished { trial, turn, resume_point: None },
             Entry::ModelAsked { trial, call },
         ]
     }
@@ -165,6 +165,7 @@ mod tests {
     fn resumed() -> Entry {
         Entry::RunResumed {
             at: AT,
+            stopped_at: Some(AT),
             tool_version: "0.1.0".to_owned(),
             cost_limit: None,
             token_limit: Some(7),
@@ -203,7 +204,7 @@ mod tests {
             held(1, "first"),
             vec![over(1, Outcome::Graded)],
             held(2, "cut off"),
-            vec![Entry::UserSaid { trial: 2, turn: 2, text: "more".to_owned(), farewell: None }],
+            vec![Entry::UserSaid { trial: 2, turn: 2, text: "more".to_owned(), farewell: None, used_ms: None }],
             vec![resumed(), Entry::TrialRestarted { trial: 2, at: AT }],
             held(2, "again"),
             vec![over(2, Outcome::Graded), Entry::RunFinished { at: AT, interrupted: false }],
@@ -249,6 +250,59 @@ mod tests {
         let (trials, run) = folded(entries.concat());
         assert_eq!((trials[0].discarded.len(), trials[0].replaced.len()), (1, 0));
         assert_eq!((run.validity.held, run.validity.invalid), (2, 1));
+    }
+
+    #[test]
+    fn what_was_used_and_when_it_stopped_is_known_of_what_goes_on() {
+        let at = |second: i64| DateTime::from_timestamp(second, 0).unwrap();
+        let said = |turn: u32, used_ms: f64| Entry::UserSaid {
+            trial: 1,
+            turn,
+            text: "hi".to_owned(),
+            farewell: None,
+            used_ms: Some(used_ms),
+        };
+        let answered = |turn: u32, spent_ms: f64| Entry::TurnFinished {
+            trial: 1,
+            turn: Turn { spent_ms: Some(spent_ms), ..Turn::answered(turn, "hi", "yes") },
+            resume_point: Some(Box::new(turn.into())),
+        };
+        let opened = || {
+            let opened = Entry::SessionOpened { trial: 1, session_id: "s".to_owned(), user: "u".to_owned() };
+            vec![Entry::TrialStarted { trial: 1, at: at(10), case: None }, opened]
+        };
+        let mut entries = opened();
+        entries.extend([said(1, 1_000.0), answered(1, 4_000.0)]);
+        let cut_off =
+            |entries: &[Entry]| folded(entries.to_vec()).0.into_iter().find(|it| it.trial.number == 1).unwrap();
+        assert_eq!(cut_off(&entries).used_so_far(), [5_000.0, 4_000.0]);
+        entries.push(said(2, 7_000.0));
+        let left = cut_off(&entries);
+        // What was waited for is not known.
+        assert_eq!((left.used_so_far(), left.resume_points.len()), ([7_000.0, 4_000.0], 1));
+        let Entry::RunResumed { tool_version, .. } = resumed() else { panic!() };
+        entries.push(Entry::RunResumed {
+            at: at(3_700),
+            stopped_at: Some(at(100)),
+            tool_version,
+            cost_limit: None,
+            token_limit: None,
+            time_limit: None,
+        });
+        entries.push(Entry::TrialContinued { trial: 1, at: at(3_720), stopped_at: Some(at(100)) });
+        entries.extend([said(2, 7_000.0), answered(2, 1_000.0)]);
+        entries.push(Entry::TrialFinished { trial: 1, at: at(3_730), outcome: Outcome::Graded, scorecard: None });
+        entries.push(Entry::RunFinished { at: at(3_800), interrupted: false });
+        let (trials, run) = folded(entries.clone());
+        let seconds = |took: Option<std::time::Duration>| took.map(|it| it.as_secs());
+        assert_eq!((run.summary.idle_ms, seconds(run.summary.took())), (3_600_000, Some(200)));
+        assert_eq!(seconds(trials[0].took()), Some(100), "from 10 to 100 and from 3720 to 3730");
+        // Held again from its setups, what came before counts for nothing.
+        entries.truncate(entries.len() - 2);
+        entries.push(Entry::TrialRestarted { trial: 1, at: at(4_000) });
+        entries.extend(opened());
+        let again = cut_off(&entries);
+        assert_eq!((again.used_so_far(), again.resume_points.len()), ([0.0, 0.0], 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ModelFigure, Overview};
-use crate::score::{AssertionGate, Decision, GateRules, OnInconclusive, RepeatsEnded, VacuousGate};
+use crate::score::{AssertionGate, Decision, GateRules, OnInconclusive, RepeatsEnded, Score, VacuousGate};
 use crate::statistics::{Estimate, Interval};
 
 /// A run beside the baseline of its gate.
@@ -38,7 +38,7 @@ pub struct BaselineFigure {
     pub cases: u32,
     /// The score less the baseline's, over the pairs.
     pub difference: f64,
-    /// Its 95 % interval.
+    /// Its 95 % interval; of several models all intervals cover at once (Bonferroni).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// Whether no drop of more than is allowed is seen: of cases like those that were run a test shows it, or no pair differs.
@@ -136,6 +136,9 @@ pub enum GateRule<'a> {
     Assertions(u32, usize),
     /// The largest share of cases that flip; how many flip and how many were repeated.
     MaxFlake(f64, u32, u32),
+    /// The least share of its conversations in which each case passes, the cases that pass less often, and how many cases there are
+    /// of which conversations pass or do not.
+    MinPassRate(f64, Vec<&'a str>, usize),
     /// The longest time in milliseconds, and the 95th percentile.
     LatencyP95(f64, Option<Estimate>),
     /// How many repetitions may be run until the models are told apart, how they ended, `None` where they have not, and how many
@@ -187,6 +190,10 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         line(rules.assertions.map(|AssertionGate::All| assertions(run, &figure.model)));
         line(rules.max_flake.map(|most| flake(most.get(), figure)));
         line(rules.latency_p95_ms.map(|most| latency(most, figure)));
+        if let Some(least) = rules.min_pass_rate {
+            let (rule, state) = pass_rate(run, &figure.model, least);
+            lines.push(GateLine { model, rule, state });
+        }
         if let Some(name) = &rules.baseline {
             let (rule, state) = baseline(rules, name, run.summary.baseline.as_ref(), &figure.model);
             lines.push(GateLine { model, rule, state });
@@ -244,6 +251,21 @@ fn flake(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {
         _ => state(f64::from(flaky) / f64::from(repeated) <= most),
     };
     (GateRule::MaxFlake(most, flaky, repeated), state)
+}
+
+fn pass_rate<'a>(run: &'a Overview, model: &'a str, least: Score) -> (GateRule<'a>, GateState) {
+    // How many conversations about each case pass or do not, and how many pass.
+    let mut cases: Vec<(&str, [u32; 2])> = Vec::new();
+    for group in run.groups_of(model).filter(|group| group.decided > 0) {
+        match cases.iter_mut().find(|(case, _)| *case == group.case) {
+            Some((_, [decided, passed])) => (*decided, *passed) = (*decided + group.decided, *passed + group.passed),
+            None => cases.push((&group.case, [group.decided, group.passed])),
+        }
+    }
+    let passes = |[decided, passed]: [u32; 2]| f64::from(passed) / f64::from(decided) >= least.get() - Score::HAIR;
+    let below: Vec<&str> = cases.iter().filter(|(_, counts)| !passes(*counts)).map(|(case, _)| *case).collect();
+    let state = if cases.is_empty() { GateState::Undecided } else { state(below.is_empty()) };
+    (GateRule::MinPassRate(least.get(), below, cases.len()), state)
 }
 
 fn latency(most: f64, figure: &ModelFigure) -> (GateRule<'static>, GateState) {

@@ -86,6 +86,7 @@ impl Overview {
             interrupted: false,
             limit_reached: None,
             resumed_at: Vec::new(),
+            idle_ms: 0,
             provenance: *provenance,
             figures: Vec::new(),
             judge_checks: Vec::new(),
@@ -131,6 +132,7 @@ impl Overview {
     /// Takes over how the run ended from another overview of it.
     pub fn ended_like(&mut self, other: &Overview) {
         let RunSummary { finished_at, interrupted, limit_reached, repeats_ended, .. } = &other.summary;
+        self.summary.idle_ms = other.summary.idle_ms;
         (self.summary.finished_at, self.summary.interrupted) = (*finished_at, *interrupted);
         self.summary.repeats_ended = *repeats_ended;
         for (group, theirs) in self.groups.iter_mut().zip(&other.groups) {
@@ -190,7 +192,9 @@ impl Overview {
             Entry::RunFinished { at, interrupted } => {
                 (self.summary.finished_at, self.summary.interrupted) = (Some(at), interrupted);
             }
-            Entry::RunResumed { at, cost_limit, token_limit, time_limit, .. } => {
+            Entry::RunResumed { at, stopped_at, cost_limit, token_limit, time_limit, .. } => {
+                let idle = stopped_at.map_or(0, |stopped_at| (at - stopped_at).num_milliseconds());
+                self.summary.idle_ms += u64::try_from(idle).unwrap_or_default();
                 self.resume(at, cost_limit, token_limit, time_limit)
             }
             _ => {}

@@ -1,5 +1,7 @@
 //! The summary of a run, without its conversations.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,9 @@ pub struct RunSummary {
     /// When it was resumed, each time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed_at: Vec<DateTime<Utc>>,
+    /// The milliseconds between its stops and the times when it was resumed; what an earlier version resumed is not in it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub idle_ms: u64,
     /// The job, models, prompts and limits of the run.
     pub provenance: Provenance,
     /// Each model's figure, with those of its cases and conditions.
@@ -52,7 +57,17 @@ pub struct RunSummary {
     pub has_no_gate: bool,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl RunSummary {
+    /// How long it was held, without the time for which it was stopped; `None` of one that has not ended.
+    pub fn took(&self) -> Option<Duration> {
+        let whole = (self.finished_at? - self.started_at).to_std().ok()?;
+        Some(whole.saturating_sub(Duration::from_millis(self.idle_ms)))
+    }
+
     /// The verdict's name; `no gate` for a run that passed because nothing could have failed it.
     pub fn verdict_label(&self) -> &'static str {
         label(self.verdict, self.has_no_gate)

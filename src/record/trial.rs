@@ -1,6 +1,8 @@
 //! The stored form of one trial.
 
-use chrono::{DateTime, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{Asker, Entry, ModelCall};
@@ -49,6 +51,9 @@ pub struct Replaced {
 pub struct Continued {
     /// When it went on.
     pub at: DateTime<Utc>,
+    /// When the run had stopped; `None` in what an earlier version kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_at: Option<DateTime<Utc>>,
     /// Whether a message was on its way, and was sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_sent_again: bool,
@@ -77,6 +82,12 @@ pub struct TrialRecord {
     /// How the conversation ends with the reply to the user's last message, where the persona said goodbye in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub farewell: Option<Ending>,
+    /// The milliseconds of `limits.trial` that were used before the last message; of a journal only.
+    #[serde(skip)]
+    pub used_ms: Option<f64>,
+    /// The resume points of its turns, see [`crate::agent::LeftSession`]; of a journal only.
+    #[serde(skip)]
+    pub resume_points: Vec<serde_json::Value>,
     /// The breaks after which it went on where it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continued: Vec<Continued>,
@@ -122,6 +133,8 @@ impl TrialRecord {
             evidence: None,
             pending: None,
             farewell: None,
+            used_ms: None,
+            resume_points: Vec::new(),
             continued: Vec::new(),
             agent_output: None,
             was_primed: false,
@@ -146,19 +159,23 @@ impl TrialRecord {
             (Entry::LookedBefore { before, empty, .. }, Some(evidence)) => {
                 (evidence.before, evidence.empty) = (Some(before), Some(empty));
             }
-            (Entry::UserSaid { text, farewell, .. }, _) => (self.pending, self.farewell) = (Some(text), farewell),
-            (Entry::TrialContinued { at, .. }, _) => {
-                self.continued.push(Continued { at, is_sent_again: self.pending.is_some() });
+            (Entry::UserSaid { text, farewell, used_ms, .. }, _) => {
+                (self.pending, self.farewell, self.used_ms) = (Some(text), farewell, used_ms);
+            }
+            (Entry::TrialContinued { at, stopped_at, .. }, _) => {
+                self.continued.push(Continued { at, stopped_at, is_sent_again: self.pending.is_some() });
             }
             (Entry::PersonaFaulted { fault, .. }, Some(evidence)) => evidence.persona_faults.push(fault),
             (Entry::TrialDiscarded { at, error, .. }, _) => {
                 let (started_at, evidence) = (self.started_at.take(), self.evidence.take());
                 self.discarded.push(Discarded { started_at, at, error, evidence });
-                (self.pending, self.farewell) = (None, None);
+                (self.pending, self.farewell, self.used_ms) = (None, None, None);
+                self.resume_points.clear();
             }
             (Entry::TrialRestarted { at, .. }, _) => self.restart(at),
-            (Entry::TurnFinished { turn, .. }, evidence) => {
+            (Entry::TurnFinished { turn, resume_point, .. }, evidence) => {
                 self.pending = None;
+                self.resume_points.extend(resume_point.map(|point| *point));
                 if let Some(evidence) = evidence {
                     evidence.transcript.turns.push(turn);
                 }
@@ -267,6 +284,24 @@ impl TrialRecord {
             Ending::AgentFailed { .. } => false,
             _ => true,
         }
+    }
+
+    /// How long it was held, without the breaks after which it went on; `None` for one that was cut off.
+    pub fn took(&self) -> Option<Duration> {
+        let whole = self.finished_at? - self.started_at?;
+        // Breaks before that are of a conversation that was held again.
+        let stops = self.continued.iter().filter_map(|it| Some((it.stopped_at?, it.at)));
+        let breaks = stops.filter(|(stopped_at, at)| Some(*stopped_at) >= self.started_at && at > stopped_at);
+        (whole - breaks.map(|(stopped_at, at)| at - stopped_at).sum::<TimeDelta>()).to_std().ok()
+    }
+
+    /// The milliseconds of `limits.trial` that the conversation so far has used, and the agent's part of them.
+    pub fn used_so_far(&self) -> [f64; 2] {
+        let turns = self.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+        let spent: Vec<f64> = turns.filter(|turn| !turn.is_greeting()).filter_map(|turn| turn.spent_ms).collect();
+        let last = spent.last().filter(|_| self.pending.is_none()).copied().unwrap_or_default();
+        let by_agent = spent.iter().sum();
+        [self.used_ms.map_or(by_agent, |before| before + last), by_agent]
     }
 
     /// The persona's usage in the conversation so far; that of conversations before it is left out.

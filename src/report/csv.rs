@@ -74,7 +74,7 @@ fn row(run: &RunSummary, trial: &TrialRecord, dimensions: &[&str]) -> Vec<String
     let transcript = trial.evidence.as_ref().map(|evidence| &evidence.transcript);
     let mut totals = FigureTotals::default();
     transcript.into_iter().for_each(|transcript| totals.add(transcript));
-    let took = trial.started_at.zip(trial.finished_at).and_then(|(from, to)| (to - from).to_std().ok());
+    let took = trial.took();
     let score = |component: Option<&Component>| number(component.and_then(Component::score).map(|score| score.get()));
     let agent = transcript.and_then(|it| it.turns.iter().filter_map(|turn| turn.usage).reduce(Usage::plus));
     let own = |askers: &[Asker]| {

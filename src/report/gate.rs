@@ -54,6 +54,17 @@ fn rule_text(line: &GateLine<'_>) -> String {
         GateRule::MaxFlake(most, flaky, repeated) => {
             format!("maxFlake {most}: {flaky} of {} flip between repetitions", count(*repeated as usize, "case"))
         }
+        GateRule::MinPassRate(least, _, 0) => format!("minPassRate {least}: no conversation passes or does not"),
+        GateRule::MinPassRate(least, below, cases) if below.is_empty() => {
+            format!("minPassRate {least}: none of {} passes less often", count(*cases, "case"))
+        }
+        GateRule::MinPassRate(least, below, cases) => {
+            let shown: Vec<String> = below.iter().take(NAMED).map(|case| plain(case)).collect();
+            let more = below.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let of = count(*cases, "case");
+            format!("minPassRate {least}: {} of {of} pass less often ({}{more})", below.len(), shown.join(", "))
+        }
         GateRule::LatencyP95(most, found) => {
             let few = match line.state {
                 GateState::Undecided => ": so few replies don't show that more than 5 of 100 take longer",

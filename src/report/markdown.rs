@@ -128,7 +128,7 @@ fn heading(run: &Overview) -> String {
     facts.extend(provenance.trivial_score.map(|score| format!("audit: {}", trivial_text(score))));
     facts.push(count(run.begun, "conversation"));
     facts.extend(run.totals.calls());
-    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let took = summary.took();
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
     let (usage, cost, _) = total(run.spending.iter());
     facts.extend(usage.total_tokens().map(|tokens| format!("{} tokens", thousands(tokens))));

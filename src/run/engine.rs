@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
@@ -161,10 +162,11 @@ impl Engine {
         self.sink.kept(Durability::Machine).await
     }
 
-    async fn begin_again(&self) -> io::Result<()> {
+    async fn begin_again(&self, stopped_at: Option<DateTime<Utc>>) -> io::Result<()> {
         let limits = &self.plan.job.limits;
         self.sink.append(Entry::RunResumed {
             at: self.clock.wall(),
+            stopped_at,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             cost_limit: limits.cost,
             token_limit: limits.tokens,
@@ -210,13 +212,18 @@ pub async fn run(
     carry_out(engine, rounds, interrupt).await
 }
 
-/// Goes on with an earlier run: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether it was
-/// interrupted.
+/// Goes on with an earlier run, which had stopped then: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether
+/// it was interrupted.
 ///
 /// # Errors
 /// Those of [`run`].
-pub async fn resume(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: CancellationToken) -> io::Result<bool> {
-    engine.begin_again().await?;
+pub async fn resume(
+    engine: Arc<Engine>,
+    stopped_at: Option<DateTime<Utc>>,
+    rounds: Rounds<'_>,
+    interrupt: CancellationToken,
+) -> io::Result<bool> {
+    engine.begin_again(stopped_at).await?;
     carry_out(engine, rounds, interrupt).await
 }
 

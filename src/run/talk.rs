@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::persona_driver::{PersonaDriver, PersonaEnd};
 use super::sink::Durability;
 use super::trial::TrialAbort;
@@ -55,6 +57,10 @@ pub(super) async fn converse<'a>(
         conversation.agent_greeted(turn);
     }
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
+    let limit = match &env.trial.left {
+        Some(left) => limit.after(left.used_ms),
+        None => limit,
+    };
     let (tape, name) = (env.tape.clone(), "the agent");
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
     let is_continued = env.trial.left.is_some();
@@ -84,7 +90,7 @@ async fn greeting(env: &TrialEnv<'_>, session: &mut (dyn Session + 'static)) -> 
     let Some(reply) = greeted else { return Ok(None) };
     let mut turn = Turn::begun(0, String::new());
     set_reply(&mut turn, reply);
-    keep(env.engine, &env.trial.id, &mut turn).await?;
+    keep(env.engine, &env.trial.id, &mut turn, None).await?;
     Ok(Some(turn))
 }
 
@@ -169,7 +175,14 @@ impl LiveConversation<'_, '_> {
     async fn take_turn(&mut self, text: String) -> Result<(), TrialAbort> {
         let (engine, id, number) = (self.env.engine, &self.env.trial.id, self.conversation.turn_number());
         let farewell = self.conversation.farewell().cloned();
-        engine.sink.append(Entry::UserSaid { trial: id.number, turn: number, text: text.clone(), farewell })?;
+        let used_ms = Some(self.partner.limit.spent_ms());
+        engine.sink.append(Entry::UserSaid {
+            trial: id.number,
+            turn: number,
+            text: text.clone(),
+            farewell,
+            used_ms,
+        })?;
         engine.sink.kept(Durability::Process).await?;
         let outage_check = observe::outage_check(self.env, self.last_reply);
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
@@ -179,7 +192,7 @@ impl LiveConversation<'_, '_> {
         if is_continued && !matches!(end, TurnEnd::Replied) {
             return Err(TrialAbort::broken("the agent did not answer in the session that was to be continued"));
         }
-        keep(engine, id, &mut turn).await?;
+        keep(engine, id, &mut turn, self.partner.session.resume_point()).await?;
         let before = self.partner.limit.elapsed_ms();
         self.watch.after_turn(number).await?;
         self.partner.limit.pause(self.partner.limit.elapsed_ms() - before);
@@ -232,9 +245,10 @@ impl LiveConversation<'_, '_> {
 }
 
 /// Records a finished turn. The sink clears each entry of secrets; secrets that are spread over several events are cleared here.
-async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn) -> io::Result<()> {
+async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn, resume_point: Option<Value>) -> io::Result<()> {
     engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
-    engine.sink.append(Entry::TurnFinished { trial: id.number, turn: turn.clone() })?;
+    let resume_point = resume_point.filter(|_| turn.agent.is_some()).map(Box::new);
+    engine.sink.append(Entry::TurnFinished { trial: id.number, turn: turn.clone(), resume_point })?;
     engine.sink.kept(Durability::Process).await?;
     engine.budget.agent_used(id.number, &id.model, turn.usage.as_ref());
     Ok(())

@@ -151,7 +151,7 @@ impl<'a> TrialEnv<'a> {
 
     /// Takes up the session of a conversation that was cut off.
     pub(super) async fn reopen(&self, left: &LeftTrial) -> Result<Box<dyn Session>, TrialAbort> {
-        let LeftTrial { evidence, .. } = left;
+        let LeftTrial { evidence, resume_points, .. } = left;
         let of_turn = |turn: &Turn| {
             let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
             let reply = turn.agent.clone().map(|reply| Message::new(Role::Assistant, reply));
@@ -162,6 +162,7 @@ impl<'a> TrialEnv<'a> {
             id: evidence.session_id.clone(),
             messages: self.history.iter().cloned().chain(turns.iter().flat_map(of_turn)).collect(),
             turns: turns.iter().filter(|turn| !turn.is_greeting()).count() as u32,
+            resume_points: resume_points.clone(),
         };
         let reopened = self.agent.reopen(&left).await;
         reopened.map_err(|error| TrialAbort::broken(format!("the session could not be continued: {error}")))

@@ -33,12 +33,19 @@ pub(super) struct TrialLimit {
     agent_ms: f64,
     /// The time that does not count: while the graph was captured, and while a request waited for our other conversations.
     paused_ms: f64,
+    /// The time that was used before, where the conversation goes on.
+    before_ms: f64,
     limiter: ConversationLimiter,
 }
 
 impl TrialLimit {
     pub(super) fn new(seconds: f64, since: Stopwatch, limiter: ConversationLimiter) -> TrialLimit {
-        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, limiter }
+        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, before_ms: 0.0, limiter }
+    }
+
+    /// The limit of a conversation that goes on: so much was used before, and so much of that by the agent.
+    pub(super) fn after(self, [used_ms, agent_ms]: [f64; 2]) -> TrialLimit {
+        TrialLimit { before_ms: used_ms, agent_ms, ..self }
     }
 
     pub(super) fn elapsed_ms(&self) -> f64 {
@@ -104,8 +111,9 @@ impl TrialLimit {
         Duration::from_secs_f64((self.seconds - self.spent_ms() / 1000.0).max(0.0))
     }
 
-    fn spent_ms(&self) -> f64 {
-        self.elapsed_ms() - self.paused_ms
+    /// The milliseconds that are used of it.
+    pub(super) fn spent_ms(&self) -> f64 {
+        self.before_ms + self.elapsed_ms() - self.paused_ms
     }
 
     pub(super) fn is_spent_by_agent(&self) -> bool {
@@ -114,5 +122,22 @@ impl TrialLimit {
 
     pub(super) fn ran_out_while(&self, what: &str) -> String {
         format!("the conversation's time limit of {} s (limits.trial) ran out while {what}", self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_that_goes_on_has_the_time_that_is_left() {
+        let new = || TrialLimit::new(30.0, Clock::system().start(), ConversationLimiter::default());
+        let left = |limit: &TrialLimit| limit.left().as_secs_f64();
+        assert!(left(&new()) > 29.0 && new().spent_ms() < 1_000.0);
+        let resumed = new().after([20_000.0, 16_000.0]);
+        assert!((9.0..=10.0).contains(&left(&resumed)), "{}", left(&resumed));
+        assert!(resumed.is_spent_by_agent() && resumed.spent_ms() >= 20_000.0);
+        assert!(!new().after([20_000.0, 4_000.0]).is_spent_by_agent());
+        assert_eq!(left(&new().after([31_000.0, 0.0])), 0.0);
     }
 }

@@ -21,6 +21,9 @@ pub struct GateRules {
     /// The largest share of repeated cases that may pass in one repetition and fail in another, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_flake: Option<Score>,
+    /// The least share of the conversations about each case that must pass, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_pass_rate: Option<Score>,
     /// Milliseconds within which 95 of 100 replies must come.
     #[serde(rename = "latencyP95", skip_serializing_if = "Option::is_none")]
     pub latency_p95_ms: Option<f64>,

@@ -18,7 +18,7 @@ pub struct Interval {
 
 impl Interval {
     /// Around a centre, cut to what is possible.
-    pub(super) fn around(centre: f64, half_width: f64, possible: Interval) -> Interval {
+    pub(crate) fn around(centre: f64, half_width: f64, possible: Interval) -> Interval {
         let cut = |value: f64| value.clamp(possible.low, possible.high);
         Interval { low: cut(centre - half_width), high: cut(centre + half_width) }
     }

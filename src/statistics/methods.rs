@@ -26,6 +26,8 @@ pub struct FigureMethods {
 pub struct ComparisonMethods {
     /// The `interval` of a difference.
     pub interval: &'static str,
+    /// The `simultaneousInterval` of a score's difference.
+    pub simultaneous_interval: &'static str,
     /// The `skewedInterval` of a difference.
     pub skewed_interval: &'static str,
     /// The test behind `p`.
@@ -61,7 +63,7 @@ impl FigureMethods {
         skewed: BY_BOOTSTRAP,
         share: "Wilson, over as many conversations as those of the cases are worth",
         percentile: "Woodruff, with Student's t over the cases",
-        baseline: "paired Student's t over the means of the cases, Holm over the models; non-inferiority by maxDrop",
+        baseline: "paired Student's t over the means of the cases, Holm over the models, their intervals at 1 - 0.05 / models (Bonferroni); non-inferiority by maxDrop",
     };
 }
 
@@ -69,6 +71,7 @@ impl ComparisonMethods {
     /// Those of every comparison.
     pub const ALL: ComparisonMethods = ComparisonMethods {
         interval: BY_T,
+        simultaneous_interval: "Student's t as for interval, at 1 - alpha / scores (Bonferroni)",
         skewed_interval: BY_BOOTSTRAP,
         p: "paired Student's t, two-sided; the flip of signs where the pairs show no spread",
         adjusted_p: "Holm",

@@ -121,6 +121,22 @@ fn flips_and_slow_replies_and_failed_assertions_break_the_gate() {
     let (status, told) = held(&desk, "--model main");
     assert!(status == 101 && told.contains("so few replies don't show that more than 5 of 100 take longer"), "{told}");
 
+    // Each case passes where it reaches the least score: a bar over its repetitions.
+    for (rate, expected, words) in [
+        (0.0, 0, "minPassRate 0: none of 6 cases passes less often"),
+        (1.0, 100, "minPassRate 1: 6 of 6 cases pass less often (c0, c1, c2 and 3 more)"),
+    ] {
+        let gate = format!(
+            "gate: {{minPassRate: {rate}}}\nassertions: [{{name: high, expression: 'parse_float(evaluation.transcript[1].content) > 5'}}]\ngreetings:"
+        );
+        desk.write("job.yml", &job.replace("greetings:", &gate).replace("metrics: [", "metrics: [assertions, "));
+        let (status, told) = held(&desk, "--model main --repeat 2");
+        assert!(status == expected && told.contains(words), "{told}");
+    }
+    desk.write("job.yml", &job.replace("greetings:", "gate: {minPassRate: 0.5}\ngreetings:"));
+    let (status, told) = held(&desk, "--model main");
+    assert!(status == 2 && told.contains("gate.minPassRate: nothing says which conversation passes"), "{told}");
+
     let assertions = "gate: {assertions: all}\nassertions: [{name: high, expression: 'parse_float(evaluation.transcript[1].content) > 0.6'}]\ngreetings:";
     desk.write("job.yml", &job.replace("greetings:", assertions).replace("metrics: [", "metrics: [assertions, "));
     let (status, told) = held(&desk, "--model main");

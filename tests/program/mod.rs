@@ -58,6 +58,7 @@ mod resume;
 mod resume_continues;
 mod resume_kills;
 mod resume_limits;
+mod resume_sessions;
 mod shell;
 mod signals;
 mod team;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::wire::{Card, RpcError, TaskProgress, UserMessage, Version, parse_card, parse_result};
@@ -9,7 +10,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{
     AgentRequest, BEARER, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, Reply};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
@@ -55,6 +56,16 @@ pub(super) struct A2aWire {
     polled: Option<(String, Duration)>,
 }
 
+/// The ids by which another process continues a conversation: they come with the agent's replies.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct A2aIds {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+}
+
 impl A2aWire {
     pub(super) fn new(base: BaseUrl, streaming: Option<bool>, context: &AgentContext) -> A2aWire {
         A2aWire {
@@ -85,6 +96,17 @@ impl A2aWire {
             }
             card => card,
         }
+    }
+
+    /// Reads the card, and finds the agent's address in it.
+    async fn find(&mut self, caller: &Caller) -> Result<(), AgentError> {
+        self.card = self.card(caller).await?;
+        self.url = self.address(&self.card, caller.has_secrets())?;
+        if self.streaming == Some(true) && !self.card.streaming {
+            let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
+            return Err(AgentError::new(AgentErrorKind::BadReply, what));
+        }
+        Ok(())
     }
 
     /// The agent's address, from its card. The key goes to no other host, and is not sent in the clear where TLS was used.
@@ -137,13 +159,17 @@ impl Wire for A2aWire {
     const NO_STATE: &'static str = "A2A has no way to show an agent's state";
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
-        self.card = self.card(caller).await?;
-        self.url = self.address(&self.card, caller.has_secrets())?;
-        if self.streaming == Some(true) && !self.card.streaming {
-            let what = "target.a2a.streaming is true, and the agent card says that the agent can't stream";
-            return Err(AgentError::new(AgentErrorKind::BadReply, what));
-        }
+        self.find(caller).await?;
         Ok(format!("a2a-{}", caller.unique_session_id()))
+    }
+
+    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+        A2aIds { context_id: self.context, task_id: self.task } = left.last_point()?;
+        self.find(caller).await
+    }
+
+    fn resume_point(&self) -> Option<Value> {
+        serde_json::to_value(A2aIds { context_id: self.context.clone(), task_id: self.task.clone() }).ok()
     }
 
     /// The card shows that the agent is there, unless it points to another origin.

@@ -43,6 +43,7 @@ impl RestTransport for A2aConfig {
             abilities: abilities_where(&[
                 (self.streaming != Some(false), Ability::Streams),
                 (true, Ability::ReportsTools),
+                (true, Ability::Resumes),
             ]),
             ..RestSettings::new("a2a", "http://localhost:9999")
         }

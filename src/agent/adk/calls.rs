@@ -108,8 +108,8 @@ impl AdkWire {
 
 impl Wire for AdkWire {
     /// The agent keeps the conversation, by its id.
-    fn reopen(&mut self, _: &LeftSession) -> bool {
-        true
+    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+        Ok(())
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

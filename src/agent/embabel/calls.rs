@@ -69,8 +69,8 @@ impl Wire for EmbabelWire {
     }
 
     /// The agent keeps the conversation, by its id.
-    fn reopen(&mut self, _: &LeftSession) -> bool {
-        true
+    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+        Ok(())
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

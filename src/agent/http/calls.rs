@@ -113,9 +113,9 @@ impl HttpWire {
 }
 
 impl Wire for HttpWire {
-    fn reopen(&mut self, left: &LeftSession) -> bool {
+    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
         self.history = earlier(&left.messages);
-        true
+        Ok(())
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

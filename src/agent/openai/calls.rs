@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use super::OpenAiConfig;
 use super::wire::{ChatFeatures, Completion, request};
-use crate::agent::LeftSession;
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::history::earlier;
-use crate::agent::rest::{AgentRequest, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints};
+use crate::agent::rest::{
+    AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
+};
 use crate::agent::tools::{RequestedCall, ToolMockConfig, ToolRounds, with_mocked};
+use crate::agent::{AgentError, LeftSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
 
@@ -69,8 +71,9 @@ impl Wire for OpenAiWire {
         true
     }
 
-    fn reopen(&mut self, left: &LeftSession) -> bool {
-        self.take_history(&left.messages)
+    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+        self.take_history(&left.messages);
+        Ok(())
     }
 
     fn is_agent_confirmed(&self) -> bool {

@@ -72,11 +72,25 @@ impl Wire for ResponsesWire {
         true
     }
 
-    /// Only a conversation that the endpoint keeps has an id that is known.
-    fn reopen(&mut self, left: &LeftSession) -> bool {
+    /// The endpoint keeps the conversation, by its id or that of its last response. Before the first response it has not seen the
+    /// messages of an earlier one.
+    async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
         self.turn = left.turns as usize;
-        self.context = ResponseContext::Conversation(left.id.clone());
-        self.config.conversation
+        if left.turns == 0 {
+            self.earlier = earlier(&left.messages);
+        }
+        self.context = match self.config.conversation {
+            true => ResponseContext::Conversation(left.id.clone()),
+            false => left.last_point::<Option<String>>()?.map_or(ResponseContext::New, ResponseContext::Response),
+        };
+        Ok(())
+    }
+
+    fn resume_point(&self) -> Option<Value> {
+        match &self.context {
+            ResponseContext::Response(id) => Some(id.as_str().into()),
+            ResponseContext::New | ResponseContext::Conversation(_) => None,
+        }
     }
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {

@@ -86,7 +86,7 @@ impl RestTransport for ResponsesConfig {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
             headers: Some(&self.headers),
-            ..bare_model("responses", self.streams(), self.conversation)
+            ..bare_model("responses", self.streams(), true)
         }
     }
 

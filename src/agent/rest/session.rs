@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value;
 
 use super::{Caller, NextStep, Received, TurnInput, Wire};
 use crate::agent::attempts::{AttemptFailure, Retry};
@@ -45,9 +46,7 @@ impl<W: Wire> Agent for HttpAgent<W> {
 
     async fn reopen(&self, left: &LeftSession) -> Result<Box<dyn Session>, AgentError> {
         let (mut wire, caller) = (self.wire.clone(), Arc::clone(&self.caller));
-        if !wire.reopen(left) {
-            return Err(AgentError::not_resumed());
-        }
+        wire.reopen(&caller, left).await?;
         let input = TurnInput { session_id: left.id.clone(), turn: left.turns, ..TurnInput::default() };
         Ok(Box::new(HttpSession { wire, caller, input }))
     }
@@ -78,6 +77,10 @@ impl<W: Wire> Session for HttpSession<W> {
             Err(error) => Err(self.wire.diagnose(&self.caller, error).await),
             reply => reply,
         }
+    }
+
+    fn resume_point(&self) -> Option<Value> {
+        self.wire.resume_point()
     }
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {

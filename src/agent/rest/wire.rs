@@ -20,9 +20,14 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Takes in a conversation that another process opened. Returns whether the transport can continue one.
-    fn reopen(&mut self, _left: &LeftSession) -> bool {
-        false
+    /// Takes in a conversation that another process opened, where the transport can continue one.
+    fn reopen(&mut self, _: &Caller, _: &LeftSession) -> impl Future<Output = Result<(), AgentError>> + Send {
+        async { Err(AgentError::not_resumed()) }
+    }
+
+    /// The part of the last turn that another process needs to continue the conversation, beside the session's id and the messages.
+    fn resume_point(&self) -> Option<Value> {
+        None
     }
 
     /// Prepares the agent's memory before seeds are delivered.

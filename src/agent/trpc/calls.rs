@@ -40,8 +40,8 @@ impl Wire for TrpcWire {
     const NO_STATE: &'static str = "trpc-agent-go's servers have no way to show an agent's state";
 
     /// The agent keeps the conversation, by its id.
-    fn reopen(&mut self, _: &LeftSession) -> bool {
-        true
+    async fn reopen(&mut self, _: &Caller, _: &LeftSession) -> Result<(), AgentError> {
+        Ok(())
     }
 
     /// The server opens a session for any id that it has not seen: ours depends on the time too, so that a run with the same

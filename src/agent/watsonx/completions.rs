@@ -1,5 +1,6 @@
 //! A conversation by chat completions (v2). The transcript is always kept: a lost thread is restored from it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::ThreadsConfig;
@@ -7,7 +8,7 @@ use super::instance::{HINTS, Instance, reported, reported_failure};
 use super::wire::completions::{CompletionTurn, RequestExtras, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentError, Reply};
+use crate::agent::{AgentError, LeftSession, Reply};
 use crate::http::{HttpReply, Method};
 use crate::secret::Secret;
 
@@ -15,7 +16,8 @@ use crate::secret::Secret;
 const NEW: &str = "new";
 
 /// The side that keeps the conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 enum Thread {
     /// The client: each message carries all of it.
     Ours,
@@ -31,7 +33,16 @@ pub(super) struct CompletionsWire {
     instance: Instance,
     thread: Thread,
     history: Vec<Value>,
+    /// The length of the history before the last turn.
+    before: usize,
     turn: CompletionTurn,
+}
+
+/// A turn as another process needs it: where the conversation is, and the messages of the turn with its calls of tools.
+#[derive(Serialize, Deserialize)]
+struct CompletionPoint {
+    thread: Thread,
+    messages: Vec<Value>,
 }
 
 impl CompletionsWire {
@@ -41,7 +52,7 @@ impl CompletionsWire {
             ThreadsConfig::Server => Thread::Overrides,
         };
         let (history, turn) = (Vec::new(), CompletionTurn::default());
-        CompletionsWire { instance, thread, history, turn }
+        CompletionsWire { instance, thread, history, before: 0, turn }
     }
 }
 
@@ -50,6 +61,22 @@ impl Wire for CompletionsWire {
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         self.instance.open(caller).await
+    }
+
+    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+        let points: Result<Vec<CompletionPoint>, _> =
+            left.resume_points.iter().map(CompletionPoint::deserialize).collect();
+        let points = points.ok().filter(|points| points.len() == left.turns as usize);
+        for CompletionPoint { thread, messages } in points.ok_or_else(AgentError::not_resumed)? {
+            self.thread = thread;
+            self.history.extend(messages);
+        }
+        self.instance.open(caller).await.map(drop)
+    }
+
+    fn resume_point(&self) -> Option<Value> {
+        let messages = self.history[self.before..].to_vec();
+        serde_json::to_value(CompletionPoint { thread: self.thread.clone(), messages }).ok()
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
@@ -119,6 +146,7 @@ impl Wire for CompletionsWire {
             // A server that keeps none returns `new`: all conversations would share that thread.
             self.thread = completed.thread.map_or(Thread::Ours, Thread::Kept);
         }
+        self.before = self.history.len();
         self.history.push(user_message(input));
         self.history.extend(completed.history);
         let text = completed.content.text();

@@ -135,7 +135,7 @@ impl RestTransport for WatsonxConfig {
             base_url: self.base_url.as_deref(),
             api_key: self.api_key.as_ref(),
             headers: Some(&self.headers),
-            abilities: vec![Ability::Streams, Ability::ReportsTools, Ability::TakesState],
+            abilities: vec![Ability::Streams, Ability::ReportsTools, Ability::TakesState, Ability::Resumes],
             name_key: Some(if self.agent.is_some() { "target.watsonx.agent" } else { "target.chatbot" }),
             // The developer edition.
             ..RestSettings::new("watsonx", "http://localhost:4321")

@@ -11,7 +11,7 @@ use super::wire::TurnContent;
 use super::wire::runs::{PartialRun, find_answer, request};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
-use crate::agent::{AgentContext, AgentError, Reply};
+use crate::agent::{AgentContext, AgentError, LeftSession, Reply};
 use crate::http::{HttpFault, HttpReply, Method};
 
 /// A conversation by runs.
@@ -77,6 +77,16 @@ impl Wire for RunsWire {
 
     async fn open(&mut self, caller: &Caller) -> Result<String, AgentError> {
         self.instance.open(caller).await
+    }
+
+    /// The server keeps the thread.
+    async fn reopen(&mut self, caller: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+        self.thread = left.last_point()?;
+        self.instance.open(caller).await.map(drop)
+    }
+
+    fn resume_point(&self) -> Option<Value> {
+        self.thread.as_deref().map(Value::from)
     }
 
     fn begin(&mut self, _: &TurnInput) {

@@ -17,7 +17,6 @@ use crate::compare::{
 };
 use crate::record::Verdict;
 use crate::report;
-use crate::store::Store;
 use crate::store::folder::RunsFolder;
 use bridge::BridgeOutcome;
 pub(super) use read::ComparedRun;
@@ -133,7 +132,7 @@ fn status(comparisons: &[Comparison]) -> u8 {
 
 fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
-    let mut file = store.open(id)?.with_redactor(context.redactor().clone());
+    let mut file = store.open_held(id)?.with_redactor(context.redactor().clone());
     // Messages are read only where they are shown.
     let run = match args.verbose || args.json {
         true => ComparedRun::read_with_transcripts(&mut file)?,

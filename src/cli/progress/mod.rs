@@ -203,7 +203,7 @@ impl Progress {
                 let words = format!("{} is asked again for message {}: {what}", self.persona, fault.turn);
                 (self.level != Level::Failures).then(|| self.line(*trial, &self.ink.unsure(&words)))
             }
-            Entry::TurnFinished { trial, turn } => {
+            Entry::TurnFinished { trial, turn, .. } => {
                 *self.turns.entry(*trial).or_default() += 1;
                 self.turn(*trial, turn)
             }

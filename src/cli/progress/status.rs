@@ -80,7 +80,7 @@ impl ProgressStatus {
             Entry::TrialStarted { .. } | Entry::TrialContinued { .. } => Awaited::SetUp,
             Entry::LookedBefore { .. } => Awaited::Persona,
             Entry::UserSaid { .. } => Awaited::Agent,
-            Entry::TurnFinished { trial, turn } => {
+            Entry::TurnFinished { trial, turn, .. } => {
                 let model = self.models.get(trial).cloned().unwrap_or_default();
                 self.spend(&model, turn.usage.as_ref());
                 Awaited::Persona

@@ -35,7 +35,7 @@ fn started(trial: u32) -> Entry {
 }
 
 fn user_message(trial: u32) -> Entry {
-    Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned(), farewell: None }
+    Entry::UserSaid { trial, turn: 1, text: "Hello".to_owned(), farewell: None, used_ms: None }
 }
 
 fn asked(trial: u32) -> Entry {
@@ -190,7 +190,7 @@ fn a_log_has_a_line_a_phase() {
         begun(1),
         started(1),
         user_message(1),
-        Entry::TurnFinished { trial: 1, turn: failed },
+        Entry::TurnFinished { trial: 1, turn: failed, resume_point: None },
         finished(1, Outcome::AgentFailed { error: "HTTP 500".to_owned() }),
     ]
     .iter()

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::super::error::CliError;
 use crate::evidence::Ending;
 use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
@@ -36,7 +38,7 @@ impl LeftTrials {
         }
         for trial in plan.trials().filter(|trial| numbers.contains(&trial.id.number)) {
             let Some(record) = run.trial_numbered(trial.id.number)? else { continue };
-            match continued(plan, &trial, record) {
+            match continued(plan, &trial, record, held.stopped_at) {
                 Ok(begun) => {
                     left.continued += 1;
                     held.begun.insert(trial.id.number, begun);
@@ -63,9 +65,14 @@ impl LeftTrials {
 }
 
 /// A trial as it goes on; else why it begins again.
-fn continued(plan: &Plan, trial: &Trial, record: TrialRecord) -> Result<BegunTrial, String> {
-    let persona_usage = record.persona_usage_so_far();
-    let TrialRecord { evidence, pending, farewell, judgements, discarded, replaced, .. } = record;
+fn continued(
+    plan: &Plan,
+    trial: &Trial,
+    record: TrialRecord,
+    stopped_at: Option<DateTime<Utc>>,
+) -> Result<BegunTrial, String> {
+    let (persona_usage, used_ms) = (record.persona_usage_so_far(), record.used_so_far());
+    let TrialRecord { evidence, pending, farewell, judgements, discarded, replaced, resume_points, .. } = record;
     let evidence = evidence.ok_or_else(|| "no session was opened".to_owned())?;
     let lacks_reference = trial.case.reference.is_some() && evidence.reference.is_none();
     if (evidence.ending == Ending::CutOff || lacks_reference)
@@ -73,7 +80,7 @@ fn continued(plan: &Plan, trial: &Trial, record: TrialRecord) -> Result<BegunTri
     {
         return Err(why);
     }
-    let left = LeftTrial { evidence, pending, farewell, persona_usage, judgements };
+    let left = LeftTrial { evidence, pending, farewell, persona_usage, judgements, used_ms, resume_points, stopped_at };
     let (attempt, restart) = (discarded.len() as u32, replaced.len() as u32);
     Ok(BegunTrial { attempt, restart, left: Some(Arc::new(left)) })
 }

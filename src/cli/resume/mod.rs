@@ -76,6 +76,7 @@ impl ResumeRequest {
         let stored = check::StoredBeginning { first: &first, overview: &overview, note: run.note.as_deref() };
         check::check(stored, &mut planned.jobs[0], args, context)?;
         let StoredTrials { mut held, broken, whole, .. } = trials;
+        held.stopped_at = reopened.stopped_at(&overview.summary);
         let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn an_entry_is_read_wherever_its_kind_stands() {
-    let entry = Entry::UserSaid { trial: 3, turn: 1, text: "Hi".to_owned(), farewell: None };
+    let entry = Entry::UserSaid { trial: 3, turn: 1, text: "Hi".to_owned(), farewell: None, used_ms: None };
     for json in [
         r#"{"kind":"userSaid","trial":3,"turn":1,"text":"Hi","n":1,"crc":"0"}"#,
         r#"{"text":"Hi","trial":3,"n":1,"kind":"userSaid","turn":1,"new":{"a":[1]}}"#,

@@ -36,7 +36,7 @@ pub fn comparisons(compared: &Compared<'_>, screen: Screen) -> String {
         }
         one(&mut page, comparison, rules, screen.is_unfolded);
     }
-    if let Some(words) = family(comparisons) {
+    if let Some(words) = family(comparisons, rules) {
         page.gap();
         page.paragraph(0, Ink::dim, &words);
     }
@@ -148,7 +148,7 @@ fn side_text(comparison: &Comparison) -> String {
 
 /// A difference with its interval, in words.
 fn figure_text(score: &ComparedScore) -> String {
-    match score.interval {
+    match score.shown_interval() {
         Some(interval) => format!("{} ({})", signed(score.difference), interval_text(interval)),
         None if score.no_pair_differs => "no pair differs".to_owned(),
         None => signed(score.difference),
@@ -208,7 +208,7 @@ fn row(score: &ComparedScore) -> FigureRow {
             cell(two_decimals(score.first)),
             cell(two_decimals(score.second)),
             cell(signed(score.difference)),
-            cell(score.interval.map_or("–".to_owned(), interval_text)),
+            cell(score.shown_interval().map_or("–".to_owned(), interval_text)),
             cell(p_value_text(score.adjusted_p)),
             (paint(score.relation), score.relation.label().to_owned()),
         ],
@@ -250,14 +250,31 @@ fn left_out(page: &mut Page, left_out: &Excluded) {
     }
 }
 
-/// Among how many the chances are adjusted.
-fn family(comparisons: &[Comparison]) -> Option<String> {
+/// Among how many the chances are adjusted, and which intervals cover at once.
+fn family(comparisons: &[Comparison], rules: ComparisonRules) -> Option<String> {
+    let at_once = at_once_text(comparisons, rules);
     let scores = comparisons.iter().filter(|comparison| !comparison.scores.is_empty()).count();
     let others = comparisons.iter().map(|comparison| comparison.scores.len().saturating_sub(1)).sum::<usize>();
     let scores = (scores > 1).then(|| count(scores, "score"));
     let others = (others > 1).then(|| format!("{others} conditions and metrics"));
-    let families: Vec<String> = scores.into_iter().chain(others).collect();
-    (!families.is_empty()).then(|| format!("p is adjusted among {} (Holm).", families.join(", and among ")))
+    let families: Vec<String> = scores.into_iter().chain(others.clone()).collect();
+    let adjusted =
+        (!families.is_empty()).then(|| format!("p is adjusted among {} (Holm).", families.join(", and among ")));
+    let each =
+        (at_once.is_some() && others.is_some()).then(|| "Those of conditions and metrics each for itself.".to_owned());
+    let lines: Vec<String> = adjusted.into_iter().chain(at_once).chain(each).collect();
+    (!lines.is_empty()).then(|| lines.join(" "))
+}
+
+/// That the intervals of several scores cover all at once, and at which level each does.
+pub(super) fn at_once_text(comparisons: &[Comparison], rules: ComparisonRules) -> Option<String> {
+    let scores = comparisons.iter().filter_map(|comparison| comparison.scores.first());
+    let several = scores.clone().count();
+    let level = level_text(ComparisonRules { alpha: rules.alpha / several.max(1) as f64, ..rules });
+    scores
+        .clone()
+        .any(|score| score.simultaneous_interval.is_some())
+        .then(|| format!("The intervals of the {several} scores cover all at once ({level} each, Bonferroni)."))
 }
 
 /// The comparisons as JSON.

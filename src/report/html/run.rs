@@ -222,7 +222,7 @@ fn series(run: &Overview, times: Vec<Vec<f64>>) -> ChartSeries {
 
 fn facts(run: &Overview) -> Vec<String> {
     let summary = &run.summary;
-    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let took = summary.took();
     let mut facts = vec![plain(&summary.provenance.job_file), format!("run {}", summary.id)];
     facts.push(summary.started_at.format("%Y-%m-%d %H:%M UTC").to_string());
     facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
@@ -275,7 +275,10 @@ impl ModelView {
             }
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             let means: Vec<f64> = cases.values().map(|values| mean(values)).collect();
-            if means.is_empty() { "–".to_owned() } else { two_decimals(mean(&means)) }
+            match means.is_empty() {
+                true => "–".to_owned(),
+                false => format!("{}{}", two_decimals(mean(&means)), part_text(run, model, name)),
+            }
         };
         let figure = run.summary.figures.iter().find(|figure| figure.model == model);
         let score = figure.and_then(|figure| figure.figure.score());
@@ -290,6 +293,19 @@ impl ModelView {
         let text = text.unwrap_or_else(|| "no score".to_owned());
         ModelView { name: plain(model), cells, tone, score: text, width: score.map_or(0.0, hundredths) }
     }
+}
+
+/// Of how many conversations a mean is, where others have no score of it; empty where none lacks it.
+fn part_text(run: &Overview, model: &str, dimension: &str) -> String {
+    let (mut scored, mut all) = (0, 0);
+    for group in run.groups_of(model) {
+        let tally = group.dimension(dimension).map(|dimension| &dimension.tally);
+        // A case that was graded without it does not ask for it.
+        let is_asked = tally.is_some() || group.graded == 0;
+        scored += tally.map_or(0, |tally| tally.scored);
+        all += if is_asked { group.planned - tally.map_or(0, |it| it.not_applicable).min(group.planned) } else { 0 };
+    }
+    if scored < all { format!(" ({scored} of {all})") } else { String::new() }
 }
 
 /// The rules of the gate, each with its mark.

@@ -217,7 +217,7 @@ fn suite<E>(run: &WrittenRun<'_, E>, counts: &SuiteCounts, to: &mut dyn Write) -
         let result = TestResult::from_trial(&trial, overview);
         let id = &trial.trial;
         let name = format!("{} · {} · #{}", id.model, id.condition.label(), id.repeat);
-        let took = trial.started_at.zip(trial.finished_at).map_or(0.0, |(from, to)| between(from, to));
+        let took = trial.took().unwrap_or_default().as_secs_f64();
         let words = format!(
             "{}\n{}",
             scores(&trial, Screen { ink: Ink::None, width: 120, is_unfolded: true }),
@@ -279,9 +279,5 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
 }
 
 fn seconds(summary: &RunSummary) -> f64 {
-    summary.finished_at.map_or(0.0, |end| between(summary.started_at, end))
-}
-
-fn between(from: chrono::DateTime<chrono::Utc>, to: chrono::DateTime<chrono::Utc>) -> f64 {
-    (to - from).to_std().map_or(0.0, |took| took.as_secs_f64())
+    summary.took().unwrap_or_default().as_secs_f64()
 }

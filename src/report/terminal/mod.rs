@@ -175,7 +175,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     }
     let held = count(run.overview.begun, "conversation");
     let turns = count(run.overview.turns, "turn");
-    let took = summary.finished_at.and_then(|end| (end - summary.started_at).to_std().ok());
+    let took = summary.took();
     let totals = &run.overview.totals;
     let waited = totals.total(FigureKind::Seconds).filter(|_| took.is_some());
     let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();

@@ -94,7 +94,11 @@ impl Made {
             for entry in [
                 Entry::TrialStarted { trial, at: at(), case: None },
                 Entry::SessionOpened { trial, session_id, user },
-                Entry::TurnFinished { trial, turn: Turn { usage: Some(usage), ..Turn::answered(3, "a", "b") } },
+                Entry::TurnFinished {
+                    trial,
+                    turn: Turn { usage: Some(usage), ..Turn::answered(3, "a", "b") },
+                    resume_point: None,
+                },
                 Entry::ModelAsked { trial, call },
                 Entry::TrialFinished { trial, at: at(), outcome, scorecard },
             ] {

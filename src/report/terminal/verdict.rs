@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::comparison::{beside_text, looks_text, relation_text};
+use super::super::comparison::{at_once_text, beside_text, looks_text, relation_text};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::personas::persona_lines;
 use super::super::validity::{discarded_texts, remedy_text, validity_text};
@@ -297,10 +297,12 @@ fn beside_first(page: &mut Page, run: &Run<'_>, first: &str) {
         let (paint, words) = relation_text(model, first, score.relation);
         page.lead(0, 2, (paint, &words), (Ink::unpainted, &beside_text(score, rules)));
     }
-    if let Some(words) = looks_text(rules) {
+    for words in at_once_text(&comparisons, rules).into_iter().chain(looks_text(rules)) {
         page.paragraph(0, Ink::dim, &words);
     }
-    if shown.len() < comparisons.len() {
+    // Of what was not held nothing is shown.
+    let is_held = comparisons.iter().any(|comparison| comparison.pairs > 0);
+    if shown.len() < comparisons.len() && is_held {
         page.paragraph(0, Ink::dim, &few(run.overview, first));
     }
 }

@@ -283,7 +283,7 @@ mod tests {
     use crate::store::folder::Journal;
 
     fn user_said(trial: u32, text: &str) -> Entry {
-        Entry::UserSaid { trial, turn: 1, text: text.to_owned(), farewell: None }
+        Entry::UserSaid { trial, turn: 1, text: text.to_owned(), farewell: None, used_ms: None }
     }
 
     /// The spans of trial 1 in a journal of these entries, and the file.

@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn user_said(trial: u32, turn: u32, text: &str) -> Entry {
-        Entry::UserSaid { trial, turn, text: text.to_owned(), farewell: None }
+        Entry::UserSaid { trial, turn, text: text.to_owned(), farewell: None, used_ms: None }
     }
 
     fn journal_bytes() -> Vec<u8> {

@@ -5,8 +5,11 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::runs::JOURNAL;
 use super::{Journal, JournalFile, NewRun, RunsFolder, StoreError, private, summary};
+use crate::record::RunSummary;
 
 /// A run that was held before and is held by no other process. Nothing of it is changed until it is gone on with.
 #[derive(Debug)]
@@ -43,6 +46,12 @@ impl ReopenedRun {
     /// The run as it was left.
     pub fn run(&self) -> JournalFile {
         JournalFile::new(&self.folder, self.file.clone())
+    }
+
+    /// When the run had stopped: when it ended or, where it was cut off, when its journal was last written.
+    pub fn stopped_at(&self, summary: &RunSummary) -> Option<DateTime<Utc>> {
+        let written = || self.file.metadata().and_then(|it| it.modified()).map(DateTime::from).ok();
+        summary.finished_at.or_else(written).map(|at| at.max(summary.started_at))
     }
 
     /// Goes on with the journal after its last whole line; what is left of a line that was cut off is deleted, and so is the
@@ -118,8 +127,8 @@ mod tests {
         vec![
             Entry::TrialStarted { trial, at: AT, case: None },
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
-            Entry::UserSaid { trial, turn: 1, text: "naïve".to_owned(), farewell: None },
-            Entry::TurnFinished { trial, turn: Turn::answered(1, "naïve", reply) },
+            Entry::UserSaid { trial, turn: 1, text: "naïve".to_owned(), farewell: None, used_ms: None },
+            Entry::TurnFinished { trial, turn: Turn::answered(1, "naïve", reply), resume_point: None },
             Entry::TrialFinished { trial, at: AT, outcome: Outcome::Graded, scorecard: None },
         ]
     }

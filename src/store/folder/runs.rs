@@ -184,6 +184,23 @@ impl RunsFolder {
         listed(&self.find(id)?)
     }
 
+    /// Opens the run that is meant where runs are counted or compared: the one of this id, else the newest that no person held (`eval-job
+    /// record`), as far as there is one.
+    ///
+    /// # Errors
+    /// When none or several fit, or when it can't be read.
+    pub fn open_held(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
+        let by_persona = |name: &&String| listed(&self.path.join(name)).is_ok_and(|run| !run.provenance.by_person);
+        let newest = match id {
+            None => self.names()?.iter().rev().find(by_persona).cloned(),
+            Some(_) => None,
+        };
+        match newest {
+            Some(name) => JournalFile::open(&self.path.join(name)),
+            None => self.open(id),
+        }
+    }
+
     /// The figures of the run in the folder of this name. Of one that goes on or was killed its first line says the rest.
     ///
     /// # Errors

@@ -322,7 +322,7 @@ impl RecordedGrader<'_> {
             self.kept.append(Entry::PersonaFaulted { trial, fault })?;
         }
         for turn in transcript.turns {
-            self.kept.append(Entry::TurnFinished { trial, turn })?;
+            self.kept.append(Entry::TurnFinished { trial, turn, resume_point: None })?;
         }
         self.kept.append(Entry::ConversationEnded {
             trial,

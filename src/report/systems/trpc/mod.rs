@@ -36,8 +36,8 @@ pub(in crate::report) fn write<E>(runs: &[WrittenRun<'_, E>], to: impl Write) ->
             summary.add(&CaseResult::new(run.overview, &trial, &nothing, &names));
         }
         let summary_of_run = &run.overview.summary;
-        let took = summary_of_run.finished_at.map(|end| end - summary_of_run.started_at);
-        summary.nanoseconds += took.and_then(|took| took.num_nanoseconds()).unwrap_or_default().max(0);
+        let took = summary_of_run.took().unwrap_or_default();
+        summary.nanoseconds += i64::try_from(took.as_nanos()).unwrap_or_default();
     }
     let cases = results(runs, &names, case);
     let id = result_id(runs);

@@ -151,3 +151,30 @@ fn a_run_that_never_began_says_so() {
     let error = read(&id).to_string();
     assert!(error.contains("cut off before it began"), "{error}");
 }
+
+#[test]
+fn the_newest_run_that_is_meant_is_no_persons_conversation() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = RunsFolder::at(dir.path());
+    let mut rng = fastrand::Rng::with_seed(1);
+    let mut add = |second: i64, by_person: bool| {
+        let run = runs.create("job", DateTime::from_timestamp(second, 0).unwrap(), &mut rng).unwrap();
+        for mut entry in entries(&run.id, true) {
+            if let Entry::RunStarted { provenance, .. } = &mut entry {
+                provenance.by_person = by_person;
+            }
+            run.journal.append(&entry).unwrap();
+        }
+        drop(run.journal);
+        run.folder
+    };
+    let only = add(10, true);
+    assert_eq!(runs.open_held(None).unwrap().path(), runs.open(None).unwrap().path());
+    let night = add(20, false);
+    let newer = add(30, true);
+    let path = |run: JournalFile| run.path().to_path_buf();
+    assert!(path(runs.open_held(None).unwrap()).starts_with(&night));
+    assert!(path(runs.open(None).unwrap()).starts_with(&newer));
+    let id = only.file_name().unwrap().to_string_lossy().rsplit('-').next().unwrap().to_owned();
+    assert!(path(runs.open_held(Some(&id)).unwrap()).starts_with(&only));
+}
