@@ -17,11 +17,21 @@ import warnings
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
 
+from google.adk.evaluation.conversation_scenarios import ConversationScenario
 from google.adk.evaluation.eval_case import Invocation
-from google.adk.evaluation.eval_metrics import EvalMetric, LlmAsAJudgeCriterion, RubricsBasedCriterion
+from google.adk.evaluation.eval_metrics import (
+    EvalMetric,
+    HallucinationsCriterion,
+    LlmAsAJudgeCriterion,
+    LlmBackedUserSimulatorCriterion,
+    RubricsBasedCriterion,
+)
 from google.adk.evaluation.final_response_match_v2 import FinalResponseMatchV2Evaluator
+from google.adk.evaluation.hallucinations_v1 import HallucinationsV1Evaluator
 from google.adk.evaluation.rubric_based_final_response_quality_v1 import RubricBasedFinalResponseQualityV1Evaluator
+from google.adk.evaluation.rubric_based_multi_turn_trajectory_evaluator import RubricBasedMultiTurnTrajectoryEvaluator
 from google.adk.evaluation.rubric_based_tool_use_quality_v1 import RubricBasedToolUseV1Evaluator
+from google.adk.evaluation.simulation.per_turn_user_simulator_quality_v1 import PerTurnUserSimulatorQualityV1
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.models.registry import LLMRegistry
@@ -72,6 +82,36 @@ def rubric_answer(chance):
     return "\n".join(blocks)
 
 
+# What a judge may call a sentence; the last two are no labels of ADK's.
+LABELS = ["supported", "unsupported", "contradictory", "disputed", "not_applicable", "perhaps", "SUPPORTED"]
+CLAIM = re.compile(r"Claim \d+ of turn \d+ of case-\d+-of-\w+ holds\.")
+
+# What the simulated user says, one message after the other.
+WISHES = [
+    "I need somewhere to eat tonight.",
+    "There will be two of us, and one is in a wheelchair.",
+    "Could it be by the window?",
+    "What does the set menu cost?",
+    "Please put it under Lovelace.",
+]
+BYE = "Thank you, good bye!"
+SPOKEN_VALID = ['{"reasoning": "Fine.", "is_valid": "valid"}', '{"is_valid": true, "reasoning": "Fine."}', '{"is_valid": "true"}']
+SPOKEN_INVALID = ['{"reasoning": "No.", "is_valid": "invalid"}', '{"is_valid": false, "reasoning": "No."}', '{"is_valid": "almost"}']
+SPOKEN_NEITHER = ["I can't tell.", '{"is_valid": "perhaps"}']
+
+
+def label_answer(chance):
+    """Labels of each claim of both turns; none for a claim that the judge passes over."""
+    chosen = lambda: None if chance.random() < 0.05 else chance.choices(LABELS, [6, 3, 1, 1, 2, 1, 1])[0]
+    return [[chosen() for _ in range(chance.randint(1, 4))] for _ in range(2)]
+
+
+def simulator_answer(chance):
+    """What a judge says of the end, and of each message after the first, the goodbye included."""
+    chosen = lambda: chance.choice(chance.choices([SPOKEN_VALID, SPOKEN_INVALID, SPOKEN_NEITHER], [7, 3, 1])[0])
+    return [chosen() for _ in range(len(WISHES) + 1)]
+
+
 METRICS = {
     "final_response_match_v2": (FinalResponseMatchV2Evaluator, LlmAsAJudgeCriterion, match_answer),
     "rubric_based_final_response_quality_v1": (
@@ -80,7 +120,19 @@ METRICS = {
         rubric_answer,
     ),
     "rubric_based_tool_use_quality_v1": (RubricBasedToolUseV1Evaluator, RubricsBasedCriterion, rubric_answer),
+    "rubric_based_multi_turn_trajectory_quality_v1": (
+        RubricBasedMultiTurnTrajectoryEvaluator,
+        RubricsBasedCriterion,
+        rubric_answer,
+    ),
+    "hallucinations_v1": (HallucinationsV1Evaluator, HallucinationsCriterion, label_answer),
+    "per_turn_user_simulator_quality_v1": (
+        PerTurnUserSimulatorQualityV1,
+        LlmBackedUserSimulatorCriterion,
+        simulator_answer,
+    ),
 }
+OF_CLAIMS, OF_USER, OF_ALL = "hallucinations_v1", "per_turn_user_simulator_quality_v1", "rubric_based_multi_turn_trajectory_quality_v1"
 
 
 def criterion(metric, samples):
@@ -102,8 +154,43 @@ def answers_of(seed):
     }
 
 
-def user_text(metric, case):
-    return f"A table please, case-{case}-of-{metric}"
+def user_text(metric, case, turn=1):
+    before = "A table please" if turn == 1 else f"And another thing, the {turn}nd"
+    return f"{before}, case-{case}-of-{metric}"
+
+
+def turns_of(metric):
+    return 2 if metric in (OF_CLAIMS, OF_ALL) else 1
+
+
+def claims(case, turn):
+    """The sentences of a reply."""
+    count = len(ANSWERS[OF_CLAIMS, case][0][turn - 1])
+    return [f"Claim {number} of turn {turn} of case-{case}-of-{OF_CLAIMS} holds." for number in range(count)]
+
+
+def reply_text(metric, case, turn):
+    return " ".join(claims(case, turn)) if metric == OF_CLAIMS else "At seven."
+
+
+def label_of(claim):
+    number, turn, case = map(int, re.match(r"Claim (\d+) of turn (\d+) of case-(\d+)-", claim).groups())
+    return ANSWERS[OF_CLAIMS, case][0][turn - 1][number]
+
+
+def labelled_blocks(found):
+    """The labels as ADK asks for them."""
+    block = "sentence: {}\nlabel: {}\nrationale: so\nsupporting_excerpt: null\ncontradicting_excerpt: null"
+    return "\n\n".join(block.format(claim, label_of(claim)) for claim in found if label_of(claim) is not None)
+
+
+def plan(case):
+    return f"You look for a restaurant, as in case-{case}-of-{OF_USER}."
+
+
+def messages(case):
+    """What the user says in a case; it is as eval-job's simulated user, which takes leave in words, has it."""
+    return [*WISHES[: 1 + case % len(WISHES)], BYE]
 
 
 def samples_of(case):
@@ -121,9 +208,25 @@ class ScriptedJudge(BaseLlm):
         text = llm_request.contents[0].parts[0].text
         case, metric = MARK.findall(text)[-1]
         key = (metric, int(case))
-        ASKED[key] += 1
-        answer = ANSWERS[key][ASKED[key] - 1]
+        if metric == OF_CLAIMS:
+            answer = self.about_claims(text)
+        elif metric == OF_USER:
+            # The last part of the prompt is the message; that of the end is the signal alone.
+            said = text[text.rindex("Generated User Response") :]
+            place = next((at for at, message in enumerate(messages(int(case))) if message in said), 0)
+            ASKED[key, place] += 1
+            answer = ANSWERS[key][ASKED[key, place] - 1][place]
+        else:
+            ASKED[key] += 1
+            answer = ANSWERS[key][ASKED[key] - 1]
         yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
+
+    def about_claims(self, text):
+        """Cuts a reply into sentences, or labels them."""
+        if "**Sentences Begin**" in text:
+            return labelled_blocks(CLAIM.findall(text[text.rindex("**Sentences Begin**") :]))
+        found = CLAIM.findall(text[text.rindex("**Response Begin**") :])
+        return "\n".join(f"<sentence>{claim}</sentence>" for claim in found)
 
 
 def content(text, role):
@@ -133,11 +236,18 @@ def content(text, role):
 async def by_adk(metric, case):
     evaluator, kind, _ = METRICS[metric]
     written = kind.model_validate(criterion(metric, samples_of(case)))
-    user = content(user_text(metric, case), "user")
-    actual = Invocation(user_content=user, final_response=content("At seven.", "model"))
-    expected = Invocation(user_content=user, final_response=content("It is at seven.", "model"))
     judge = evaluator(EvalMetric(metric_name=metric, threshold=THRESHOLD, criterion=written))
-    result = await judge.evaluate_invocations([actual], [expected])
+    if metric == OF_USER:
+        turn = lambda said: Invocation(user_content=content(said, "user"), final_response=content("At seven.", "model"))
+        scenario = ConversationScenario(starting_prompt=WISHES[0], conversation_plan=plan(case))
+        result = await judge.evaluate_invocations([turn(said) for said in messages(case)], None, scenario)
+        return result.overall_score
+    turns = range(1, turns_of(metric) + 1)
+    user = lambda turn: content(user_text(metric, case, turn), "user")
+    reply = lambda turn: content(reply_text(metric, case, turn), "model")
+    actual = [Invocation(user_content=user(turn), final_response=reply(turn)) for turn in turns]
+    expected = [Invocation(user_content=user(turn), final_response=content("It is at seven.", "model")) for turn in turns]
+    result = await judge.evaluate_invocations(actual, expected)
     return result.overall_score
 
 
@@ -149,14 +259,52 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        text = "\n".join(message["content"] for message in body["messages"] if isinstance(message["content"], str))
-        if body["model"] == "m":
-            said = "At seven."
-        else:
-            case, metric = MARK.findall(text)[0]
-            said = ANSWERS[metric, int(case)][body.get("seed", 0)]
+        texts = [message["content"] for message in body["messages"] if isinstance(message["content"], str)]
+        said = {"m": self.agent, "persona": self.persona}.get(body["model"], self.judge)(body, texts)
         message = {"role": "assistant", "content": said}
         self.reply({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+
+    def agent(self, _, texts):
+        found = MARK.findall(texts[-1])
+        return reply_text(found[-1][1], int(found[-1][0]), 1 + ("And another" in texts[-1])) if found else "At seven."
+
+    def persona(self, _, texts):
+        case = int(MARK.findall("\n".join(texts))[0][0])
+        # Its own lines and the agent's alternate behind the first one, which the case gives.
+        at = sum(wish in "\n".join(texts[1:]) for wish in WISHES)
+        message = messages(case)[at]
+        is_done = message == BYE
+        return json.dumps({"message": message, "done": is_done, "reason": "all is dealt with" if is_done else ""})
+
+    def judge(self, body, texts):
+        text = "\n".join(texts)
+        if not MARK.search(text):
+            # Whatever the agent says to the simulated user.
+            ids = re.findall(r'<item id="([^"]+)"', text)
+            verdict = lambda id: {"id": id, "reason": "so", "quotes": [], "turnsRead": [], "verdict": "supported"}
+            return json.dumps({"verdicts": [verdict(id) for id in ids]})
+        case, metric = MARK.findall(text)[0]
+        if metric == OF_CLAIMS:
+            return self.labels(int(case), text)
+        answer = ANSWERS[metric, int(case)][body.get("seed", 0)]
+        return self.spoken(text, answer) if metric == OF_USER else answer
+
+    def labels(self, case, text):
+        """The labels as eval-job asks for them, in every second case as ADK does."""
+        items = re.findall(r'<item id="([^"]+)"[^>]*>([^<]*)</item>', text)
+        if case % 2:
+            return labelled_blocks([claim for _, claim in items])
+        named = {"not_applicable": "notApplicable"}
+        verdict = lambda it: {"id": it[0], "reason": "so", "quotes": [], "turnsRead": [], "verdict": named.get(label_of(it[1]), label_of(it[1]))}
+        return json.dumps({"verdicts": [verdict(it) for it in items if label_of(it[1]) is not None]})
+
+    def spoken(self, text, answer):
+        """The verdicts on the user's messages and on the end."""
+        word = lambda said: "yes" if said in SPOKEN_VALID else "no" if said in SPOKEN_INVALID else "unclear"
+        place = lambda id: 0 if id == "end" else int(id) - 1
+        ids = re.findall(r'<item id="([^"]+)"', text)
+        verdict = lambda id: {"id": id, "reason": "so", "quotes": [], "turnsRead": [], "verdict": word(answer[place(id)])}
+        return json.dumps({"verdicts": [verdict(id) for id in ids]})
 
     def reply(self, value):
         text = json.dumps(value).encode()
@@ -173,18 +321,26 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
 def by_eval_job(program, metric, samples, address, folder):
     """The scores of all cases of a metric with this number of samples."""
     cases = [case for case in range(CASES) if samples_of(case) == samples]
-    invocation = lambda case: {
-        "invocation_id": "1",
-        "user_content": {"role": "user", "parts": [{"text": user_text(metric, case)}]},
+    invocation = lambda case, turn: {
+        "invocation_id": str(turn),
+        "user_content": {"role": "user", "parts": [{"text": user_text(metric, case, turn)}]},
         "final_response": {"role": "model", "parts": [{"text": "It is at seven."}]},
     }
-    cases_written = [{"eval_id": str(case), "conversation": [invocation(case)]} for case in cases]
+    of_case = lambda case: {"conversation": [invocation(case, turn) for turn in range(1, turns_of(metric) + 1)]}
+    if metric == OF_USER:
+        of_case = lambda case: {"conversation_scenario": {"starting_prompt": WISHES[0], "conversation_plan": plan(case)}}
+    cases_written = [{"eval_id": str(case), **of_case(case)} for case in cases]
     os.makedirs(folder)
     with open(f"{folder}/set.evalset.json", "w") as file:
         json.dump({"eval_set_id": "set", "eval_cases": cases_written}, file)
     with open(f"{folder}/test_config.json", "w") as file:
-        json.dump({"criteria": {metric: criterion(metric, samples)}}, file)
-    flags = ["--model", "m", "--scorer-model", "openai/judge", "--dialect-strict", "--no-progress", "-o", "run.json"]
+        criteria = {metric: criterion(metric, samples)}
+        if metric == OF_USER:
+            # It counts in no score of an agent's, so that another one has to.
+            criteria[OF_CLAIMS] = criterion(OF_CLAIMS, 1)
+        json.dump({"criteria": criteria}, file)
+    models = ["--model", "m", "--scorer-model", "openai/judge", "--evaluator-model", "openai/persona"]
+    flags = [*models, "--dialect-strict", "--no-progress", "-o", "run.json"]
     command = [program, "run", "set.evalset.json", "--target", f"openai={address}/v1", *flags]
     environment = {**os.environ, "OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": "sk-nobody"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -194,8 +350,8 @@ def by_eval_job(program, metric, samples, address, folder):
         record = json.load(file)
     scores = {}
     for trial in record["trials"]:
-        dimension = trial["scorecard"]["dimensions"][0]
-        scores[int(trial["trial"]["case"])] = dimension["component"].get("score")
+        named = [it for it in trial["scorecard"]["dimensions"] if it["name"] == metric]
+        scores[int(trial["trial"]["case"])] = named[0]["component"].get("score")
     return scores
 
 
@@ -223,7 +379,7 @@ def main():
                     continue
                 print(f"{metric}, case {case}: ADK {theirs}, eval-job {own}")
                 for answer in ANSWERS[metric, case][: samples_of(case)]:
-                    print("    " + answer.replace("\n", "\n    ") + "\n    --")
+                    print("    " + str(answer).replace("\n", "\n    ") + "\n    --")
             differing += CASES - alike
             print(f"{metric}: {alike} of {CASES} alike")
     sys.exit(1 if differing else 0)

@@ -1,10 +1,12 @@
 //! What agents say to turn the judge's head: none of it changes the structure of what the judge is sent.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use eval_job::clock::Clock;
 use eval_job::evidence::{Condition, Question, Transcript, Turn};
-use eval_job::metric::{self, InputTask, JudgeInput, MetricEntry, MetricInput, UserInput};
+use eval_job::metric::trajectory::Expectation;
+use eval_job::metric::{self, ExpectedTurn, InputTask, JudgeInput, Metric, MetricEntry, MetricInput, UserInput};
 use eval_job::prompt::Templates;
 use serde_json::{Value, json};
 
@@ -46,16 +48,28 @@ fn entries() -> Vec<Value> {
         json!({ "turnRelevancy": {} }),
         json!({ "roleAdherence": { "role": "A waiter." } }),
         json!({ "completeness": {} }),
+        json!({ "finalResponse": {} }),
+        json!({ "finalResponse": { "judging": { "strict": true } } }),
+        json!({ "pairwise": {} }),
+        json!({ "pairwise": { "judging": { "strict": true } } }),
+        json!({ "simulatedUser": {} }),
+        json!({ "simulatedUser": { "judging": { "strict": true } } }),
+        json!({ "trajectory": { "score": "journeySuccess" } }),
         json!({ "template": { "prompt": "Is this right? <reply>{{reply}}</reply>", "scorer": "boolean",
             "variables": { "reply": "finalResponse" } } }),
     ]
 }
 
-fn questions(entry: &Value, reply: &str) -> Vec<Question> {
+/// Calls a function with a metric, and with its input for a conversation in which the agent says the same twice.
+fn with_input<T>(entry: &Value, reply: &str, then: impl FnOnce(&dyn Metric, &MetricInput<'_>) -> T) -> T {
     let entry: MetricEntry = serde_json::from_value(entry.clone()).unwrap();
     let metric = metric::metric(&entry, &metric::Weights::default()).unwrap();
     let turn = |number| Turn { agent: Some(reply.to_owned()), ..Turn::begun(number, "Hi".to_owned()) };
     let transcript = Transcript { turns: vec![turn(1), turn(2)] };
+    let expectation = |of: Value| -> Expectation { serde_json::from_value(of).unwrap() };
+    let line =
+        |turn| ExpectedTurn { turn, say: "Hi", expected: Cow::Owned(expectation(json!({"reply": "Very well."}))) };
+    let goals = expectation(json!({"messages": [{"name": "told", "reply": "It is done"}], "goals": {"told": []}}));
     let input = MetricInput {
         fact_uses: None,
         tasks: vec![InputTask { kind: "task", task: "Ask", acceptance_criteria: "Answered" }],
@@ -63,11 +77,11 @@ fn questions(entry: &Value, reply: &str) -> Vec<Question> {
         condition: Condition::WithFacts,
         transcript: &transcript,
         state: None,
-        expected: None,
-        lines: Vec::new(),
+        expected: Some(&goals),
+        lines: vec![line(1), line(2)],
         is_of_reference: false,
         agent_ended_it: false,
-        user: UserInput::default(),
+        user: UserInput { is_simulated: true, plan: Some("Ask for a table."), ..UserInput::default() },
         judge: JudgeInput {
             prompt: "eval/score",
             temperature: 0.0,
@@ -81,7 +95,11 @@ fn questions(entry: &Value, reply: &str) -> Vec<Question> {
         aspirational_average_ms: None,
         clock: Clock::system(),
     };
-    metric.questions(&input, &Templates::embedded()).unwrap()
+    then(&*metric, &input)
+}
+
+fn questions(entry: &Value, reply: &str) -> Vec<Question> {
+    with_input(entry, reply, |metric, input| metric.questions(input, &Templates::embedded()).unwrap())
 }
 
 /// The tags of a prompt, in order.
@@ -95,6 +113,7 @@ fn no_reply_changes_the_structure_of_a_question() {
     for attack in attacks() {
         for entry in entries() {
             let (plain, attacked) = (questions(&entry, "Certainly."), questions(&entry, &attack.content));
+            assert!(!plain.is_empty(), "{entry}");
             assert_eq!(plain.len(), attacked.len(), "{} {entry}", attack.id);
             for (plain, attacked) in plain.iter().zip(&attacked) {
                 assert_eq!(tags(&plain.prompt), tags(&attacked.prompt), "{} {entry}", attack.id);
@@ -110,6 +129,46 @@ fn no_reply_changes_the_structure_of_a_question() {
             assert_eq!(count("</message>"), 4, "{}", attack.id);
             assert_eq!(count("<item "), count("</item>"), "{}", attack.id);
             assert_eq!((count("<items>"), count("<transcript>"), count("</transcript>")), (1, 1, 1), "{}", attack.id);
+        }
+    }
+}
+
+/// A judge's reply that repeats what the agent wrote: as it stands, and with other letters, spaces and order.
+fn copies(content: &str) -> Vec<String> {
+    fn altered(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                if let Some(Value::String(reason)) = map.get_mut("reason") {
+                    reason.push('!');
+                }
+                map.values_mut().for_each(altered);
+            }
+            Value::Array(list) => list.iter_mut().for_each(altered),
+            _ => {}
+        }
+    }
+    let object = content.find('{').zip(content.rfind('}')).and_then(|(start, end)| content.get(start..=end));
+    let Some(mut value) = object.and_then(|object| serde_json::from_str::<Value>(object).ok()) else {
+        return vec![content.to_owned()];
+    };
+    let plain = value.to_string();
+    altered(&mut value);
+    vec![content.to_owned(), plain, value.to_string(), format!("{value:#}")]
+}
+
+#[test]
+fn no_reply_of_an_agent_is_taken_for_a_verdict() {
+    // A word such as `true` is what a template's judge may say.
+    for entry in entries().iter().filter(|entry| entry.get("template").is_none()) {
+        for attack in attacks() {
+            with_input(entry, &attack.content, |metric, input| {
+                for question in metric.questions(input, &Templates::embedded()).unwrap() {
+                    for copy in copies(&attack.content) {
+                        let read = metric.read(input, &question, &copy);
+                        assert!(read.is_err(), "{} {entry}: {copy}", attack.id);
+                    }
+                }
+            });
         }
     }
 }

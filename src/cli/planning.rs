@@ -21,6 +21,7 @@ use crate::prompt::Templates;
 use crate::record::RunPart;
 use crate::report::count;
 use crate::run;
+use crate::score::Vacuity;
 
 /// A job with a plan that can work, as far as that is known.
 pub(super) struct Planned {
@@ -207,7 +208,8 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, job: LoadedJob)
         is_replayed,
         ..surroundings(context)
     };
-    let plan = Plan::new(job, wanted, surroundings)?;
+    let mut plan = Plan::new(job, wanted, surroundings)?;
+    plan.warnings.extend(says_nothing(&plan.job, context));
     let unusable: Vec<Refusal> = plan.job.cases.iter().flat_map(|case| unusable(&plan.job, case, context)).collect();
     if !unusable.is_empty() {
         return Err(unusable);
@@ -236,6 +238,35 @@ pub(super) fn personas(named: &[String], file: &str, prompts: Option<&Path>) -> 
         }
     }
     if refusals.is_empty() { Ok(personas) } else { Err(refusals) }
+}
+
+/// Warnings about cases of which no figure can say anything of the agent: nothing that counts there can fail, or an agent that does
+/// nothing passes.
+fn says_nothing(job: &Job, context: &Context) -> Vec<String> {
+    const MAX_LISTED: usize = 3;
+    let (mut vacuous, mut idle) = (Vec::new(), Vec::new());
+    for case in &job.cases {
+        match grade::vacuity_of_case(job, case, context.clock) {
+            Some(Vacuity::Vacuous) => vacuous.push(&case.id),
+            Some(_) => idle.push(&case.id),
+            None => {}
+        }
+    }
+    let named = |ids: &[&String]| {
+        let names = ids.iter().take(MAX_LISTED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+        match ids.len() {
+            0..=MAX_LISTED => names,
+            all => format!("{names} and {} more", all - MAX_LISTED),
+        }
+    };
+    let vacuous = (!vacuous.is_empty()).then(|| {
+        let cases = named(&vacuous);
+        format!("nothing that counts in {cases} can fail, whatever the agent does: say what is `expected` there")
+    });
+    let idle = (!idle.is_empty()).then(|| {
+        format!("an agent that does nothing passes {}: `eval-job audit` names what lets it pass", named(&idle))
+    });
+    vacuous.into_iter().chain(idle).collect()
 }
 
 /// The assertions of a case that can't be evaluated, found by trying them on empty evidence.

@@ -186,6 +186,8 @@ fn print_live_check(file: &str, job: &Job, live_check: &LiveCheck, printer: &Pri
                 vacuous = true;
                 ("holds before", format!("it holds before any conversation already; {advice}"))
             }
+            // No assertion is.
+            Vacuity::Idle => continue,
             Vacuity::NotChecked { why } => {
                 ("not checked", format!("whether it can fail could not be determined {why}"))
             }

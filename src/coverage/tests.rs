@@ -3,11 +3,14 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::clock::Clock;
 use crate::evidence::{
-    AssertionId, Change, ChangeTime, Condition, Entity, Event, Evidence, Function, Node, ObjectContext, Observed,
-    QueryObservation, Table, Transcript, Turn, Value,
+    AssertionId, Change, ChangeTime, Condition, Entity, Event, Evidence, Function, Judgement, Node, ObjectContext,
+    Observed, QueryObservation, Table, Transcript, Turn, Value,
 };
+use crate::grade::{metric_input, questions};
 use crate::job::Job;
+use crate::prompt::Templates;
 
 fn job(cases: Json) -> Job {
     let target = json!({"user": "u", "chatbot": "c", "demo": {}});
@@ -132,6 +135,67 @@ fn an_edge_of_goals_is_covered_where_both_were_reached_in_order() {
         both[1], "- GoalEdge a → c: both in order in 0 of 2, the first in 2, the second in 0",
         "its arguments are others"
     );
+}
+
+/// The verdicts of a judge on the goal `told`, one a turn: yes, no, or nothing that can be used (`?`).
+fn told(question: &str, says: &[&str]) -> Judgement {
+    let verdict = |(turn, says): (usize, &&str)| {
+        let text = if *says == "?" { "nobody said this" } else { "Yes" };
+        json!({"id": format!("told@{turn}"), "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [],
+               "verdict": if *says == "?" { "yes" } else { says }})
+    };
+    let verdicts: Vec<Json> = (1..).zip(says).map(verdict).collect();
+    Judgement {
+        question: question.to_owned(),
+        judge: "openai/j".to_owned(),
+        sample: 1,
+        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
+        rejected: Vec::new(),
+        alternatives: Vec::new(),
+        usage: Default::default(),
+        is_cached: false,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_goal_that_a_judge_reads_is_covered_where_it_says_so() {
+    let gathered = |message: Json, says: Option<&[&str]>| {
+        let expected =
+            json!({"calls": [{"name": "a", "tool": "a"}], "messages": [message], "goals": {"a": ["told"], "told": []}});
+        let target = json!({"user": "u", "chatbot": "c", "openai": {"baseUrl": "http://127.0.0.1:9"}});
+        let metrics = json!([{"trajectory": {"dialect": "watsonx", "score": "journeySuccess"}}]);
+        let scorer = json!({"model": "openai/j"});
+        let job = json!({"name": "j", "target": target, "scorer": scorer, "metrics": metrics, "cases": [{"id": "c", "expected": expected}]});
+        let job = Job::restored(&job).unwrap();
+        let evidence = talk(&[("1", "x"), ("2", "a"), ("3", "x")]);
+        let input = metric_input(&job, &job.cases[0], &evidence, Clock::system());
+        let asked = questions(&job, &input, &Templates::embedded()).unwrap();
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        let judgements = [match says {
+            Some(says) => told(&asked[0].id, says),
+            // About something else.
+            None => told("rubric-01020304", &["no"]),
+        }];
+        let mut suite = Suite::default();
+        suite.run(&job);
+        let judged = Some((&input, &judgements[..]));
+        suite.conversation(CoveredConversation { judged, ..unjudged(&job, Condition::WithoutFacts, &evidence) });
+        touched(suite).into_iter().find(|it| it.contains("GoalEdge")).unwrap()
+    };
+    let booked = || json!({"name": "told", "reply": "It is booked"});
+    let both = "+ GoalEdge a → told: both in order in 1 of 1, the first in 1, the second in 1";
+    assert_eq!(gathered(booked(), Some(&["no", "yes", "no"])), both);
+    assert_eq!(gathered(booked(), Some(&["?", "yes", "?"])), both, "an open verdict elsewhere takes nothing back");
+    let early = "- GoalEdge a → told: both in order in 0 of 1, the first in 1, the second in 1";
+    assert_eq!(gathered(booked(), Some(&["yes", "no", "no"])), early, "it was told before the call");
+    let never = "- GoalEdge a → told: both in order in 0 of 1, the first in 1, the second in 0";
+    for says in [&["no", "no", "no"], &["?", "?", "no"]] {
+        assert_eq!(gathered(booked(), Some(says)), never, "{says:?}");
+    }
+    assert_eq!(gathered(booked(), None), never, "nobody was asked");
+    // Then keywords tell, whatever judges say of other things.
+    assert_eq!(gathered(json!({"name": "told", "keywords": ["yes"]}), None), both);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! job's case, a trial's evidence and the judgements; out go the questions for the judge, and a [`Scorecard`].
 
 mod asked;
+mod idle;
 mod leftover;
 mod outcome;
 mod review;
@@ -28,6 +29,7 @@ use crate::score::{
 };
 
 pub use asked::{ReproduceError, fill_in_prompts, reproduce};
+pub use idle::vacuity_of_case;
 pub use outcome::{NOT_ASKED, outcome};
 pub use review::review;
 pub use usable::{unusable, unusable_on_nothing, why_unusable};
@@ -213,12 +215,9 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
             None => assertions(trial, entry.weight(&trial.job.weights)),
         };
         let beside = entry.beside.as_deref().and_then(|other| beside(other, trial.job, &input, judgements, &dimension));
-        let dimension = about_user(entry, dimension);
-        // Where a threshold is given, that is the line of the parts, too; but a task is done well as Embabel counts it.
-        let own_line = entry.threshold.is_none() || entry.kind() == MetricKind::Tasks;
-        let dimension = Dimension { good_above: dimension.good_above.filter(|_| own_line), ..dimension };
-        let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
-        Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, beside, ..dimension }
+        let dimension = finished(entry, about_user(entry, dimension));
+        let vacuity = idle::vacuity(entry, trial, &input, &dimension);
+        Dimension { beside, vacuity, ..dimension }
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     if evidence.transcript.has_reply() {
@@ -234,6 +233,15 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         composite(&dimensions, failure_count)
     };
     Scorecard { composite, penalty: penalty(failure_count), failure_count, dimensions }
+}
+
+/// The dimension as the entry names it, with its threshold.
+fn finished(entry: &MetricEntry, dimension: Dimension) -> Dimension {
+    // Where a threshold is given, that is the line of the parts, too; but a task is done well as Embabel counts it.
+    let own_line = entry.threshold.is_none() || entry.kind() == MetricKind::Tasks;
+    let good_above = dimension.good_above.filter(|_| own_line);
+    let metric = entry.name.is_some().then(|| entry.kind().as_str().to_owned());
+    Dimension { name: entry.label().to_owned(), metric, threshold: entry.threshold, good_above, ..dimension }
 }
 
 /// A simulated user that fails its threshold is no failure of the agent's: what the conversation says of the agent is unknown.

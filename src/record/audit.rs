@@ -109,6 +109,12 @@ impl Audit {
         if timing > 0.0 {
             self.timing_share = self.timing_share.max(timing / (timing + others));
         }
+        for dimension in timing_alone(scorecard) {
+            let passes = dimension.component.score().is_some_and(|score| dimension.pass_line().is_met(score));
+            if passes {
+                self.find(trial, dimension, None, false);
+            }
+        }
         for dimension in counted(scorecard) {
             let is_of_assertions = dimension.metric() == "assertions";
             if known(dimension).is_none() && dimension.component.is_missing() {
@@ -173,6 +179,14 @@ fn counted(scorecard: &Scorecard) -> impl Iterator<Item = &Dimension> {
     scorecard.dimensions.iter().filter(|it| it.weight > Weight::ZERO && !is_timing(it))
 }
 
+/// Timing, where nothing else counts.
+fn timing_alone(scorecard: &Scorecard) -> impl Iterator<Item = &Dimension> {
+    let applies = |it: &&Dimension| !matches!(it.component, Component::NotApplicable { .. });
+    let is_alone = !counted(scorecard).any(|it| applies(&it));
+    let timing = scorecard.dimensions.iter().filter(|it| it.weight > Weight::ZERO && is_timing(it));
+    timing.filter(move |_| is_alone)
+}
+
 /// The result of a part without a judge.
 fn outcome(item: &Item) -> &Component {
     item.verified.as_ref().unwrap_or(&item.component)
@@ -185,7 +199,8 @@ fn known(dimension: &Dimension) -> Option<f64> {
 }
 
 fn figure(scorecard: &Scorecard) -> Option<f64> {
-    mean(counted(scorecard).filter_map(|dimension| Some((dimension.weight, known(dimension)?))))
+    let counts = counted(scorecard).chain(timing_alone(scorecard));
+    mean(counts.filter_map(|dimension| Some((dimension.weight, known(dimension)?))))
 }
 
 fn mean(parts: impl Iterator<Item = (Weight, f64)>) -> Option<f64> {

@@ -146,8 +146,8 @@ pub enum GateRule<'a> {
     Until(u32, Option<RepeatsEnded>, usize),
     /// The least share of conversations in which the persona plays its part, in how many it did, and how many were run.
     MinValidity(f64, usize, usize),
-    /// How many assertions can't fail, and how many held before the conversation.
-    Vacuous(usize, usize),
+    /// How many assertions can't fail, how many held before the conversation, and in how many cases nothing could have failed.
+    Vacuous(usize, usize, usize),
     /// The drop that is allowed, the baseline's name, its run and the figure; without one where it is not known.
     Baseline(f64, &'a str, Option<&'a BaselineCheck>, Option<&'a BaselineFigure>),
 }
@@ -225,11 +225,12 @@ fn min_validity(run: &Overview) -> Option<GateLine<'static>> {
 
 fn vacuous(run: &Overview) -> Option<GateLine<'static>> {
     let (vacuous, held) = (run.doubts.vacuous().len(), run.doubts.held_before().len());
-    let rule = GateRule::Vacuous(vacuous, held);
+    let cases = run.doubts.vacuous_cases().len();
+    let rule = GateRule::Vacuous(vacuous, held, cases);
     (run.summary.provenance.vacuous == VacuousGate::Fail).then(|| GateLine {
         model: None,
         rule,
-        state: state(vacuous + held == 0),
+        state: state(vacuous + held + cases == 0),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Assertions that may say nothing of the conversations of a run.
+//! Assertions, and figures, that may say nothing of the conversations of a run.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,7 @@ pub type AssertionKey<'a> = (&'a str, &'a str);
 #[derive(Debug, Clone, Default)]
 pub struct Doubts {
     cases: BTreeMap<String, Vec<(String, AssertionDoubt)>>,
+    figures: BTreeMap<String, FigureDoubt>,
     /// Whether what held before the conversation can be what earlier conversations left.
     pub may_be_left_over: bool,
 }
@@ -27,9 +28,21 @@ struct AssertionDoubt {
     held_before: bool,
 }
 
+/// What the figures of a case say of the agent, over all of its trials that have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FigureDoubt {
+    /// They could not have been others.
+    Vacuous,
+    /// An agent that does nothing gets no less.
+    Idle,
+    /// Something at least.
+    None,
+}
+
 impl Doubts {
     /// Takes in a trial.
     pub(super) fn add(&mut self, trial: &TrialRecord) {
+        self.add_figure(trial);
         let before = trial.evidence.as_ref().and_then(|evidence| evidence.before.as_ref());
         self.may_be_left_over |= before.is_some_and(|before| before.may_be_left_over);
         let items = trial.scorecard.as_ref().and_then(|card| card.dimension("assertions"));
@@ -49,6 +62,43 @@ impl Doubts {
             // One that is missing for another reason says nothing of what it can do.
             doubt.can_fail |= !is_vacuous && (item.component.score().is_some() || is_unshown(item));
         }
+    }
+
+    fn add_figure(&mut self, trial: &TrialRecord) {
+        let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
+        let Some(card) = trial.scorecard.as_ref().filter(|card| counts && card.score().is_some()) else { return };
+        let own = match card.vacuity() {
+            Some(Vacuity::Vacuous) => FigureDoubt::Vacuous,
+            Some(_) => FigureDoubt::Idle,
+            None => FigureDoubt::None,
+        };
+        match self.figures.get_mut(&trial.trial.case) {
+            Some(known) if *known != own => {
+                let says_something = [*known, own].contains(&FigureDoubt::None);
+                *known = if says_something { FigureDoubt::None } else { FigureDoubt::Idle };
+            }
+            Some(_) => {}
+            None => drop(self.figures.insert(trial.trial.case.clone(), own)),
+        }
+    }
+
+    /// The cases of which no figure could have been another one, whatever the agent did.
+    pub fn vacuous_cases(&self) -> Vec<&str> {
+        self.cases_with(FigureDoubt::Vacuous)
+    }
+
+    /// The other cases in which an agent that does nothing gets no less.
+    pub fn idle_cases(&self) -> Vec<&str> {
+        self.cases_with(FigureDoubt::Idle)
+    }
+
+    /// Whether there are figures, and an agent that does nothing gets no less in any case.
+    pub fn rests_on_nothing(&self) -> bool {
+        !self.figures.is_empty() && self.figures.values().all(|doubt| *doubt != FigureDoubt::None)
+    }
+
+    fn cases_with(&self, doubt: FigureDoubt) -> Vec<&str> {
+        self.figures.iter().filter(|(_, own)| **own == doubt).map(|(case, _)| case.as_str()).collect()
     }
 
     /// The assertions that held wherever they were checked and could not have failed anywhere.

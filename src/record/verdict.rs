@@ -30,7 +30,9 @@ impl Verdict {
             return Verdict::Interrupted;
         }
         let vacuous = summary.provenance.vacuous == VacuousGate::Fail
-            && !(run.doubts.vacuous().is_empty() && run.doubts.held_before().is_empty());
+            && !(run.doubts.vacuous().is_empty()
+                && run.doubts.held_before().is_empty()
+                && run.doubts.vacuous_cases().is_empty());
         // Results that are missing only for the gate's own subject fail the gate.
         // A conversation that the persona spoilt is left out, as long as another one of its kind was run.
         let excused = |group: &TrialGroup| {

@@ -8,6 +8,9 @@ use crate::record::{Audit, AuditFinding};
 /// Labels are shown whole, unless they are scripts of many lines.
 const LABEL: usize = 80;
 
+/// The metric of how fast replies are.
+const TIMING: &str = "timing";
+
 /// Where timing has more than this share of the weights, it is named.
 const MUCH: f64 = 0.5;
 
@@ -18,14 +21,16 @@ pub fn audit(file: &str, name: &str, audit: &Audit) -> String {
     let agents: Vec<String> = audit.agents.iter().map(|it| format!("{} {}", it.agent, number(it.score))).collect();
     let _ = match audit.score() {
         Some(score) => {
-            writeln!(text, "trivial-agent score {score:.2} · {} · timing is not counted", agents.join(" · "))
+            let is_timed = audit.findings.iter().any(|finding| finding.metric == TIMING);
+            let timing = if is_timed { "timing is counted where nothing else is" } else { "timing is not counted" };
+            writeln!(text, "trivial-agent score {score:.2} · {} · {timing}", agents.join(" · "))
         }
         None => writeln!(text, "trivial-agent score not determined · {}", audit.why_no_score()),
     };
     for finding in &audit.findings {
         let _ = writeln!(text, "  ✗ {}", sentence(finding));
     }
-    if audit.timing_share > MUCH {
+    if audit.timing_share > MUCH && audit.timing_share < 1.0 {
         let share = audit.timing_share * 100.0;
         let _ = writeln!(
             text,
@@ -61,6 +66,9 @@ fn sentence(finding: &AuditFinding) -> String {
             "look for words that neither the user nor the graph has, or at what changed",
         ),
         (_, "assertions") => (format!("lets {agents} pass"), "assert what must have changed, or what must be said"),
+        (_, TIMING) => {
+            ("is all that counts".to_owned(), "an agent that does nothing is fast: measure what it must do, too")
+        }
         (_, "tasks") => {
             (format!("is verified for {agents}"), "name assertions in verifiedBy that fail where nothing was done")
         }

@@ -78,12 +78,16 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let share = two_decimals(*played as f64 / *held as f64);
             format!("minValidity {least}: the persona played its part in {played} of {held} ({share})")
         }
-        GateRule::Vacuous(vacuous, held) => {
+        GateRule::Vacuous(vacuous, held, cases) => {
             let held = match held {
                 0 => String::new(),
                 held => format!(", {held} held before the conversation"),
             };
-            format!("vacuous fail: {}{held}", count(*vacuous, "vacuous assertion"))
+            let cases = match cases {
+                0 => String::new(),
+                cases => format!(", {} in which nothing could have failed", count(*cases, "case")),
+            };
+            format!("vacuous fail: {}{held}{cases}", count(*vacuous, "vacuous assertion"))
         }
         GateRule::Until(most, ended, held) => until_text(*most, *ended, *held),
         GateRule::Baseline(allowed, name, check, figure) => {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{count, plain};
+use super::{count, plain, scores_zero_for_silence};
 use crate::compare::{Comparison, ComparisonRules, Scores, Side, compare};
 use crate::evidence::{Ending, Evidence, Observed};
 use crate::record::{Provenance, Tally, TrialRecord};
@@ -32,6 +32,8 @@ pub struct Gathered {
     pub(super) unwatched: Sentences,
     /// Settings that the models of persona and judge refused.
     pub(super) notes: Sentences,
+    /// How many conversations score 0 for the agent's silence alone.
+    pub(super) silent: usize,
     /// How many requests the agent refused because of our own other conversations.
     pub(super) refused: u32,
     /// The most conversations that were open meanwhile.
@@ -238,7 +240,7 @@ impl PartRow {
             Some(Vacuity::NotChecked { why }) => {
                 self.not_checked.get_or_insert_with(|| why.clone());
             }
-            None => {}
+            Some(Vacuity::Idle) | None => {}
         }
     }
 }
@@ -269,6 +271,7 @@ impl Gathered {
             self.troubles.add(group, trial, trouble);
             self.troubled.insert(trial.trial.case.clone());
         }
+        self.silent += usize::from(scores_zero_for_silence(trial));
         if let Some(refusals) = trial.refusals {
             self.refused += refusals.requests;
             self.open = self.open.max(refusals.conversations);

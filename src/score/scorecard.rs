@@ -36,6 +36,22 @@ impl Scorecard {
         items.filter(|(line, item)| item.has_failed(*line) || item.component.is_missing()).map(|(_, item)| item)
     }
 
+    /// Why the trial's figure may say nothing of the agent: nothing that decides could have come out otherwise, or an agent that
+    /// does nothing, and is fast with it, gets no less. `None` where something does say something.
+    pub fn vacuity(&self) -> Option<Vacuity> {
+        self.score()?;
+        let decides = |it: &&Dimension| it.weight > Weight::ZERO || it.threshold.is_some();
+        let is_applied = |it: &&Dimension| !matches!(it.component, Component::NotApplicable { .. });
+        let mut all = None;
+        for dimension in self.dimensions.iter().filter(decides).filter(is_applied) {
+            all = match (dimension.own_vacuity()?, all) {
+                (Vacuity::Vacuous, None | Some(Vacuity::Vacuous)) => Some(Vacuity::Vacuous),
+                _ => Some(Vacuity::Idle),
+            };
+        }
+        all
+    }
+
     /// The trial's figure, where there is one.
     pub fn score(&self) -> Option<Score> {
         self.composite.score()
@@ -64,6 +80,9 @@ pub struct Dimension {
     /// Above this a part of it counts as good; none in what an earlier version kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good_above: Option<Score>,
+    /// Set where it passes and that may say nothing of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vacuity: Option<Vacuity>,
     /// Its parts: one for each task, assertion or turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
@@ -109,6 +128,7 @@ impl Dimension {
             threshold: None,
             beside: None,
             good_above: None,
+            vacuity: None,
             items: Vec::new(),
         }
     }
@@ -116,6 +136,19 @@ impl Dimension {
     /// The metric's name.
     pub fn metric(&self) -> &str {
         self.metric.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Why it may say nothing of the agent. Assertions tell by themselves.
+    fn own_vacuity(&self) -> Option<Vacuity> {
+        match self.metric() {
+            "timing" => Some(Vacuity::Idle),
+            "assertions" => {
+                let counted = |it: &&Item| it.weight > Weight::ZERO && it.component.score().is_some();
+                let is_vacuous = |it: &Item| it.vacuity == Some(Vacuity::Vacuous);
+                self.items.iter().filter(counted).all(is_vacuous).then_some(Vacuity::Vacuous)
+            }
+            _ => self.vacuity.clone().filter(|it| matches!(it, Vacuity::Vacuous | Vacuity::Idle)),
+        }
     }
 
     /// When a part of it came out well.

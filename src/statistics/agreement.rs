@@ -232,6 +232,40 @@ mod tests {
         covered.count() as f64 / f64::from(rounds)
     }
 
+    /// How often percentiles of a bootstrap cover the true κ of a judge that finds 95 % of what was done and half of what was not, in
+    /// studies of 20 pairs of which nine of ten were done.
+    fn bootstrap_coverage() -> f64 {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let bounds = [0.855, 0.905, 0.95, 1.0];
+        let true_kappa = (0.905 - 0.824) / (1.0 - 0.824);
+        let rounds = 400;
+        let covered = (0..rounds).filter(|_| {
+            let drawn: Vec<usize> = (0..20)
+                .map(|_| {
+                    let drawn = rng.f64();
+                    bounds.iter().position(|bound| drawn < *bound).unwrap_or(3)
+                })
+                .collect();
+            let mut again = || {
+                let mut cells = [0; 4];
+                (0..20).for_each(|_| cells[drawn[rng.usize(..20)]] += 1);
+                kappa(&pairs(cells)).map(|kappa| kappa.value)
+            };
+            let mut values: Vec<f64> = (0..200).filter_map(|_| again()).collect();
+            values.sort_by(f64::total_cmp);
+            let at = |share: f64| values.get((share * values.len() as f64) as usize).copied();
+            at(0.025).zip(at(0.975)).is_some_and(|(low, high)| (low..=high).contains(&true_kappa))
+        });
+        covered.count() as f64 / f64::from(rounds)
+    }
+
+    #[test]
+    fn a_bootstrap_of_few_pairs_covers_less() {
+        let covered = bootstrap_coverage();
+        assert!((0.5..0.7).contains(&covered), "{covered}");
+        assert!(coverage(0.9, 0.95, 0.5, 20) > 0.92);
+    }
+
     #[test]
     fn known_confusion_is_recovered_within_the_interval() {
         for (prevalence, sensitivity, specificity) in

@@ -225,6 +225,9 @@ mod tests {
         let setting = Setting { done: 0.72, sensitivity: 0.95, specificity: 0.7, verified: 100, cases: 400 };
         let (corrected, naive) = coverage(setting, 1000);
         assert!((0.93..=0.97).contains(&corrected) && (0.2..0.5).contains(&naive), "{corrected} {naive}");
+        // Exactly, by the binomial distribution: 0.298.
+        let (corrected, naive) = coverage(Setting { done: 0.7, ..setting }, 1000);
+        assert!((0.93..=0.97).contains(&corrected) && (0.25..0.35).contains(&naive), "{corrected} {naive}");
         let (corrected, naive) = coverage(Setting { done: 0.5, ..setting }, 1000);
         assert!((0.93..=0.97).contains(&corrected) && naive < 0.02, "{corrected} {naive}");
     }

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::eval_job;
 use crate::house::root;
+use crate::servers::http::{Reply, Server};
 
 /// Every address in it is nobody's: an audit contacts nothing.
 const TARGET: &str = "target: {user: u, chatbot: c, embabel: {baseUrl: \"http://127.0.0.1:9\"}}\n\
@@ -226,6 +229,9 @@ const PLANTED: [(&str, &str, &str); 14] = [
         r#"assertions: [{expression: "evaluation.functionCalls.size == 0"}]"#,
         r#"assertions: [{expression: "evaluation.functionCalls.size == 1"}]"#,
     ),
+    ("any text", "expected: {reply: \".*\"}", "expected: {reply: \"TP ?4711\"}"),
+    ("any text but none", "expected: {reply: \"(?s)^.+\"}", "expected: {reply: \"^Rebooked\"}"),
+    ("empty state", "expected: {state: {}}", "expected: {state: {to: Lisbon}}"),
     ("empty calls", "expected: {calls: []}", "expected: {calls: [{tool: rebook}]}"),
     ("keyword of the user's", "expected: {keywords: [Lisbon]}", "expected: {keywords: [TP 4711]}"),
 ];
@@ -236,7 +242,7 @@ fn every_planted_weakness_is_found_and_no_sound_neighbour_is_accused() {
     let job = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
         let case = |(number, planted): (usize, &_)| format!("  - id: case-{number}.\n    {}\n", of(planted));
         let cases: String = PLANTED.iter().enumerate().map(case).collect();
-        let metrics = "metrics: [assertions, trajectory, keywords]\n";
+        let metrics = "metrics: [assertions, trajectory, keywords, {text: {match: regex}}, state]\n";
         format!("{TARGET}{metrics}setups: [{{cypher: \"CREATE (:City {{name: 'Oslo'}})\"}}]\ncases:\n{cases}")
     };
     std::fs::write(folder.path().join("weak.yml"), job(|planted| planted.1)).unwrap();
@@ -250,6 +256,97 @@ fn every_planted_weakness_is_found_and_no_sound_neighbour_is_accused() {
     let (status, shown, said) = audit(folder.path(), &["sound.yml", "--max-trivial-score", "0"]);
     assert_eq!(status, Some(0), "{shown}{said}");
     assert!(shown.contains("trivial-agent score 0.00") && !shown.contains('✗'), "{shown}");
+}
+
+#[test]
+fn timing_alone_and_a_script_that_is_a_constant_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for (planted, sentence) in [
+        ("metrics: [timing]\naspirationalAverage: 60000\n", "timing, all of it (case job) is all that counts"),
+        ("metrics: [{rhai: \"1.0\"}]\n", "rhai: 1.0 (case job) lets null, echo, yes, list pass"),
+    ] {
+        std::fs::write(folder.path().join("job.yml"), format!("{TARGET}{planted}")).unwrap();
+        let (status, shown, said) = audit(folder.path(), &["job.yml", "--max-trivial-score", "0.9"]);
+        assert_eq!(status, Some(100), "{shown}{said}");
+        assert!(shown.contains("trivial-agent score 1.00") && shown.contains(sentence), "{shown}");
+    }
+}
+
+/// What a job expects, its metrics, and what is said of it before and after its run.
+const RESTS_ON: [(&str, &str, Option<[&str; 2]>); 6] = [
+    (
+        "expected: {calls: []}",
+        "[trajectory]",
+        Some([
+            "warning · an agent that does nothing passes `job`: `eval-job audit` names what lets it pass",
+            "passed without a check: 1.00, the gate is 0.50, and an agent that does nothing gets no less",
+        ]),
+    ),
+    (
+        "expected: {reply: \".*\"}",
+        "[{text: {match: regex}}]",
+        Some([
+            "warning · nothing that counts in `job` can fail, whatever the agent does: say what is `expected` there",
+            "and nothing that counts could have failed; gate.vacuous: fail makes that fail",
+        ]),
+    ),
+    (
+        "aspirationalAverage: 60000",
+        "[timing]",
+        Some(["warning · an agent that does nothing passes `job`", "and an agent that does nothing gets no less"]),
+    ),
+    (
+        "name: job",
+        "[{rhai: \"1.0\"}]",
+        Some(["warning · nothing that counts in `job` can fail", "In 1 case nothing that counts could have failed"]),
+    ),
+    ("expected: {calls: [], keywords: [TP 4711]}", "[trajectory, keywords]", None),
+    (
+        "aspirationalAverage: 60000",
+        "[timing, {rhai: \"if reply.contains(\\\"TP 4711\\\") { 1.0 } else { 0.0 }\"}]",
+        None,
+    ),
+];
+
+#[test]
+fn a_verdict_that_rests_on_nothing_is_warned_of_before_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = Server::start(|_| {
+        let message = json!({"role": "assistant", "content": "You fly with TP 4711."});
+        Reply::Json(200, json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}))
+    });
+    for (expected, metrics, words) in RESTS_ON {
+        let job = format!(
+            "target: {{user: u, chatbot: c, openai: {{baseUrl: \"{}/v1\"}}}}\nfacts: []\ngreetings: []\n\
+             evaluator: {{script: [Please rebook me to Lisbon]}}\n{expected}\nmetrics: {metrics}\n",
+            agent.address
+        );
+        std::fs::write(folder.path().join("job.yml"), &job).unwrap();
+        let said = |arguments: &[&str]| {
+            let output = eval_job(folder.path()).args(arguments).output().unwrap();
+            let words = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+            (output.status.code(), words.split_whitespace().collect::<Vec<_>>().join(" "))
+        };
+        let (_, before) = said(&["validate", "job.yml"]);
+        let run = ["run", "job.yml", "--model", "m", "--min-score", "0.5", "--no-progress"];
+        let (status, after) = said(&run);
+        assert_eq!(status, Some(0), "{after}");
+        match words {
+            Some([warning, verdict]) => {
+                assert!(before.contains(warning) && after.contains(warning), "{before}\n{after}");
+                assert!(after.contains(verdict) && after.contains("passed without a check"), "{after}");
+            }
+            None => {
+                assert!(!before.contains("warning"), "{before}");
+                assert!(!after.contains("does nothing") && !after.contains("without a check"), "{after}");
+            }
+        }
+        // What could not have failed fails where the job wants that, and what an agent passes that does nothing doesn't.
+        std::fs::write(folder.path().join("job.yml"), format!("{job}gate: {{vacuous: fail}}\n")).unwrap();
+        let is_vacuous = words.is_some_and(|[warning, _]| warning.contains("can fail"));
+        let (status, after) = said(&run);
+        assert_eq!(status, Some(if is_vacuous { 100 } else { 0 }), "{after}");
+    }
 }
 
 #[test]

@@ -42,6 +42,33 @@ pub struct MessageGoal {
     pub reached: Result<Vec<usize>, UnknownGoal>,
 }
 
+impl MessageGoal {
+    /// After how many calls each message came that is known to reach it.
+    pub fn known(&self) -> &[usize] {
+        match &self.reached {
+            Ok(reached) | Err(UnknownGoal::Undecided { reached, .. }) => reached,
+            Err(_) => &[],
+        }
+    }
+
+    /// After how many of so many calls a message may have come that reaches it.
+    pub(super) fn possible(&self, calls: usize) -> Vec<usize> {
+        match &self.reached {
+            Ok(reached) => reached.clone(),
+            Err(UnknownGoal::Undecided { reached, open, .. }) => reached.iter().chain(open).copied().collect(),
+            Err(_) => (0..=calls).collect(),
+        }
+    }
+
+    /// Whether a message reaches it, whenever it came; `None` where that is not known.
+    pub fn is_reached(&self) -> Option<bool> {
+        match (self.known(), &self.reached) {
+            ([], Err(_)) => None,
+            (known, _) => Some(!known.is_empty()),
+        }
+    }
+}
+
 /// It is not known whether a goal was reached, or an assertion holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownGoal {
@@ -58,6 +85,10 @@ pub enum UnknownGoal {
         name: String,
         /// Why not.
         why: String,
+        /// After how many calls each message came that does reach it.
+        reached: Vec<usize>,
+        /// After how many calls each message came on which it has not decided.
+        open: Vec<usize>,
     },
     /// The goal is of no kind that can be looked for.
     #[error("whether the goal {name} was reached is not known: it is neither a call nor a message")]
@@ -265,7 +296,8 @@ impl MatchSession<'_> {
     }
 
     fn unknown_goal(&self) -> Option<String> {
-        let message = self.input.messages.iter().find_map(|message| message.reached.as_ref().err());
+        let open = self.input.messages.iter().filter(|message| message.is_reached().is_none());
+        let message = open.into_iter().find_map(|message| message.reached.as_ref().err());
         let unknown = message.or_else(|| self.input.assertions.iter().find_map(|it| it.holds.as_ref().err()));
         unknown.map(ToString::to_string)
     }
@@ -295,7 +327,7 @@ impl MatchSession<'_> {
     fn headline(&self, same: &Pairs) -> String {
         let (expected, actual) = (self.wanted.len(), self.input.actual.len());
         let found = same.iter().flatten().count();
-        let is_absent = |message: &MessageGoal| message.reached.as_ref().is_ok_and(Vec::is_empty);
+        let is_absent = |message: &MessageGoal| message.is_reached() == Some(false);
         match self.matcher.count {
             CallCount::Equal if expected != actual => {
                 format!("the number of calls differs: {actual} made, {expected} expected; {found} of them as expected")
@@ -332,9 +364,9 @@ impl MatchSession<'_> {
         };
         let first = |node: usize| match node < calls {
             true => same[node].map(|made| 2 * made + 1),
-            false => self.input.messages[node - calls].reached.as_ref().ok()?.iter().max().map(|after| 2 * after),
+            false => self.input.messages[node - calls].known().iter().max().map(|after| 2 * after),
         };
-        let absent = self.input.messages.iter().filter(|it| it.reached.as_ref().is_ok_and(Vec::is_empty));
+        let absent = self.input.messages.iter().filter(|it| it.is_reached() == Some(false));
         let mut notes: Vec<String> = absent.map(|it| format!("no message reaches the goal {}", it.name)).collect();
         for (before, after) in self.edges() {
             if let (Some(a), Some(b)) = (first(before), first(after))

@@ -111,11 +111,10 @@ pub(super) fn figures(
     let f1 = precision.zip(recall).map(|(precision, recall)| harmonic(precision, recall));
     let one = |holds: bool| f64::from(u8::from(holds));
     let has_goals = input.goals.is_some() || session.matcher.order == CallOrder::Goals;
-    let reached_messages =
-        input.messages.iter().filter(|it| it.reached.as_ref().is_ok_and(|times| !times.is_empty())).count();
+    let reached_messages = input.messages.iter().filter(|it| it.is_reached() == Some(true)).count();
     let holding = input.assertions.iter().filter(|it| it.holds == Ok(true)).count();
     let knows_goals =
-        input.messages.iter().all(|it| it.reached.is_ok()) && input.assertions.iter().all(|it| it.holds.is_ok());
+        input.messages.iter().all(|it| it.is_reached().is_some()) && input.assertions.iter().all(|it| it.holds.is_ok());
     let goals = expected + input.messages.len() + input.assertions.len();
     let reached = correct + reached_messages + holding;
     let journey_success = match () {
@@ -124,7 +123,7 @@ pub(super) fn figures(
         () if input.assertions.iter().any(|it| it.holds.is_err()) => is_match.filter(|holds| !holds),
         () => is_match,
     };
-    let absent = input.messages.iter().any(|it| it.reached.as_ref().is_ok_and(Vec::is_empty));
+    let absent = input.messages.iter().any(|it| it.is_reached() == Some(false));
     let text_match = match input.messages.len() {
         0 => None,
         _ if absent => Some(false),

@@ -119,6 +119,19 @@ impl TrajectoryConfig {
         messages.reads(question).then(|| messages.read(input, question, raw))
     }
 
+    /// Whether a judge was asked which messages reach the goals of an expectation.
+    pub(super) fn asked_about_messages(
+        &self,
+        expected: &Expectation,
+        input: &MetricInput<'_>,
+        judgements: &[Judgement],
+    ) -> bool {
+        let forms = [self.scope(input.transcript), RubricScope::Turns];
+        let ids: Vec<String> =
+            forms.into_iter().filter_map(|scope| Some(self.messages(expected, scope)?.question_id())).collect();
+        judgements.iter().any(|judgement| ids.contains(&judgement.question))
+    }
+
     /// When each message that is a goal was sent. Undecided ones are unknown.
     pub(super) fn message_goals(
         &self,
@@ -180,8 +193,8 @@ fn verdicts(judged: &Judged, input: &MetricInput<'_>, judgements: &[Judgement]) 
     items.into_iter().enumerate().map(|(at, item)| (item.id, item.text, component(at))).collect()
 }
 
-/// After how many calls each message came that reaches a goal. A message without a verdict leaves it open, unless another one at the
-/// same place among the calls reaches it.
+/// After how many calls each message came that reaches a goal. A message without a verdict leaves open whether it was reached there,
+/// unless another one at the same place among the calls reaches it.
 fn reached(
     name: &str,
     transcript: &Transcript,
@@ -209,8 +222,14 @@ fn reached(
             }
         }
     }
-    match undecided.into_iter().find(|(after_calls, _)| !reached.contains(after_calls)) {
-        Some((_, why)) => Err(UnknownGoal::Undecided { name: name.to_owned(), why: why.to_owned() }),
+    undecided.retain(|(after_calls, _)| !reached.contains(after_calls));
+    match undecided.first() {
+        Some((_, why)) => Err(UnknownGoal::Undecided {
+            name: name.to_owned(),
+            why: (*why).to_owned(),
+            open: undecided.iter().map(|(after_calls, _)| *after_calls).collect(),
+            reached,
+        }),
         None => Ok(reached),
     }
 }

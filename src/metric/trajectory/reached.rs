@@ -20,13 +20,16 @@ impl TrajectoryCheck {
         judged: Option<(&MetricInput<'_>, &[Judgement])>,
     ) -> BTreeMap<String, Vec<usize>> {
         let mut reached: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let goals = match judged.filter(|(_, judgements)| !judgements.is_empty()) {
+        let is_asked = |(input, judgements): &(&MetricInput<'_>, &[Judgement])| {
+            self.config().asked_about_messages(expected, input, judgements)
+        };
+        let goals = match judged.filter(is_asked) {
             Some((input, judgements)) => self.config().message_goals(expected, input, judgements),
             None => message_goals(expected, transcript),
         };
         for goal in goals {
             // After so many calls, and before the next.
-            let times = goal.reached.unwrap_or_default().into_iter().map(|calls| 2 * calls);
+            let times = goal.known().iter().map(|calls| 2 * calls).collect::<Vec<_>>();
             reached.entry(goal.name).or_default().extend(times);
         }
         let config = self.config().clone();

@@ -122,7 +122,7 @@ impl MatchSession<'_> {
         if self.matcher.mode.equality == Equality::Watsonx {
             let (pairs, order) = self.first_free(edge);
             let messages = self.input.messages.iter();
-            let reached = messages.filter(|it| it.reached.as_ref().map_or(unknown, |times| !times.is_empty()));
+            let reached = messages.filter(|it| it.is_reached().unwrap_or(unknown));
             let order: Vec<&str> = order.into_iter().chain(reached.map(|it| it.name.as_str())).collect();
             if self.input.goals.is_none() && order.is_empty() && calls == 0 && self.input.messages.is_empty() {
                 // Nothing but assertions.
@@ -149,11 +149,8 @@ impl MatchSession<'_> {
             })
             .collect();
         for message in self.input.messages {
-            let slots = match &message.reached {
-                Ok(times) => times.iter().map(|after| 2 * (*after).min(last)).collect(),
-                Err(_) if unknown => (0..=last).map(|after| 2 * after).collect(),
-                Err(_) => Vec::new(),
-            };
+            let times = if unknown { message.possible(last) } else { message.known().to_vec() };
+            let slots = times.into_iter().map(|after| 2 * after.min(last)).collect();
             nodes.push(GoalNode { slots, shares: true, ..GoalNode::default() });
         }
         for node in &mut nodes {

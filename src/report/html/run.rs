@@ -9,7 +9,7 @@ use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_text, verdict_text};
-use super::super::{TrialNames, beside_gate, count, duration, plain, two_decimals};
+use super::super::{TrialNames, beside_gate, count, duration, idle_texts, plain, two_decimals};
 use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
@@ -158,6 +158,7 @@ impl RunView {
         let mut remarks = gathering.remarks;
         remarks.extend(summary.limit_reached.as_ref().map(|why| format!("Stopped: {}", plain(why))));
         remarks.extend(doubts(run));
+        remarks.extend(idle_texts(run));
         if provenance.is_scripted() {
             remarks.push("Persona or judge were scripted rules, not language models: this shows that the job runs, not how good the agent is.".to_owned());
         }

@@ -272,7 +272,7 @@ impl ItemView {
             Some(Vacuity::Vacuous) => "It may not be able to fail.".to_owned(),
             Some(Vacuity::HeldBefore) => "It held before the first word already.".to_owned(),
             Some(Vacuity::NotChecked { why }) => format!("Whether it can fail was not checked {}.", plain(why)),
-            None => String::new(),
+            Some(Vacuity::Idle) | None => String::new(),
         };
         ItemView { label: plain(&item.label), score, tone, why: plain(item.component.why()), note }
     }

@@ -1,6 +1,6 @@
 //! The remarks below the scores: limits, warnings and notes of the run.
 
-use super::super::{Ink, Page, TrialNames, count, decimals, plain, telling_decimals};
+use super::super::{Ink, Page, TrialNames, count, decimals, idle_texts, plain, silence_text, telling_decimals};
 use super::Run;
 use crate::record::Overview;
 use crate::score::Score;
@@ -17,7 +17,9 @@ pub(super) fn remarks(page: &mut Page, run: &Run<'_>) {
         remarks.push(format!("and {} for other reasons", count(dropped, "conversation")));
     }
     remarks.extend(run.gathered.notes.in_order().into_iter().map(|(note, _)| note.clone()));
+    remarks.extend(silence_text(run.gathered.silent));
     remarks.extend(unshown(run.overview));
+    remarks.extend(idle_texts(run.overview));
     remarks.extend(otherwise(run.overview));
     remarks.extend(uncounted(run.overview));
     for text in &remarks {

@@ -93,15 +93,12 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         (Verdict::Passed, _) if record.has_no_gate => {
             let figure = figure.trim_end_matches(", ");
             let comma = if figure.is_empty() { "" } else { ", and " };
-            let what = match overview.doubts.nothing_can_fail() {
-                true => format!("{comma}no assertion could have failed; gate.vacuous: fail makes that fail"),
-                false => String::new(),
-            };
+            let what = nothing(overview).map(|what| format!("{comma}{what}")).unwrap_or_default();
             return ("no gate", format!("{figure}{what}"));
         }
-        (Verdict::Passed, gate) if overview.doubts.nothing_can_fail() => {
+        (Verdict::Passed, gate) if nothing(overview).is_some() => {
             let gate = gate.map_or("no gate is set".to_owned(), |gate| format!("the gate is {gate}"));
-            let what = "no assertion could have failed; gate.vacuous: fail makes that fail";
+            let what = nothing(overview).unwrap_or_default();
             return ("passed without a check", format!("{figure}{gate}, and {what}"));
         }
         (Verdict::Passed, _) if is_until_alone(&shown_lines(overview)) => {
@@ -131,7 +128,9 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         }
         (Verdict::GateFailed, _) => {
             let (vacuous, held) = (overview.doubts.vacuous().len(), overview.doubts.held_before().len());
+            let cases = overview.doubts.vacuous_cases().len();
             let words = match (count(vacuous, "vacuous assertion"), held) {
+                (_, 0) if vacuous == 0 => format!("nothing that counts could have failed in {}", count(cases, "case")),
                 (vacuous, 0) => vacuous,
                 (_, held) if vacuous == 0 => format!("{} held before the first word", count(held, "assertion")),
                 (vacuous, held) => format!("{vacuous} and {held} that held before the first word"),
@@ -151,6 +150,19 @@ pub(in super::super) fn verdict_text(overview: &Overview) -> (&'static str, Stri
         (Verdict::Inconclusive | Verdict::Incomplete | Verdict::Interrupted, _) => String::new(),
     };
     (record.verdict.label(), words)
+}
+
+/// Why a run that passed shows nothing of the agent.
+fn nothing(overview: &Overview) -> Option<&'static str> {
+    let doubts = &overview.doubts;
+    match () {
+        () if doubts.nothing_can_fail() => Some("no assertion could have failed; gate.vacuous: fail makes that fail"),
+        () if !doubts.rests_on_nothing() => None,
+        () if doubts.idle_cases().is_empty() => {
+            Some("nothing that counts could have failed; gate.vacuous: fail makes that fail")
+        }
+        () => Some("an agent that does nothing gets no less"),
+    }
 }
 
 /// The rule of the gate that the verdict comes from, with its figure.

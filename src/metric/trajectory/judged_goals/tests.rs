@@ -152,6 +152,65 @@ fn an_attack_is_resisted_where_its_goals_are_not_reached() {
     assert_eq!(silent.component.score().map(Score::get), Some(0.0));
 }
 
+/// The journey of three turns, in the second of which `get` is called; the judge says yes, no, or nothing that can be used (`?`) of
+/// the messages.
+fn journey_of_verdicts(figure: &str, goals: &Value, says: [&str; 3]) -> Component {
+    let expected = json!({
+        "calls": [{"name": "t", "tool": "get"}], "messages": [{"name": "end", "reply": "It is booked"}], "goals": goals,
+    });
+    let expected: Expectation = serde_json::from_value(expected).unwrap();
+    let mut example = Example::new(0);
+    let call = vec![Event::call("get", json!({}), json!({}))];
+    example.transcript.turns = (1..)
+        .zip(["Booked one", "Booked two", "Booked three"])
+        .map(|(number, reply)| Turn::answered(number, "And?", reply))
+        .collect();
+    example.transcript.turns[1].events = call;
+    let mut input = MetricInput { expected: Some(&expected), ..example.input() };
+    input.judge.is_there = true;
+    let check = serde_json::from_value(json!({"dialect": "watsonx", "score": figure})).unwrap();
+    let metric = TrajectoryMetric { weight: Weight::ONE, check };
+    let questions = metric.questions(&input, &Templates::embedded()).unwrap();
+    let verdict = |(turn, says): (usize, &str)| {
+        let text =
+            if says == "?" { "nobody said this" } else { &example.transcript.turns[turn - 1].agent.clone().unwrap() };
+        json!({"id": format!("end@{turn}"), "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [],
+               "verdict": if says == "?" { "yes" } else { says }})
+    };
+    let verdicts: Vec<Value> = (1..).zip(says).map(verdict).collect();
+    let judgement = Judgement {
+        question: questions[0].id.clone(),
+        judge: "m".to_owned(),
+        sample: 1,
+        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
+        rejected: Vec::new(),
+        alternatives: Vec::new(),
+        usage: Default::default(),
+        is_cached: false,
+        notes: Vec::new(),
+    };
+    metric.score(&input, &[judgement]).component
+}
+
+#[test]
+fn an_open_verdict_elsewhere_leaves_no_goal_open_that_another_message_reaches() {
+    let after = json!({"t": ["end"], "end": []});
+    for figure in ["journeySuccess", "match", "textMatch", "journeyCompletion"] {
+        for says in [["?", "yes", "no"], ["?", "no", "yes"], ["?", "?", "yes"]] {
+            assert_eq!(journey_of_verdicts(figure, &after, says).score(), Some(Score::ONE), "{figure} {says:?}");
+        }
+        assert!(journey_of_verdicts(figure, &after, ["no", "?", "no"]).is_missing(), "{figure}");
+    }
+    // It was reached, but whether after the call is open.
+    assert!(journey_of_verdicts("journeySuccess", &after, ["yes", "?", "no"]).is_missing());
+    for figure in ["textMatch", "journeyCompletion"] {
+        assert_eq!(journey_of_verdicts(figure, &after, ["yes", "?", "no"]).score(), Some(Score::ONE), "{figure}");
+    }
+    // Wherever the open one came, it was too late.
+    let before = json!({"end": ["t"], "t": []});
+    assert_eq!(journey_of_verdicts("journeySuccess", &before, ["no", "?", "?"]).score(), Some(Score::ZERO));
+}
+
 /// The journey of a turn in which the agent says something, calls `get` and then says something else. A judge finds that the
 /// messages with these ids say what the goal `end` wants.
 fn journey_of_one_turn(goals: &Value, strict: bool, yes: &[&str], question_of_turns: bool) -> (Component, String) {
@@ -267,6 +326,8 @@ fn a_message_without_a_verdict_leaves_nothing_open_where_another_reaches_the_goa
         reached("end", &transcript, RubricScope::Turns, &verdicts)
     };
     assert_eq!(found([no(), missing(), yes()]).unwrap(), [1], "both came after the call");
-    assert!(found([yes(), missing(), no()]).is_err(), "whether it was reached after the call is open");
+    let open = found([yes(), missing(), no()]).unwrap_err();
+    let UnknownGoal::Undecided { reached, open, .. } = open else { panic!("{open:?}") };
+    assert_eq!((reached, open), (vec![0], vec![1]), "whether it was reached after the call is open");
     assert!(found([no(), no(), missing()]).is_err());
 }
