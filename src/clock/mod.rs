@@ -33,6 +33,17 @@ impl Clock {
         self.fixed.unwrap_or_else(Utc::now)
     }
 
+    /// When this machine was started; `None` where that can't be told.
+    pub fn booted_at(&self) -> Option<DateTime<Utc>> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+            Some(self.wall() - Duration::try_from(up).ok()?)
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        None
+    }
+
     /// Starts a stopwatch.
     #[expect(clippy::disallowed_methods, reason = "the one place")]
     pub fn start(&self) -> Stopwatch {

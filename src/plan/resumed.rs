@@ -20,6 +20,9 @@ pub struct ResumedTrials {
     pub begun: HashMap<u32, BegunTrial>,
     /// When the run had stopped, as far as can be told.
     pub stopped_at: Option<DateTime<Utc>>,
+    /// Whether the end of the journal may be lost, so that more was said than it has: its last line was cut off, or the machine was
+    /// started anew since it was written.
+    pub may_lack_turns: bool,
 }
 
 /// A trial that was begun before.
@@ -52,9 +55,17 @@ pub struct LeftTrial {
     pub resume_points: Vec<serde_json::Value>,
     /// When the run had stopped, as far as can be told.
     pub stopped_at: Option<DateTime<Utc>>,
+    /// Whether more may have been said than the evidence has.
+    pub may_lack_turns: bool,
 }
 
 impl LeftTrial {
+    /// Whether the agent may have had a message before that is sent now: the one that was on its way, or one of which the journal
+    /// lacks all.
+    pub fn may_repeat(&self) -> bool {
+        self.pending.is_some() || self.may_lack_turns
+    }
+
     /// Whether the conversation has ended: only verdicts are left to be asked for.
     pub fn has_ended(&self) -> bool {
         self.evidence.ending != Ending::CutOff

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Ink, TrialNames, count, plain};
+use super::{Ink, TrialNames, count, duration, plain};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedAttempt, GuardFinding, Observed, PersonaFault,
     Speaker,
@@ -49,6 +49,13 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
             }
         };
         let words = format!("held before for {} and replaced when the run was resumed: {why}", count(turns, "turn"));
+        let _ = writeln!(page, "   {}", ink.unsure(&words));
+    }
+    for continued in &trial.continued {
+        let stopped = continued.stopped_at.map_or_else(String::new, |at| {
+            format!(", stopped for {}", duration((continued.at - at).num_milliseconds().max(0) as f64 / 1000.0))
+        });
+        let words = format!("continued in the agent's session{stopped}: what the agent had forgotten by then counts");
         let _ = writeln!(page, "   {}", ink.unsure(&words));
     }
     let faults = trial.evidence.iter().flat_map(|evidence| &evidence.persona_faults).collect::<Vec<_>>();

@@ -12,6 +12,8 @@ pub(super) const STOPPED: &str = "stopped";
 pub(super) enum TrialAbort {
     /// It is the trial's outcome.
     Outcome(Outcome),
+    /// A conversation that was cut off before can't go on where it was, for this reason: it is run again from its setups.
+    NotContinued(String),
     /// The sink failed: the run must not go on.
     Sink(io::Error),
 }
@@ -26,6 +28,14 @@ impl TrialAbort {
     /// The world around the agent is at fault.
     pub(super) fn broken(error: impl Into<String>) -> TrialAbort {
         TrialAbort::Outcome(Outcome::Broken { error: error.into() })
+    }
+
+    /// The same of a conversation that was to go on where it was.
+    pub(super) fn not_continued(self) -> TrialAbort {
+        match self {
+            TrialAbort::Outcome(Outcome::Broken { error }) => TrialAbort::NotContinued(error),
+            other => other,
+        }
     }
 
     /// A trial that can't be replayed any further.
@@ -62,6 +72,7 @@ impl From<TrialAbort> for SetupError {
     fn from(stop: TrialAbort) -> SetupError {
         match stop {
             TrialAbort::Outcome(outcome) => SetupError::new(outcome.error().unwrap_or_default()),
+            TrialAbort::NotContinued(why) => SetupError::new(why),
             TrialAbort::Sink(error) => SetupError::new(error.to_string()),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
+use super::abort::SetupError;
 use super::judge::JudgedTrial;
 use super::metered_call::LastFailure;
 use super::trial::TrialAbort;
@@ -109,11 +110,11 @@ async fn ask_about<E: From<std::io::Error>>(
     match asked {
         Ok(()) => {}
         Err(TrialAbort::Sink(error)) => return Err(error.into()),
-        Err(TrialAbort::Outcome(outcome)) => {
-            let error = outcome.error().unwrap_or_default();
+        Err(stop) => {
+            let error = SetupError::from(stop).to_string();
             // They are kept in the order of the questions.
             for question in &questions[kept.len()..] {
-                let (question, judgement) = no_reply(engine, question, error);
+                let (question, judgement) = no_reply(engine, question, &error);
                 let question = Some(Box::new(question));
                 engine.sink.append(Entry::Judged { trial, question, judgement: judgement.clone() })?;
                 kept.push(judgement);

@@ -75,7 +75,7 @@ pub(super) async fn converse<'a>(
     }
     let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
         persona.map(PersonaDriver::end).unwrap_or_default();
-    if let Err(TrialAbort::Outcome(_)) = outcome {
+    if let Err(TrialAbort::Outcome(_) | TrialAbort::NotContinued(_)) = outcome {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
     }
@@ -188,9 +188,10 @@ impl LiveConversation<'_, '_> {
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
         let is_continued = std::mem::take(&mut self.is_continued);
         // The agent may have had the message before eval-job was cut off: what it did may be doubled.
-        turn.maybe_delivered |= is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.pending.is_some());
+        turn.maybe_delivered |= is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat());
         if is_continued && !matches!(end, TurnEnd::Replied) {
-            return Err(TrialAbort::broken("the agent did not answer in the session that was to be continued"));
+            let why = "the agent did not answer in the session that was to be continued";
+            return Err(TrialAbort::NotContinued(why.to_owned()));
         }
         keep(engine, id, &mut turn, self.partner.session.resume_point()).await?;
         let before = self.partner.limit.elapsed_ms();

@@ -20,7 +20,6 @@ use crate::descriptors;
 use crate::evidence::{Ending, Evidence, FactUse, Transcript};
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Isolation, ReferencePart};
-use crate::money::LimitExceeded;
 use crate::plan::{LeftTrial, Trial};
 use crate::record::Entry;
 use crate::score::{Outcome, Scorecard};
@@ -83,15 +82,13 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
             }
             (outcome, None)
         }
+        Err(TrialAbort::NotContinued(_)) => {
+            under_way.keep_output()?;
+            return Ok(TrialResult::NotContinued);
+        }
         Err(TrialAbort::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
-    if trial.left.as_ref().is_some_and(|left| !left.has_ended())
-        && let Outcome::Broken { error } = &outcome
-        && !LimitExceeded::is_limit_message(error)
-    {
-        return Ok(TrialResult::NotContinued);
-    }
     if let Outcome::PersonaInvalid { error } = &outcome
         && trial.attempt < engine.plan.job.limits.reruns
         && engine.exhausted(number, "limit before the conversation is held again").is_none()
@@ -156,7 +153,8 @@ async fn attempt(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<
 async fn conversation(engine: &Engine, trial: &Trial, listener: &Listener) -> Result<Evidence, TrialAbort> {
     let id = &trial.id;
     let mode = if trial.left.is_some() { SetupMode::IsContinued } else { SetupMode::Everything };
-    let env = TrialEnv::set_up(engine, trial, mode, listener).await?;
+    let env = TrialEnv::set_up(engine, trial, mode, listener).await;
+    let env = if trial.left.is_some() { env.map_err(TrialAbort::not_continued)? } else { env? };
     let played = play(&env).await;
     if let Some(refusals) = env.tape.noted("refusals", env.limiter.refusals()) {
         engine.sink.append(Entry::AgentRefused { trial: id.number, refusals })?;

@@ -165,7 +165,7 @@ impl<'a> TrialEnv<'a> {
             resume_points: resume_points.clone(),
         };
         let reopened = self.agent.reopen(&left).await;
-        reopened.map_err(|error| TrialAbort::broken(format!("the session could not be continued: {error}")))
+        reopened.map_err(|error| TrialAbort::NotContinued(format!("the session could not be continued: {error}")))
     }
 
     /// Notifies when the agent's process has ended, where eval-job started it.

@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use serde_json::{Value, json};
 
-use super::{eval_job, words};
+use super::{eval_job, kept_run, words};
 use crate::servers::all_turns;
 use crate::servers::http::{Reply, Server};
+
+/// A key with which the persona's model is refused.
+const WRONG_KEY: &str = "sk-wrong";
 
 /// One endpoint for the models `agent`, `user` (the persona) and `judge`; one of their requests is never answered.
 struct Desk {
@@ -36,6 +39,10 @@ impl Desk {
             let Some(place) = ["agent", "user", "judge"].iter().position(|it| *it == model) else {
                 return Reply::Json(404, json!({}));
             };
+            if model == "user" && request.header("authorization").is_some_and(|it| it.ends_with(WRONG_KEY)) {
+                let error = json!({"message": "Incorrect API key provided", "type": "invalid_request_error"});
+                return Reply::Json(401, json!({"error": error}));
+            }
             let number = counts[place].fetch_add(1, Ordering::SeqCst) + 1;
             if *unanswered.lock().unwrap() == (["agent", "user", "judge"][place], number) {
                 let _ = sender.lock().unwrap().send(());
@@ -127,6 +134,8 @@ fn a_history_that_is_ours_goes_on_with_the_message_that_was_on_its_way() {
     let doubled = |turn: usize| trial["evidence"]["transcript"][turn]["maybeDelivered"].as_bool().unwrap_or_default();
     assert_eq!([doubled(0), doubled(1), doubled(2)], [false, false, true]);
     assert_eq!((trial["replaced"].as_array(), trial["continued"][0]["isSentAgain"].as_bool()), (None, Some(true)));
+    let shown = words(&desk.command("show -v").output().unwrap());
+    assert!(shown.contains("continued in the agent's session, stopped for "), "{shown}");
 }
 
 #[test]
@@ -164,4 +173,33 @@ fn an_agent_that_can_not_go_on_is_named_and_its_conversation_begins_again() {
     assert!(printed.contains(told), "{printed}");
     assert_eq!(desk.asked("agent").len(), 6);
     assert_eq!(desk.trial()["replaced"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_persona_that_is_refused_takes_away_no_turn_that_was_held() {
+    let desk = Desk::new(PERSONA);
+    desk.killed_at("user", 3);
+    let mut command = desk.command("run --resume --model agent --no-progress --no-cache");
+    let output = command.env("OPENAI_API_KEY", WRONG_KEY).output().unwrap();
+    assert_eq!(output.status.code(), Some(102), "{}", words(&output));
+    assert_eq!(desk.asked("agent").len(), 2, "the agent is not spoken to again");
+    let trial = desk.trial();
+    assert_eq!((trial["outcome"]["kind"].as_str(), trial["replaced"].as_array()), (Some("broken"), None), "{trial}");
+    assert_eq!(trial["evidence"]["transcript"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_a_torn_journal_may_lack_may_have_been_said_before() {
+    let desk = Desk::new(PERSONA);
+    desk.killed_at("user", 3);
+    let journal = kept_run(desk.folder.path()).unwrap().join("journal.ndjson");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = lines.iter().position(|line| line.contains("\"turnFinished\"")).unwrap();
+    // All that came after the first turn is lost, but for the beginning of a line.
+    std::fs::write(&journal, format!("{}{}", lines[..=at].concat(), &lines[at + 1][..9])).unwrap();
+    desk.resumed();
+    let trial = desk.trial();
+    let doubled = |turn: usize| trial["evidence"]["transcript"][turn]["maybeDelivered"].as_bool().unwrap_or_default();
+    assert_eq!([doubled(0), doubled(1), doubled(2)], [false, true, false], "{trial}");
 }

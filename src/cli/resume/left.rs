@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
-
 use super::super::error::CliError;
 use crate::evidence::Ending;
 use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
@@ -38,7 +36,7 @@ impl LeftTrials {
         }
         for trial in plan.trials().filter(|trial| numbers.contains(&trial.id.number)) {
             let Some(record) = run.trial_numbered(trial.id.number)? else { continue };
-            match continued(plan, &trial, record, held.stopped_at) {
+            match continued(plan, &trial, record, held) {
                 Ok(begun) => {
                     left.continued += 1;
                     held.begun.insert(trial.id.number, begun);
@@ -65,12 +63,7 @@ impl LeftTrials {
 }
 
 /// A trial as it goes on; else why it begins again.
-fn continued(
-    plan: &Plan,
-    trial: &Trial,
-    record: TrialRecord,
-    stopped_at: Option<DateTime<Utc>>,
-) -> Result<BegunTrial, String> {
+fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTrials) -> Result<BegunTrial, String> {
     let (persona_usage, used_ms) = (record.persona_usage_so_far(), record.used_so_far());
     let TrialRecord { evidence, pending, farewell, judgements, discarded, replaced, resume_points, .. } = record;
     let evidence = evidence.ok_or_else(|| "no session was opened".to_owned())?;
@@ -80,7 +73,18 @@ fn continued(
     {
         return Err(why);
     }
-    let left = LeftTrial { evidence, pending, farewell, persona_usage, judgements, used_ms, resume_points, stopped_at };
+    let ResumedTrials { stopped_at, may_lack_turns, .. } = *held;
+    let left = LeftTrial {
+        evidence,
+        pending,
+        farewell,
+        persona_usage,
+        judgements,
+        used_ms,
+        resume_points,
+        stopped_at,
+        may_lack_turns,
+    };
     let (attempt, restart) = (discarded.len() as u32, replaced.len() as u32);
     Ok(BegunTrial { attempt, restart, left: Some(Arc::new(left)) })
 }

@@ -11,6 +11,7 @@ mod left;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use tokio::runtime::Runtime;
 
 use left::LeftTrials;
@@ -77,10 +78,17 @@ impl ResumeRequest {
         check::check(stored, &mut planned.jobs[0], args, context)?;
         let StoredTrials { mut held, broken, whole, .. } = trials;
         held.stopped_at = reopened.stopped_at(&overview.summary);
+        held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
         let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })
     }
+}
+
+/// Whether what was written last may be lost: the machine was started after it, so that what its kernel had not yet put on disk is
+/// gone.
+fn may_be_lost(stopped_at: Option<DateTime<Utc>>, booted_at: Option<DateTime<Utc>>) -> bool {
+    stopped_at.zip(booted_at).is_some_and(|(stopped_at, booted_at)| booted_at > stopped_at)
 }
 
 impl Resumed {
@@ -178,4 +186,16 @@ fn refused(what: String, help: impl Into<String>) -> CliError {
 /// The job files of the command, before they are read.
 pub(super) fn files(asked: Option<&ResumeRequest>, args: &RunArgs) -> Vec<PathBuf> {
     asked.map_or_else(|| args.files.clone(), |asked| asked.files.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_before_the_machine_was_started_may_lack_its_end() {
+        let at = |seconds| DateTime::from_timestamp(seconds, 0);
+        assert!(may_be_lost(at(100), at(200)));
+        assert!(!may_be_lost(at(200), at(100)) && !may_be_lost(None, at(100)) && !may_be_lost(at(100), None));
+    }
 }
