@@ -242,7 +242,7 @@ fn not_picked(error: OffThreadError) -> HttpFault {
 
 /// A reply that may be any JSON.
 fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
-    match str::from_utf8(&reply.body).map(read_json) {
+    match str::from_utf8(&reply.body).map(read_json::<Value>) {
         // Some servers call JSON a page; no page is an object.
         Ok(Ok(value)) if !reply.is_page() || value.is_object() || value.is_array() => Ok(value),
         // It explains in which way the body can't be read.
