@@ -147,12 +147,12 @@ fn copy(from: &Path, to: &Path) {
 fn normalised(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
-        let line = match line.split_once("eval-job show ") {
-            Some((before, rest)) => {
-                format!("{before}eval-job show ID{}", rest.find(' ').map_or("", |end| &rest[end..]))
+        let mut line = line.replace(env!("CARGO_MANIFEST_DIR"), "ROOT");
+        for command in ["eval-job show ", "eval-job grade ", "--retry-errors "] {
+            if let Some((before, rest)) = line.split_once(command).filter(|(_, rest)| names_a_run(rest)) {
+                line = format!("{before}{command}ID{}", rest.find(' ').map_or("", |end| &rest[end..]));
             }
-            None => line.to_owned(),
-        };
+        }
         let words: Vec<String> = line.split(' ').map(normalised_word).collect();
         let mut line = words.join(" ");
         for unit in ["ms", "ms):"] {
@@ -172,6 +172,12 @@ fn normalised(text: &str) -> String {
         text.push('\n');
     }
     sorted_by_lane(&text)
+}
+
+/// Whether a text begins with the id of a run.
+fn names_a_run(text: &str) -> bool {
+    let id = text.split(' ').next().unwrap_or_default();
+    id.len() == 6 && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
 }
 
 fn normalised_word(word: &str) -> String {
