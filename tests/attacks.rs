@@ -160,7 +160,8 @@ fn copies(content: &str) -> Vec<String> {
 fn no_reply_of_an_agent_is_taken_for_a_verdict() {
     // A word such as `true` is what a template's judge may say.
     for entry in entries().iter().filter(|entry| entry.get("template").is_none()) {
-        for attack in attacks() {
+        // Of a longer one a part is left out.
+        for attack in attacks().into_iter().filter(|attack| attack.content.len() < 20_000) {
             with_input(entry, &attack.content, |metric, input| {
                 for question in metric.questions(input, &Templates::embedded()).unwrap() {
                     for copy in copies(&attack.content) {

@@ -69,16 +69,16 @@ impl Heedless {
     }
 
     /// What a metric gives it.
-    fn dimension(self, entry: &MetricEntry, trial: Stage<'_>) -> Option<Dimension> {
-        let metric = metric::metric(entry, &trial.job.weights)?;
-        let (transcript, state) = (self.transcript(trial.input.transcript), self.state(trial.case));
-        let state = trial.input.state.map(|_| &state);
+    fn dimension(self, entry: &MetricEntry, replaced: ReplacedAgent<'_>) -> Option<Dimension> {
+        let metric = metric::metric(entry, &replaced.job.weights)?;
+        let (transcript, state) = (self.transcript(replaced.input.transcript), self.state(replaced.case));
+        let state = replaced.input.state.map(|_| &state);
         let input = MetricInput {
             transcript: &transcript,
             state,
             fact_uses: None,
             agent_ended_it: false,
-            ..trial.input.clone()
+            ..replaced.input.clone()
         };
         Some(finished(entry, metric.score(&input, &[])))
     }
@@ -86,7 +86,7 @@ impl Heedless {
 
 /// The conversation in which the agent is replaced.
 #[derive(Clone, Copy)]
-struct Stage<'a> {
+struct ReplacedAgent<'a> {
     job: &'a Job,
     case: &'a Case,
     input: &'a MetricInput<'a>,
@@ -102,7 +102,7 @@ pub(super) fn vacuity(
     if input.agent_ended_it || !looks_alone(entry) {
         return None;
     }
-    doubt(entry, Stage { job: trial.job, case: trial.case, input }, dimension)
+    doubt(entry, ReplacedAgent { job: trial.job, case: trial.case, input }, dimension)
 }
 
 /// Whether it is computed of the conversation alone, without a judge, and is about what the agent must do. That an attack is resisted
@@ -115,9 +115,9 @@ fn looks_alone(entry: &MetricEntry) -> bool {
     }
 }
 
-fn doubt(entry: &MetricEntry, stage: Stage<'_>, dimension: &Dimension) -> Option<Vacuity> {
+fn doubt(entry: &MetricEntry, replaced: ReplacedAgent<'_>, dimension: &Dimension) -> Option<Vacuity> {
     let score = dimension.component.score().filter(|score| dimension.pass_line().is_met(*score))?.get();
-    let of = |agent: Heedless| Some(agent.dimension(entry, stage)?.component.score()?.get());
+    let of = |agent: Heedless| Some(agent.dimension(entry, replaced)?.component.score()?.get());
     if !IDLE.iter().all(|agent| of(*agent).is_some_and(|other| other >= score - Score::HAIR)) {
         return None;
     }
@@ -160,7 +160,7 @@ pub fn vacuity_of_case(job: &Job, case: &Case, clock: Clock) -> Option<Vacuity> 
     let dimension = |entry: &MetricEntry| {
         let dimension = finished(entry, metric::metric(entry, &job.weights)?.score(&input, &[]));
         let vacuity =
-            looks_alone(entry).then(|| doubt(entry, Stage { job, case, input: &input }, &dimension)).flatten();
+            looks_alone(entry).then(|| doubt(entry, ReplacedAgent { job, case, input: &input }, &dimension)).flatten();
         Some(Dimension { vacuity, ..dimension })
     };
     let dimensions: Vec<Dimension> =

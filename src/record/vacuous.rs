@@ -149,6 +149,39 @@ mod tests {
     use super::*;
     use crate::score::{Component, Score};
 
+    fn trial(case: &str, dimensions: &[(&str, Option<Vacuity>)]) -> TrialRecord {
+        use crate::evidence::{Condition, TrialId};
+        use crate::score::{Dimension, Outcome, Scorecard};
+        let dimension = |(name, vacuity): &(&str, Option<Vacuity>)| Dimension {
+            vacuity: vacuity.clone(),
+            ..Dimension::new(*name, Weight::ONE, Component::scored(Score::ONE, "passes"))
+        };
+        let dimensions = dimensions.iter().map(dimension).collect();
+        let (model, condition) = ("m".to_owned(), Condition::WithoutFacts);
+        let id = TrialId { number: 1, case: case.to_owned(), model, condition, repeat: 1 };
+        let composite = Component::scored(Score::ONE, "all pass");
+        let card = Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite };
+        TrialRecord { outcome: Some(Outcome::Graded), scorecard: Some(card), ..TrialRecord::planned(id) }
+    }
+
+    #[test]
+    fn a_case_says_something_where_one_of_its_figures_does() {
+        let (vacuous, idle) = (Some(Vacuity::Vacuous), Some(Vacuity::Idle));
+        let mut doubts = Doubts::default();
+        assert!(!doubts.rests_on_nothing(), "there is no figure");
+        doubts.add(&trial("constant", &[("rhai", vacuous.clone())]));
+        doubts.add(&trial("mixed", &[("rhai", vacuous.clone())]));
+        doubts.add(&trial("mixed", &[("rhai", vacuous.clone()), ("timing", None)]));
+        doubts.add(&trial("idle", &[("trajectory", idle.clone()), ("rhai", vacuous.clone())]));
+        assert_eq!(doubts.vacuous_cases(), ["constant"]);
+        assert_eq!(doubts.idle_cases(), ["idle", "mixed"]);
+        assert!(doubts.rests_on_nothing());
+        doubts.add(&trial("idle", &[("trajectory", None)]));
+        doubts.add(&trial("constant", &[("tasks", None), ("rhai", vacuous)]));
+        assert_eq!((doubts.vacuous_cases(), doubts.idle_cases()), (vec![], vec!["mixed"]));
+        assert!(!doubts.rests_on_nothing());
+    }
+
     #[test]
     fn only_what_held_before_is_unshown() {
         let item = |vacuity| Item { vacuity, ..Item::new("a", Component::scored(Score::ONE, "holds")) };

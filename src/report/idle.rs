@@ -34,10 +34,39 @@ pub(super) fn scores_zero_for_silence(trial: &TrialRecord) -> bool {
 /// The rule by which such conversations score 0.
 pub(super) fn silence_text(silent: usize) -> Option<String> {
     let each = if silent == 1 { "it scores 0" } else { "each scores 0" };
-    (silent > 0).then(|| {
-        format!(
-            "In {} the agent never replied: {each}, whatever holds of what it never touched",
-            count(silent, "conversation")
-        )
-    })
+    (silent > 0)
+        .then(|| format!("In {} the agent never replied: {each}, whatever holds there", count(silent, "conversation")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, Evidence, Transcript, TrialId, Turn};
+    use crate::score::{Component, Dimension, Scorecard, Weight};
+
+    fn trial(replied: bool, held: Component) -> TrialRecord {
+        let turn = if replied { Turn::answered(1, "Hi", "Hello") } else { Turn::begun(1, "Hi".to_owned()) };
+        let evidence = Evidence { transcript: Transcript { turns: vec![turn] }, ..Evidence::sample() };
+        let (case, model) = ("c".to_owned(), "m".to_owned());
+        let id = TrialId { number: 1, case, model, condition: Condition::WithoutFacts, repeat: 1 };
+        let dimensions = vec![Dimension::new("assertions", Weight::ONE, held)];
+        let composite = Component::scored(Score::ZERO, "the agent never replied");
+        let card = Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite };
+        TrialRecord { evidence: Some(evidence), scorecard: Some(card), ..TrialRecord::planned(id) }
+    }
+
+    #[test]
+    fn the_rule_of_silence_is_told_where_it_decided() {
+        let holds = || Component::scored(Score::ONE, "it holds");
+        assert!(scores_zero_for_silence(&trial(false, holds())));
+        assert!(!scores_zero_for_silence(&trial(true, holds())), "it replied");
+        assert!(
+            !scores_zero_for_silence(&trial(false, Component::scored(Score::ZERO, "it fails"))),
+            "0 without the rule"
+        );
+        assert!(!scores_zero_for_silence(&trial(false, Component::missing("the graph is down"))));
+        assert_eq!(silence_text(0), None);
+        let words = "In 2 conversations the agent never replied: each scores 0, whatever holds there";
+        assert_eq!(silence_text(2).as_deref(), Some(words));
+    }
 }

@@ -168,7 +168,7 @@ fn the_gate_is_asked_before_a_job_is_run() {
 }
 
 /// Weak assertions and expectations, each with a sound one that looks much like it.
-const PLANTED: [(&str, &str, &str); 14] = [
+const PLANTED: [(&str, &str, &str); 17] = [
     (
         "at least none",
         r#"assertions: [{cypher: "MATCH (t:Trip) RETURN count(t) >= 0", expected: true}]"#,
