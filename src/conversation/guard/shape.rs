@@ -14,6 +14,8 @@ pub(super) struct Kinds {
     code: u32,
     quantity: u32,
     pub(super) reason: u32,
+    /// Those of which each user has one.
+    pub(super) of_user: u32,
 }
 
 /// Looked up once, by words of `phrases/kinds.txt` that no other kind has.
@@ -26,6 +28,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         code: kinds("serial"),
         quantity: kinds("quantity"),
         reason: kinds("reason"),
+        of_user: kinds("surname") | kinds("birthdate") | kinds("email") | kinds("telephone"),
     }
 });
 
