@@ -1,10 +1,12 @@
 //! The fact that the agent certainly asks for: by its name, or by a kind of thing that each user has one of.
 
+use super::confirmation::MORE;
 use super::fact_leak::{clauses, reveals, subject, value};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::shape::KINDS;
 use super::text_view::{Content, TextView};
+use super::words::Script;
 
 /// Words between the name of a fact and what it is.
 const IS: [&str; 17] = [
@@ -89,6 +91,46 @@ const OPEN: [&str; 70] = [
 const JOINED_OPEN: [&str; 12] =
     ["何", "どこ", "だれ", "いつ", "什么", "哪", "谁", "多少", "어디", "무엇", "누구", "언제"];
 
+/// Words with which a question begins that asks to be told something.
+const REQUESTS: [&str; 36] = [
+    "may",
+    "can",
+    "could",
+    "would",
+    "will",
+    "please",
+    "might",
+    "konnen",
+    "konnten",
+    "kann",
+    "darf",
+    "durfte",
+    "nennen",
+    "sagen",
+    "pouvez",
+    "pourriez",
+    "puis",
+    "puede",
+    "podria",
+    "me",
+    "puo",
+    "potrebbe",
+    "posso",
+    "mi",
+    "pode",
+    "poderia",
+    "kunt",
+    "kan",
+    "mag",
+    "czy",
+    "prosze",
+    "можете",
+    "подскажите",
+    "назовите",
+    "and",
+    "your",
+];
+
 /// Words of a fact that says that there is nothing to tell.
 const NOTHING: [&str; 26] = [
     "not",
@@ -171,7 +213,10 @@ const MOST_BESIDE: usize = 2;
 pub(super) fn surely_asked<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
     let agent = scene.last_agent().filter(|_| scene.input.has_facts && !scene.facts.is_empty())?;
     let question = TextView::new(only_question(agent)?);
-    if !is_open(&question) || scene.tasks.iter().chain(&scene.background).any(is_reluctant) {
+    if !is_open(&question)
+        || question.words().any(|word| MORE.contains(&word))
+        || scene.tasks.iter().chain(&scene.background).any(is_reluctant)
+    {
         return None;
     }
     let mut asked = scene.facts.iter().filter(|fact| asks_surely(scene, &question, fact));
@@ -195,12 +240,12 @@ fn only_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
     (asks_once && is_one && end > 0).then_some(text)
 }
 
-const AND: [&str; 14] = ["and", "or", "und", "oder", "et", "y", "en", "of", "if", "и", "или", "ve", "oraz", "lub"];
+const AND: [&str; 12] = ["and", "or", "und", "oder", "et", "y", "if", "и", "или", "ve", "oraz", "lub"];
 
 fn is_open(question: &TextView<'_>) -> bool {
     question.words().any(|word| OPEN.contains(&word))
         || question.has(List::Awaits)
-        || question.has(List::Asks)
+        || question.has(List::Asks) && question.words().next().is_some_and(|word| REQUESTS.contains(&word))
         || !question.raw.is_ascii() && JOINED_OPEN.iter().any(|word| question.raw.contains(word))
 }
 
@@ -222,7 +267,9 @@ fn asks_surely(scene: &Scene<'_>, question: &TextView<'_>, fact: &TextView<'_>) 
     let is_beside = |word: &Content<'_>| !words.iter().any(|own| own.is_same(word));
     let beside =
         question.content().filter(|word| !PHRASES.task_words.contains_key(word.text)).filter(is_beside).count();
-    words.iter().all(|word| question.says(word)) && beside <= MOST_BESIDE
+    // What is joined has no words to count.
+    let is_unspaced = words.iter().any(|word| matches!(word.script, Script::Han | Script::Katakana | Script::Thai));
+    words.iter().all(|word| question.says(word)) && (is_unspaced || beside <= MOST_BESIDE)
 }
 
 /// The words of a fact that name it: "the home town" of "the home town is Lyon".

@@ -207,7 +207,7 @@ const LEAST_WITHIN: usize = 5;
 const ENDINGS: [&str; 12] = ["s", "n", "en", "a", "e", "y", "i", "u", "em", "om", "ie", "es"];
 
 /// Who, whom and whose.
-const WHO: [&str; 23] = [
+pub(super) const WHO: [&str; 23] = [
     "who", "who's", "whom", "whose", "wer", "wen", "wem", "wessen", "qui", "quien", "quienes", "chi", "quem", "kto",
     "kogo", "komu", "кто", "кого", "кому", "kim", "kime", "kimi", "kimin",
 ];

@@ -10,7 +10,8 @@ use super::values::digits;
 pub(super) struct Kinds {
     email: u32,
     telephone: u32,
-    date: u32,
+    pub(super) date: u32,
+    pub(super) name: u32,
     code: u32,
     quantity: u32,
     pub(super) reason: u32,
@@ -25,6 +26,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         email: kinds("email"),
         telephone: kinds("telephone"),
         date: kinds("date"),
+        name: kinds("surname"),
         code: kinds("serial"),
         quantity: kinds("quantity"),
         reason: kinds("reason"),
