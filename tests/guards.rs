@@ -128,7 +128,7 @@ fn reached(guard: Guard) -> f64 {
         // It passes what is unclear: a question about a task may have raised the next one in other words.
         Guard::EarlyEnd => 97.0,
         Guard::GoodbyeLoop | Guard::WrongLanguage => 96.0,
-        Guard::InventedFact | Guard::Repetition | Guard::FactLeak | Guard::TwoTasks => 95.0,
+        Guard::WithheldFact | Guard::InventedFact | Guard::Repetition | Guard::FactLeak | Guard::TwoTasks => 95.0,
     }
 }
 
@@ -205,6 +205,49 @@ fn an_end_is_early_only_where_that_is_certain() {
         }
     }
     assert!(ends.lines().count() >= 90, "{}", ends.lines().count());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What a turn does with a fact that the agent asks for.
+#[derive(serde::Deserialize)]
+struct AskedFact {
+    id: String,
+    tasks: Vec<String>,
+    facts: Vec<String>,
+    transcript: Vec<Message>,
+    turn: String,
+    labels: Vec<String>,
+}
+
+#[test]
+fn a_fact_that_is_asked_for_is_told_and_neither_kept_back_nor_falsified_nor_walked_away_from() {
+    let mut wrong = Vec::new();
+    for line in std::fs::read_to_string(root().join("tests/withheld-facts.jsonl")).unwrap().lines() {
+        let asked: AskedFact = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let tasks: Vec<&str> = asked.tasks.iter().map(String::as_str).collect();
+        let facts: Vec<&str> = asked.facts.iter().map(String::as_str).collect();
+        let found = |has_facts: bool| -> Vec<&'static str> {
+            let input = GuardInput {
+                has_facts,
+                tasks: &tasks,
+                facts: &facts,
+                background: &[],
+                signoff: "So Long, and Thanks for All the Fish",
+                transcript: &asked.transcript,
+                turn: &asked.turn,
+                is_done: false,
+            };
+            check(&input).into_iter().map(|finding| finding.guard.as_str()).collect()
+        };
+        let with_facts = found(true);
+        if with_facts != asked.labels {
+            wrong.push(format!("{}: {with_facts:?}", asked.id));
+        }
+        // Who does not know a fact may say so.
+        if found(false).contains(&"withheld_fact") {
+            wrong.push(format!("{} without facts", asked.id));
+        }
+    }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

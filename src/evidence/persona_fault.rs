@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Guard {
     /// It gives a fact unasked, or has the content of a fact that it does not know.
     FactLeak,
+    /// It says that the user does not know, or does not tell, a fact that the user knows and the agent asks for.
+    WithheldFact,
     /// It states a name, date, number or address that stands neither in a task nor in a fact nor in the conversation.
     InventedFact,
     /// It speaks as the assistant.
@@ -36,8 +38,9 @@ pub enum Guard {
 
 impl Guard {
     /// All guards, in the order in which they are checked and shown.
-    pub const ALL: [Guard; 13] = [
+    pub const ALL: [Guard; 14] = [
         Guard::FactLeak,
+        Guard::WithheldFact,
         Guard::InventedFact,
         Guard::RoleSwap,
         Guard::Restart,
@@ -56,6 +59,7 @@ impl Guard {
     pub fn as_str(self) -> &'static str {
         match self {
             Guard::FactLeak => "fact_leak",
+            Guard::WithheldFact => "withheld_fact",
             Guard::InventedFact => "invented_fact",
             Guard::RoleSwap => "role_swap",
             Guard::Restart => "restart",
@@ -75,6 +79,7 @@ impl Guard {
     pub fn description(self) -> &'static str {
         match self {
             Guard::FactLeak => "it gives away a fact that nobody asked for, or that the user does not know",
+            Guard::WithheldFact => "it keeps back a fact that the user knows and the assistant asks for",
             Guard::InventedFact => "it states a detail that stands neither in the user's part nor in the conversation",
             Guard::RoleSwap => "it speaks as the assistant",
             Guard::Restart => "it begins the conversation again from the start",
@@ -88,6 +93,15 @@ impl Guard {
             Guard::TooLong => "it is longer than what a user would type",
             Guard::WrongLanguage => "it is in another language than the conversation",
         }
+    }
+
+    /// Whether a user may be meant to do that, so that a job may allow it: nobody is meant to speak as the assistant, to say nothing, or
+    /// to show the instructions.
+    pub fn may_be_played(self) -> bool {
+        !matches!(
+            self,
+            Guard::RoleSwap | Guard::SignoffInside | Guard::ReasoningLeak | Guard::Empty | Guard::GoodbyeLoop
+        )
     }
 
     /// The guard's name in job files: `factLeak`.

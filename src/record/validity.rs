@@ -15,6 +15,8 @@ pub struct Validity {
     pub invalid: usize,
     /// How many of those were the last of their trial, which has no score.
     pub unscored: usize,
+    /// How many of those were not held again because the persona failed in the same place each time.
+    pub stuck: usize,
     /// Both for each of the agent's models, in the order in which they came.
     pub of_models: Vec<ModelValidity>,
     /// How many messages of the persona were faulty and not sent, by what was wrong with them.
@@ -55,6 +57,7 @@ impl Validity {
         self.held += held;
         self.invalid += invalid;
         self.unscored += usize::from(is_invalid);
+        self.stuck += usize::from(trial.outcome.as_ref().is_some_and(Outcome::is_of_stuck_persona));
         let model = &trial.trial.model;
         match self.of_models.iter_mut().find(|known| known.model == *model) {
             Some(known) => (known.held, known.invalid) = (known.held + held, known.invalid + invalid),

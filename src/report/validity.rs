@@ -56,12 +56,21 @@ pub(super) fn remedy_text(run: &Overview) -> Option<String> {
     }
     let mut faults: Vec<_> = validity.faults.iter().collect();
     faults.sort_by_key(|(_, many)| std::cmp::Reverse(**many));
-    let keys: Vec<String> = faults.iter().take(NAMED).map(|(guard, _)| guard.key()).collect();
+    let played = faults.iter().filter(|(guard, _)| guard.may_be_played());
+    let keys: Vec<String> = played.take(NAMED).map(|(guard, _)| guard.key()).collect();
     let allow = match keys.as_slice() {
         [] => String::new(),
         keys => format!("; where the user is meant to do that, evaluator.allow: [{}]", keys.join(", ")),
     };
-    Some(format!("try another model as the persona (--evaluator-model){allow}"))
+    let stuck = match validity.stuck {
+        0 => String::new(),
+        many => format!("{} not held again, as the persona fails there each time; ", were(many)),
+    };
+    Some(format!("{stuck}try another model as the persona (--evaluator-model){allow}"))
+}
+
+fn were(conversations: usize) -> String {
+    format!("{} {}", count(conversations, "conversation"), if conversations == 1 { "was" } else { "were" })
 }
 
 /// `4 messages were faulty and asked for again: 3 repetition, 1 fact leak`; `None` where there was none.

@@ -13,9 +13,11 @@ use super::preflight::PreflightFailure;
 use super::refusals::ModelRefusals;
 use super::resources::RunResources;
 use super::sink::{Durability, Sink};
+use super::stuck_persona::StuckPersona;
 use crate::cache::Cache;
 use crate::cassette::Cassette;
 use crate::clock::{Clock, Stopwatch, watch_for_pauses};
+use crate::conversation::guard;
 use crate::evidence::Usage;
 use crate::limiter::OnWait;
 use crate::llm::Llm;
@@ -75,6 +77,7 @@ pub struct Engine {
     pub(super) cassette: Cassette,
     pub(super) cache: Cache,
     pub(super) refusals: ModelRefusals,
+    pub(super) stuck_persona: StuckPersona,
 }
 
 impl Engine {
@@ -123,6 +126,7 @@ impl Engine {
             cassette,
             cache,
             refusals: ModelRefusals::default(),
+            stuck_persona: StuckPersona::default(),
         })
     }
 
@@ -267,8 +271,20 @@ async fn hold(
     Ok(true)
 }
 
+/// Loads what the guards look for, off the threads that read the agent's replies: in a conversation that time would be the agent's.
+async fn load_phrases(engine: &Engine) -> io::Result<()> {
+    let has_persona = engine.clients.persona().is_some() && engine.plan.job.cases.iter().any(|it| it.user.is_persona());
+    if !has_persona && engine.plan.job.cases.iter().all(|case| case.facts.is_empty()) {
+        return Ok(());
+    }
+    tokio::task::spawn_blocking(guard::load)
+        .await
+        .map_err(|error| io::Error::other(format!("eval-job itself failed: {error}")))
+}
+
 async fn carry_out(engine: Arc<Engine>, rounds: Rounds<'_>, interrupt: CancellationToken) -> io::Result<bool> {
     watch_for_pauses();
+    load_phrases(&engine).await?;
     let seconds = engine.plan.job.limits.run_seconds.filter(|_| !engine.cassette.is_replayed());
     let time = Arc::new(TimeLimit::new(seconds, engine.since));
     let carried_out = hold(&engine, rounds, &interrupt, &time).await;

@@ -38,6 +38,7 @@ mod resources;
 mod seeds;
 mod sink;
 mod steps;
+mod stuck_persona;
 mod talk;
 mod trial;
 mod trial_env;

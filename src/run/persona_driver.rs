@@ -210,9 +210,11 @@ impl<'a> PersonaDriver<'a> {
                     findings => {
                         unusable = for_persona(&findings, &reply.written);
                         let described = described(&findings);
+                        let what = findings.iter().map(|it| it.guard.as_str()).collect::<Vec<_>>().join(" ");
                         self.keep_fault(transcript, reply, findings)?;
                         if std::mem::replace(&mut was_faulty, true) {
                             let turn = self.faults.last().map_or(0, |fault| fault.turn);
+                            self.engine.stuck_persona.failed(self.trial, format!("{turn} {what}"));
                             return Err(TrialAbort::persona_invalid(format!(
                                 "its message {turn} was faulty twice: {described}"
                             )));
@@ -224,6 +226,7 @@ impl<'a> PersonaDriver<'a> {
             self.request.messages.push(Message::new(Role::Assistant, reply.text));
             self.request.messages.push(Message::new(Role::User, guard::retry_request(&unusable)));
         }
+        self.engine.stuck_persona.failed(self.trial, format!("{} no usable line", transcript.turns.len()));
         Err(TrialAbort::persona_invalid(format!("the persona gave no usable line in {TRIES} tries: {unusable}")))
     }
 

@@ -22,7 +22,10 @@ use crate::grade::{self, GradeInput};
 use crate::job::{Case, Isolation, ReferencePart};
 use crate::plan::{LeftTrial, Trial};
 use crate::record::Entry;
-use crate::score::{Outcome, Scorecard};
+use crate::score::{NOT_HELD_AGAIN, Outcome, Scorecard};
+
+/// The note in a cassette that a conversation was not held again, because the persona fails there each time.
+const STUCK: &str = "persona stuck";
 
 /// Runs a trial that may begin, and appends its outcome to the sink. Where the persona does not play its part, the conversation
 /// is run again, as often as `limits.reruns` says.
@@ -74,7 +77,7 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
         stopped = tape.stopped() => Err(TrialAbort::of_replay(stopped, tape)),
         attempted = attempt(engine, trial, &under_way.listener) => attempted,
     };
-    let (outcome, scorecard) = match attempted {
+    let (mut outcome, scorecard) = match attempted {
         Ok((outcome, scorecard)) => (outcome, Some(scorecard)),
         Err(TrialAbort::Outcome(outcome)) => {
             if !tape.is_replayed() {
@@ -89,13 +92,22 @@ async fn hold(engine: &Engine, trial: &Trial, tape: &Tape) -> io::Result<TrialRe
         Err(TrialAbort::Sink(error)) => return Err(error),
     };
     under_way.keep_output()?;
-    if let Outcome::PersonaInvalid { error } = &outcome
-        && trial.attempt < engine.plan.job.limits.reruns
-        && engine.exhausted(number, "limit before the conversation is held again").is_none()
-    {
-        let (at, error) = (engine.clock.wall(), error.clone());
-        engine.sink.append(Entry::TrialDiscarded { trial: number, at, error })?;
-        return Ok(TrialResult::Discarded);
+    match &mut outcome {
+        Outcome::PersonaInvalid { error } => {
+            let is_stuck = tape.noted(STUCK, engine.stuck_persona.is_stuck(trial));
+            if trial.attempt < engine.plan.job.limits.reruns {
+                if is_stuck {
+                    error.push_str(NOT_HELD_AGAIN);
+                } else if engine.exhausted(number, "limit before the conversation is held again").is_none() {
+                    let (at, error) = (engine.clock.wall(), error.clone());
+                    engine.sink.append(Entry::TrialDiscarded { trial: number, at, error })?;
+                    return Ok(TrialResult::Discarded);
+                }
+            }
+        }
+        Outcome::Broken { .. } => {}
+        _ if trial.case.user.is_persona() => engine.stuck_persona.got_through(trial),
+        _ => {}
     }
     engine.sink.append(Entry::TrialFinished { trial: number, at: engine.clock.wall(), outcome, scorecard })?;
     engine.sink.kept(Durability::Machine).await?;

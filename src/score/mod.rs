@@ -15,7 +15,7 @@ mod vacuity;
 pub use component::{Component, OutOfRange, Score, Weight};
 pub use composite::{composite, mean_of, mean_of_conditions, penalty, weighted_mean};
 pub use gate::{AssertionGate, GateRules, OnInconclusive};
-pub use outcome::Outcome;
+pub use outcome::{NOT_HELD_AGAIN, Outcome};
 pub use repeats::{
     Majority, PassError, PassStatus, f1, is_settled, majority, pass_at_k, pass_hat_k, pass_hat_k_unbiased, pooled_mean,
     share,

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The end of the error of a conversation that was not held again because the persona failed in the same place each time.
+pub const NOT_HELD_AGAIN: &str = "; not held again, as several failed there in the same way and none got through";
+
 /// The outcome of a trial. Only the first two say something about the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -34,6 +37,11 @@ impl Outcome {
     /// Whether the trial says something about the agent.
     pub fn counts(&self) -> bool {
         matches!(self, Outcome::Graded | Outcome::AgentFailed { .. })
+    }
+
+    /// Whether the conversation was not held again because the persona failed in the same place each time.
+    pub fn is_of_stuck_persona(&self) -> bool {
+        matches!(self, Outcome::PersonaInvalid { error } if error.ends_with(NOT_HELD_AGAIN))
     }
 
     /// The outcome's name.

@@ -233,7 +233,11 @@ struct Desk {
 
 impl Desk {
     fn new(persona: Server, more: &Value) -> Desk {
-        let (agent, judge) = (agent(), judge());
+        Desk::with_agent(agent(), persona, more)
+    }
+
+    fn with_agent(agent: Server, persona: Server, more: &Value) -> Desk {
+        let judge = judge();
         let model = |server: &Server, name: &str| json!({"name": format!("openai/{name}"), "baseUrl": format!("{}/v1", server.address)});
         let mut job = json!({
             "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
@@ -268,6 +272,65 @@ impl Desk {
         let record = text.unwrap_or_else(|error| panic!("{error}: {}", words(&output)));
         (output, serde_json::from_str(&record).unwrap())
     }
+}
+
+/// The agent of somebody who has a home town: asks for it until it is told.
+fn asks_for_home_town() -> Server {
+    Server::start(|request| {
+        let is_told = request.body.contains("Lyon");
+        says(if is_told { "Done, your ticket from Lyon is booked. Goodbye!" } else { "What is your home town?" })
+    })
+}
+
+#[test]
+fn a_fact_that_is_asked_for_and_kept_back_falsified_or_walked_away_from_is_not_charged_to_the_agent() {
+    for (fault, guard, done) in [
+        ("I'm afraid I don't know that.", "withheldFact", false),
+        ("My home town is Lille.", "inventedFact", false),
+        ("Never mind then. Goodbye!", "earlyEnd", true),
+    ] {
+        let server = Server::start(move |request| {
+            if !request.path.ends_with("/chat/completions") {
+                return Reply::Json(200, json!({"data": []}));
+            }
+            let (message, done) = match request.body.matches("<agent-reply>").count() {
+                0 => ("Hi, I need a train ticket to Paris.", false),
+                _ => (fault, done),
+            };
+            says(&json!({"message": message, "done": done}).to_string())
+        });
+        let more = json!({
+            "facts": ["The user's home town is Lyon"],
+            "tasks": [{"task": "Book a train ticket to Paris", "acceptanceCriteria": "It is booked"}],
+            "conditions": ["withFacts"],
+        });
+        let (output, record) = Desk::with_agent(asks_for_home_town(), server, &more).run();
+        let page = words(&output);
+        assert_eq!(output.status.code(), Some(102), "{fault}: {page}");
+        let trial = &record["trials"][0];
+        assert_eq!(trial["outcome"]["kind"], "personaInvalid", "{fault}: {page}");
+        let finding = &trial["evidence"]["personaFaults"][0]["findings"][0];
+        assert_eq!(finding["guard"], guard, "{fault}: {finding}");
+    }
+}
+
+#[test]
+fn a_persona_that_fails_in_one_place_each_time_is_not_paid_for_again_and_again() {
+    let (server, left) = persona(1, "How can I help you today?", usize::MAX);
+    let more = json!({"conditions": ["withoutFacts"], "repeat": 6});
+    let (output, record) = Desk::new(server, &more).run();
+    let page = words(&output);
+    assert_eq!(output.status.code(), Some(102), "{page}");
+    let discarded = |at: usize| record["trials"][at]["discarded"].as_array().map_or(0, Vec::len);
+    let held: Vec<usize> = (0..6).map(discarded).collect();
+    assert_eq!(held, [2, 2, 0, 0, 0, 0], "after the third trial in which it fails there, none is held again: {page}");
+    assert_eq!(usize::MAX - left.load(Ordering::SeqCst), 20, "two messages in each of ten conversations");
+    assert_eq!(
+        page.matches("4 conversations were not held again, as the persona fails there each time").count(),
+        1,
+        "{page}"
+    );
+    assert!(page.contains("try another model as the persona") && !page.contains("evaluator.allow"), "{page}");
 }
 
 /// The kinds of error that simulated users make: where, what is said, and which fault it is.

@@ -6,7 +6,8 @@ use super::tasks_raised::{distinctive_words, matched};
 use super::text_view::{Content, TextView};
 
 /// Words of a question about something more than what the user asked for.
-const MORE: [&str; 44] = [
+pub(super) const MORE: [&str; 45] = [
+    "other",
     "also",
     "too",
     "another",

@@ -1,5 +1,6 @@
 //! A goodbye while tasks are certainly open or the agent certainly waits for an answer.
 
+use super::asked_surely::surely_asked;
 use super::awaited::awaits_answer;
 use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
@@ -26,6 +27,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault("it ends the conversation before this task was raised", scene.input.tasks[open]);
     }
     let agent = scene.last_agent().filter(|_| awaits_answer(scene))?;
+    if surely_asked(scene).is_some() {
+        return fault("it ends the conversation instead of telling a fact that the assistant asks for", agent.raw);
+    }
     let within = |hit: &Hit, list| {
         turn.hits_in(list).any(|it| {
             it.start <= hit.start

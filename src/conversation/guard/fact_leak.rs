@@ -1,11 +1,12 @@
 //! A fact that is given unasked, or that the persona does not know.
 
+use super::invented_name::WHO;
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
-use super::values::{ValueKind, digits, values};
-use super::words::Script;
+use super::values::{TextValue, ValueKind, digits, values};
+use super::words::{Script, plain};
 use super::{Fault, fault};
 
 /// Words between the subject of a fact and its value.
@@ -64,8 +65,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             continue;
         }
         stated += 1;
-        let is_answer = || is_asked_for(scene, fact) || may_answer(scene, fact, stated);
-        if scene.input.has_facts && is_answer() && !adds(scene, stated) {
+        if scene.input.has_facts && is_answer(scene, fact, stated) && !adds(scene, stated) {
             continue;
         }
         let why = match scene.input.has_facts {
@@ -75,6 +75,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault(why, scene.input.facts[at]);
     }
     None
+}
+
+/// Whether the turn tells a fact, the `stated`th one in it, because the agent has asked for it, or may have.
+pub(super) fn is_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
+    is_asked_for(scene, fact) || may_answer(scene, fact, stated)
 }
 
 /// Whether a short turn picks what a fact says among what the agent asks about: "a student", to "pupil or student?".
@@ -200,8 +205,15 @@ pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
 
 /// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
 fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    let is_about_user = fact.words().any(|word| PHRASES.is_user(word));
-    if scene.last_agent().is_some_and(|agent| agent.has(List::WhatIsWrong) && !is_about_user) {
+    // Of the user's own affairs only a short answer tells what is the matter, and neither a name nor an address does.
+    let is_matter = || {
+        let is_short = scene.text().places().len() <= MOST_OF_MATTER && kinds(fact) & KINDS.of_user == 0;
+        is_short || !fact.words().any(|word| PHRASES.is_user(word))
+    };
+    if scene.last_agent().is_some_and(|agent| agent.has(List::WhatIsWrong)) && is_matter() {
+        return true;
+    }
+    if corrects(scene, fact) {
         return true;
     }
     scene.agents().rev().take(2).any(|agent| asks_for(scene, agent, fact))
@@ -212,13 +224,24 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
     if !agent.asks() && !agent.has(List::Awaits) {
         return false;
     }
-    let (kinds_of_agent, kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
+    let (mut kinds_of_agent, mut kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
+    let is_only_name = || {
+        let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
+        has_name(fact) && !others.any(|other| has_name(other) && !is_told(scene, agent, other))
+    };
+    if agent.asks() && agent.words().any(|word| WHO.contains(&word)) && is_only_name() {
+        (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.name, kinds_of_fact | KINDS.name);
+    }
+    // Who proposes a day asks for one.
+    if is_time(agent) && is_time(fact) {
+        (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.date, kinds_of_fact | KINDS.date);
+    }
     let gives_reason = kinds_of_agent & KINDS.reason != 0 && by_shape(fact) == 0;
     if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
         return true;
     }
     let asked = kinds_of_agent & kinds_of_fact;
-    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
+    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact) && !is_told(scene, agent, other));
     if asked == 0 {
         // A word that several facts have names this one where no other fits better.
         let fits =
@@ -228,6 +251,57 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
     // The kind may have been asked for another fact that the agent names.
     !others.any(|other| names(scene, agent, other) && asked & !(kinds(other) | by_shape(other)) == 0)
 }
+
+/// The most words of a turn that tells what is the matter with the user and nothing else.
+const MOST_OF_MATTER: usize = 10;
+
+/// Whether all that a fact says was said before, or by the agent's message itself: that is not what it asks for.
+fn is_told(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let value = value(fact);
+    let is_said = |word: &Content<'_>| agent.says(word) || scene.messages.iter().any(|(_, text)| text.says(word));
+    !value.is_empty() && value.iter().all(is_said)
+}
+
+/// Whether a fact names somebody or something: a word with a capital that does not begin it, and is none of a date.
+fn has_name(fact: &TextView<'_>) -> bool {
+    let is_name = |word: &str| {
+        let plain = plain(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        word.starts_with(char::is_uppercase)
+            && word.chars().all(|c| !c.is_ascii_digit())
+            && !PHRASES.months.contains_key(plain.as_str())
+            && !PHRASES.weekdays.contains_key(plain.as_str())
+    };
+    fact.raw.split_whitespace().skip(1).any(is_name)
+}
+
+/// Whether a text has a day or a time of day.
+fn is_time(text: &TextView<'_>) -> bool {
+    let is_of_time =
+        |kind: &ValueKind| matches!(kind, ValueKind::Time { .. } | ValueKind::Month(_) | ValueKind::Weekday(_));
+    let is_day = |value: &TextValue| {
+        matches!(value.kind, ValueKind::Number(number) if (1.0..=31.0).contains(&number))
+            && ["th", "st", "nd", "rd"].iter().any(|end| text.plain()[value.end..].starts_with(end))
+    };
+    values(text).iter().any(|value| is_of_time(&value.kind) && value.end - value.start > 3 || is_day(value))
+}
+
+/// Whether the turn says no, and the fact has another number than the agent has assumed.
+fn corrects(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let says_no = || {
+        scene.text().has(List::Objection) || scene.text().words().take(MOST_BEFORE_NO).any(|word| NO.contains(&word))
+    };
+    let numbers = |text: &TextView<'_>| -> Vec<f64> {
+        let number = |value: &TextValue| if let ValueKind::Number(number) = value.kind { Some(number) } else { None };
+        values(text).iter().filter_map(number).collect()
+    };
+    let Some(agent) = scene.last_agent().filter(|agent| agent.asks() && says_no()) else { return false };
+    let (of_fact, of_agent) = (numbers(fact), numbers(agent));
+    !of_fact.is_empty() && !of_agent.is_empty() && !of_fact.iter().any(|number| of_agent.contains(number))
+}
+
+/// The words with which somebody denies what the agent has assumed, at the beginning of a turn.
+const NO: [&str; 12] = ["no", "wait", "actually", "nein", "non", "não", "nao", "nee", "nie", "нет", "hayir", "stop"];
+const MOST_BEFORE_NO: usize = 3;
 
 /// The words of a fact by which an agent may ask for it.
 pub(super) fn subject<'f>(fact: &'f TextView<'_>) -> impl Iterator<Item = Content<'f>> {
@@ -256,9 +330,12 @@ fn last_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
 /// For how many things a question asks.
 fn asked(agent: &TextView<'_>, question: &TextView<'_>) -> usize {
     let and = ["and", "und", "et", "y", "e", "en", "и", "ve", "oraz"];
+    // "Any allergies or preferences?" asks for both; "today or tomorrow?" for one.
+    let is_open_or = |word: &&str| *word == "or" && question.words().any(|it| it == "any");
     // Without its accent, "is" looks like "and" in Portuguese and Italian.
     let is_and = |word: &&str| and.contains(word) && (*word != "e" || agent.raw.contains(" e "));
-    1 + question.words().filter(is_and).count() + question.plain().matches(['、', '和']).count()
+    1 + question.words().filter(|word| is_and(word) || is_open_or(word)).count()
+        + question.plain().matches(['、', '和']).count()
 }
 
 /// Whether the turn gives a second fact "by the way" where the agent has asked for one thing.
@@ -296,12 +373,14 @@ fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, stated: usize) -> boo
     let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
     let Some(question) = last_question(agent).map(TextView::new) else { return false };
     let asked = asked(agent, &question);
+    let asks_for_any = question.words().any(|word| word == "any");
     let is_clear = scene
         .facts
         .iter()
         .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
     let chooses = turn.content().any(|word| question.says(&word) || word.has_digit() && agent.says(&word));
-    let is_short = turn.places().len() <= 6 + 2 * asked && !turn.asks() && (!chooses || asked > 1);
+    let is_short =
+        turn.places().len() <= 6 + 2 * asked + usize::from(asks_for_any) * 2 && !turn.asks() && (!chooses || asked > 1);
     is_short && stated <= asked && (!is_clear || asked > 1)
 }
 

@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 
 use super::GuardInput;
-use super::fact_leak::{asks_for, clauses, reveals, value};
+use super::fact_leak::{asks_for, clauses, is_answer, reveals, value};
 use super::phrases::is_sentence_end;
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
@@ -25,16 +25,24 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
         is_done: false,
     };
     let mut scene = Scene::new(&input);
+    let mut asked_in = None;
     for turn in &transcript.turns {
         if !turn.is_greeting() {
-            let said = TextView::new(&turn.user);
+            scene.turn.text = TextView::new(&turn.user);
+            let mut told = 0;
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
-                known.released = reveals(&scene, &said, fact).then_some(turn.number);
+                known.released = reveals(&scene, scene.text(), fact).then_some(turn.number);
+                told += usize::from(known.released.is_some());
+                // What is told in answer to a question in other words was asked for too.
+                if known.released.is_some() && known.asked.is_none() && is_answer(&scene, fact, told) {
+                    known.asked = asked_in;
+                }
             }
-            scene.messages.push((Role::User, said));
+            scene.messages.push((Role::User, TextView::new(&turn.user)));
         }
         if let Some(reply) = &turn.agent {
             let reply = TextView::new(reply);
+            asked_in = Some(turn.number);
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.asked.is_none()) {
                 known.asked = asks_for(&scene, &reply, fact).then_some(turn.number);
             }

@@ -48,6 +48,10 @@ impl KnownValues {
                 _ => {}
             }
         }
+        // Of "a day later" one is a number that nobody says.
+        if scene.tasks.iter().chain(&scene.facts).any(|text| text.words().any(|word| RELATIVE.contains(&word))) {
+            numbers.extend([1.0, 7.0]);
+        }
         // Parts of ids and of phone numbers, also as they are grouped.
         let digits = sources(scene).map(|text| digits(text.plain()) + " ").collect();
         KnownValues { values, numbers, digits }
@@ -258,6 +262,40 @@ fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
             .iter()
             .any(|part| sentence.contains(part))
 }
+
+/// Words of a task or a fact that tells a day or a number by another one.
+const RELATIVE: [&str; 30] = [
+    "later",
+    "earlier",
+    "sooner",
+    "before",
+    "following",
+    "previous",
+    "additional",
+    "extra",
+    "another",
+    "more",
+    "fewer",
+    "less",
+    "spater",
+    "fruher",
+    "davor",
+    "danach",
+    "weitere",
+    "weiteren",
+    "plus",
+    "tot",
+    "tard",
+    "mas",
+    "despues",
+    "antes",
+    "dopo",
+    "prima",
+    "depois",
+    "later",
+    "eerder",
+    "pozniej",
+];
 
 /// Nouns that, after a spelled-out number, state something about the user.
 const COUNTED: [&str; 70] = [

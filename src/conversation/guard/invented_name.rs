@@ -1,5 +1,7 @@
 //! A person, place or other name that the user gives and that nobody has named before.
 
+use super::asked_surely::{name_of, surely_asked};
+use super::fact_leak::subject;
 use super::invented_fact::sources;
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
@@ -54,6 +56,9 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         if let Some(name) = names.iter().find(|name| !is_known(name) && !COMMON.contains(*name)) {
             return Some((*name).to_owned());
         }
+    }
+    if let Some(name) = other_name(scene) {
+        return Some(name.to_owned());
     }
     // A bare name, where a name was asked for.
     let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
@@ -119,6 +124,41 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     None
 }
 
+/// The name that a turn gives in the place of the one in a fact that the agent certainly asks for: "my home town is Lille", or "Lille"
+/// alone.
+fn other_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let fact = surely_asked(scene).filter(|_| !turn.raw.contains('?') && !turn.has(List::Unknown))?;
+    let behind = |text: &'_ TextView<'_>| Some(text.raw.len() - name_of(text)?.raw.len());
+    let value = fact.raw.get(fact.raw.len() - behind(fact)?..)?;
+    let is_capital = |word: &&str| word.starts_with(char::is_uppercase);
+    if !value.split_whitespace().any(|word| is_capital(&word)) {
+        return None;
+    }
+    let is_unknown = |name: &&str| {
+        is_capital(name)
+            && name.chars().count() > 1
+            && !PHRASES.words.contains_key(&plain(name))
+            && !COMMON.contains(name)
+            && !sources(scene).any(|source| has_name(source, &plain(name)))
+    };
+    let inner = |word: &'s str| word.trim_matches(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = turn.raw.split_whitespace().map(inner).filter(|word| !word.is_empty()).collect();
+    let said = name_of(turn).filter(|name| {
+        let own = name_of(fact);
+        own.is_some_and(|own| subject(&own).any(|word| name.says(&word)))
+    });
+    let place = said.map(|name| TextView::new(name.raw).places().len() + 1);
+    match place {
+        Some(place) => words.get(place..)?.iter().take(2).copied().find(|word| is_unknown(word)),
+        None if words.len() <= MOST_OF_NAME => one_name(turn).filter(|name| is_unknown(name)),
+        None => None,
+    }
+}
+
+/// The most words of a turn that is nothing but a name, with a preposition or a courtesy.
+const MOST_OF_NAME: usize = 3;
+
 /// The one word of a short statement that can only be a name: with a capital inside a sentence, or alone, and in no list of
 /// words.
 fn one_name<'t>(turn: &TextView<'t>) -> Option<&'t str> {
@@ -167,7 +207,7 @@ const LEAST_WITHIN: usize = 5;
 const ENDINGS: [&str; 12] = ["s", "n", "en", "a", "e", "y", "i", "u", "em", "om", "ie", "es"];
 
 /// Who, whom and whose.
-const WHO: [&str; 23] = [
+pub(super) const WHO: [&str; 23] = [
     "who", "who's", "whom", "whose", "wer", "wen", "wem", "wessen", "qui", "quien", "quienes", "chi", "quem", "kto",
     "kogo", "komu", "кто", "кого", "кому", "kim", "kime", "kimi", "kimin",
 ];

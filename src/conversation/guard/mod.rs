@@ -6,6 +6,7 @@
 //! Invariants: a guard is a pure function; it reads the turn in the light of the conversation and never judges the agent;
 //! in unclear cases it finds nothing. The phrases that the guards look for are data, in `phrases/`, one line a language.
 
+mod asked_surely;
 mod awaited;
 mod confirmation;
 mod derived;
@@ -34,6 +35,7 @@ mod too_long;
 mod two_tasks;
 mod unexplained;
 mod values;
+mod withheld_fact;
 mod words;
 mod wrong_language;
 
@@ -42,11 +44,12 @@ pub use off_task::is_off_task;
 pub use retry_echo::{RETRY_OPENING, retry_request};
 use scene::Scene;
 
-use crate::evidence::{Guard, GuardFinding, Message};
+use crate::evidence::{Guard, GuardFinding, Message, Role};
 
 fn find(guard: Guard, scene: &Scene<'_>) -> Option<GuardFinding> {
     let found = match guard {
         Guard::FactLeak => fact_leak::find(scene),
+        Guard::WithheldFact => withheld_fact::find(scene),
         Guard::InventedFact => invented_fact::find(scene),
         Guard::RoleSwap => role_swap::find(scene),
         Guard::Restart => restart::find(scene),
@@ -107,6 +110,22 @@ pub fn faults(input: &GuardInput<'_>) -> Vec<GuardFinding> {
         findings.retain(|finding| !is_same(finding));
     }
     findings
+}
+
+/// Loads the phrases, which takes as long as some thousand turns: before the first conversation, where nobody waits for a reply.
+pub fn load() {
+    let transcript = [Message::new(Role::Assistant, "What is your name?")];
+    // A turn in which a figure, an accent and a name are looked for.
+    check(&GuardInput {
+        has_facts: true,
+        tasks: &["Book a table"],
+        facts: &["The user's name is Zoë"],
+        background: &[],
+        signoff: "",
+        transcript: &transcript,
+        turn: "My name is Zoë, and I am 42.",
+        is_done: false,
+    });
 }
 
 /// What each guard finds in a turn.

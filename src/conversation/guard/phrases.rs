@@ -40,9 +40,10 @@ pub(super) enum List {
     Refusal,
     Confirms,
     Inquiry,
+    Unknown,
 }
 
-const LISTS: [(List, &str); 25] = [
+const LISTS: [(List, &str); 26] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -68,6 +69,7 @@ const LISTS: [(List, &str); 25] = [
     (List::Refusal, include_str!("phrases/refusal.txt")),
     (List::Confirms, include_str!("phrases/confirms.txt")),
     (List::Inquiry, include_str!("phrases/inquiry.txt")),
+    (List::Unknown, include_str!("phrases/unknown.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.

@@ -10,10 +10,13 @@ use super::values::digits;
 pub(super) struct Kinds {
     email: u32,
     telephone: u32,
-    date: u32,
+    pub(super) date: u32,
+    pub(super) name: u32,
     code: u32,
     quantity: u32,
     pub(super) reason: u32,
+    /// Those of which each user has one.
+    pub(super) of_user: u32,
 }
 
 /// Looked up once, by words of `phrases/kinds.txt` that no other kind has.
@@ -23,9 +26,11 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         email: kinds("email"),
         telephone: kinds("telephone"),
         date: kinds("date"),
+        name: kinds("surname"),
         code: kinds("serial"),
         quantity: kinds("quantity"),
         reason: kinds("reason"),
+        of_user: kinds("surname") | kinds("birthdate") | kinds("email") | kinds("telephone"),
     }
 });
 

@@ -1,0 +1,306 @@
+//! The fact that the agent certainly asks for: by its name, or by a kind of thing that each user has one of.
+
+use super::confirmation::MORE;
+use super::fact_leak::{clauses, reveals, subject, value};
+use super::phrases::{List, PHRASES};
+use super::scene::Scene;
+use super::shape::KINDS;
+use super::text_view::{Content, TextView};
+use super::words::Script;
+
+/// Words between the name of a fact and what it is.
+const IS: [&str; 17] = [
+    "is", "are", "was", "ist", "sind", "lautet", "heisst", "est", "sont", "es", "son", "sono", "sao", "zijn", "heet",
+    "jest", "это",
+];
+
+/// Words by which a question is open: it can't be answered by yes or no.
+const OPEN: [&str; 70] = [
+    "what",
+    "which",
+    "where",
+    "who",
+    "whom",
+    "whose",
+    "when",
+    "how",
+    "was",
+    "welche",
+    "welcher",
+    "welches",
+    "welchen",
+    "welchem",
+    "wo",
+    "woher",
+    "wer",
+    "wann",
+    "wie",
+    "wieviel",
+    "quel",
+    "quelle",
+    "quels",
+    "quelles",
+    "ou",
+    "qui",
+    "quand",
+    "comment",
+    "combien",
+    "cual",
+    "cuales",
+    "que",
+    "donde",
+    "quien",
+    "cuando",
+    "como",
+    "cuanto",
+    "cuantos",
+    "qual",
+    "quale",
+    "quali",
+    "dove",
+    "chi",
+    "quando",
+    "come",
+    "quanto",
+    "quanti",
+    "onde",
+    "quem",
+    "quantos",
+    "wat",
+    "welk",
+    "welke",
+    "waar",
+    "wanneer",
+    "hoe",
+    "hoeveel",
+    "jaki",
+    "jaka",
+    "jakie",
+    "gdzie",
+    "kto",
+    "kiedy",
+    "ile",
+    "какой",
+    "какая",
+    "где",
+    "nedir",
+    "nerede",
+    "hangi",
+];
+/// The same of languages that join their words.
+const JOINED_OPEN: [&str; 12] =
+    ["何", "どこ", "だれ", "いつ", "什么", "哪", "谁", "多少", "어디", "무엇", "누구", "언제"];
+
+/// Words with which a question begins that asks to be told something.
+const REQUESTS: [&str; 36] = [
+    "may",
+    "can",
+    "could",
+    "would",
+    "will",
+    "please",
+    "might",
+    "konnen",
+    "konnten",
+    "kann",
+    "darf",
+    "durfte",
+    "nennen",
+    "sagen",
+    "pouvez",
+    "pourriez",
+    "puis",
+    "puede",
+    "podria",
+    "me",
+    "puo",
+    "potrebbe",
+    "posso",
+    "mi",
+    "pode",
+    "poderia",
+    "kunt",
+    "kan",
+    "mag",
+    "czy",
+    "prosze",
+    "можете",
+    "подскажите",
+    "назовите",
+    "and",
+    "your",
+];
+
+/// Words of a fact that says that there is nothing to tell.
+const NOTHING: [&str; 26] = [
+    "not",
+    "no",
+    "none",
+    "never",
+    "unknown",
+    "without",
+    "t",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "unbekannt",
+    "ohne",
+    "pas",
+    "aucun",
+    "aucune",
+    "inconnu",
+    "ningun",
+    "ninguna",
+    "non",
+    "nessun",
+    "nao",
+    "niet",
+    "geen",
+    "nie",
+    "не",
+];
+
+/// Words of a part in which the user is meant to keep something back.
+const RELUCTANT: [&str; 40] = [
+    "refuse",
+    "refuses",
+    "withhold",
+    "withholds",
+    "forget",
+    "forgets",
+    "forgot",
+    "forgotten",
+    "remember",
+    "reluctant",
+    "private",
+    "privacy",
+    "secret",
+    "secretive",
+    "anonymous",
+    "anonymously",
+    "evasive",
+    "uncooperative",
+    "lost",
+    "unwilling",
+    "verweigert",
+    "weigert",
+    "vergessen",
+    "vergisst",
+    "verschweigt",
+    "anonym",
+    "geheim",
+    "verloren",
+    "ungern",
+    "refuser",
+    "cacher",
+    "oublie",
+    "oublier",
+    "niega",
+    "olvidado",
+    "rifiuta",
+    "dimenticato",
+    "recusa",
+    "weigert",
+    "vergeten",
+];
+
+/// The most words of a question beside those that name the fact.
+const MOST_BESIDE: usize = 2;
+
+/// The fact that the agent's last question certainly asks for, that the persona knows, and of which neither an earlier message nor
+/// the turn says anything.
+pub(super) fn surely_asked<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+    let agent = scene.last_agent().filter(|_| scene.input.has_facts && !scene.facts.is_empty())?;
+    let question = TextView::new(only_question(agent)?);
+    if !is_open(&question)
+        || question.words().any(|word| MORE.contains(&word))
+        || scene.tasks.iter().chain(&scene.background).any(is_reluctant)
+    {
+        return None;
+    }
+    let mut asked = scene.facts.iter().filter(|fact| asks_surely(scene, &question, fact));
+    let fact = asked.next().filter(|_| asked.next().is_none())?;
+    (!is_told(scene, fact)).then_some(fact)
+}
+
+/// The question with which a message ends, where it has no other one and asks for one thing; or the sentence with which it asks
+/// without a mark.
+fn only_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
+    let plain = agent.plain();
+    let is_mark = |c: char| matches!(c, '?' | '؟');
+    let end = plain.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_mark(c)).trim_end_matches(is_mark).len();
+    let text = agent.sentence(end);
+    let asks_once = match plain.matches(is_mark).count() {
+        0 => agent.has(List::Awaits) || agent.asks(),
+        1 => text.ends_with(is_mark),
+        _ => false,
+    };
+    let is_one = !TextView::new(text).words().any(|word| AND.contains(&word));
+    (asks_once && is_one && end > 0).then_some(text)
+}
+
+const AND: [&str; 12] = ["and", "or", "und", "oder", "et", "y", "if", "и", "или", "ve", "oraz", "lub"];
+
+fn is_open(question: &TextView<'_>) -> bool {
+    question.words().any(|word| OPEN.contains(&word))
+        || question.has(List::Awaits)
+        || question.has(List::Asks) && question.words().next().is_some_and(|word| REQUESTS.contains(&word))
+        || !question.raw.is_ascii() && JOINED_OPEN.iter().any(|word| question.raw.contains(word))
+}
+
+fn is_reluctant(text: &TextView<'_>) -> bool {
+    text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(&word))
+}
+
+/// Whether a question asks for a fact of the form "the home town is Lyon" by all words that name it and hardly another one, or for
+/// the user's name, address or date of birth.
+fn asks_surely(scene: &Scene<'_>, question: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    if fact.words().any(|word| NOTHING.contains(&word)) {
+        return false;
+    }
+    let Some(name) = name_of(fact) else { return false };
+    let words: Vec<Content<'_>> = subject(&name).filter(|word| !PHRASES.is_user(word.text)).collect();
+    if words.is_empty() {
+        return asks_for_identity(scene, question, &name);
+    }
+    let is_beside = |word: &Content<'_>| !words.iter().any(|own| own.is_same(word));
+    let beside =
+        question.content().filter(|word| !PHRASES.task_words.contains_key(word.text)).filter(is_beside).count();
+    // What is joined has no words to count.
+    let is_unspaced = words.iter().any(|word| matches!(word.script, Script::Han | Script::Katakana | Script::Thai));
+    words.iter().all(|word| question.says(word)) && (is_unspaced || beside <= MOST_BESIDE)
+}
+
+/// The words of a fact that name it: "the home town" of "the home town is Lyon".
+pub(super) fn name_of<'f>(fact: &'f TextView<'_>) -> Option<TextView<'f>> {
+    let plain = fact.plain();
+    let is_accented = fact.raw.contains([' ']) && (fact.raw.contains(" è ") || fact.raw.contains(" é "));
+    let is = |word: &str| IS.contains(&word) || word == "e" && is_accented;
+    let word = fact.places().iter().skip(1).find(|word| is(&plain[word.start..word.end]));
+    let end = word.map(|word| word.start).or_else(|| plain.find([':', 'は', '是']))?;
+    Some(TextView::new(&plain[..end]))
+}
+
+/// Whether the user is asked for what each user has one of, and one fact says.
+fn asks_for_identity(scene: &Scene<'_>, question: &TextView<'_>, name: &TextView<'_>) -> bool {
+    let kinds = |text: &TextView<'_>| text.kinds() & KINDS.of_user;
+    let is_users = name.words().any(|word| PHRASES.is_user(word));
+    let is_only = || scene.facts.iter().filter(|other| kinds(other) & kinds(name) != 0).count() == 1;
+    is_users
+        && kinds(question) == kinds(name)
+        && kinds(name) != 0
+        && question.places().len() <= MOST_OF_QUESTION
+        && is_only()
+}
+
+/// The most words of a question for a kind of thing alone.
+const MOST_OF_QUESTION: usize = 9;
+
+/// Whether anything of what the fact says was said before, or is said by the turn.
+fn is_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let says = |text: &TextView<'_>| {
+        clauses(fact.raw).any(|clause| value(&TextView::new(clause)).iter().any(|word| text.says(word)))
+    };
+    reveals(scene, scene.text(), fact) || says(scene.text()) || scene.messages.iter().any(|(_, text)| says(text))
+}
