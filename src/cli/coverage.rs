@@ -11,7 +11,7 @@ use super::jobs;
 use super::printer::Printer;
 use super::stored::StoredCases;
 use super::team;
-use crate::coverage::{Coverage, CoveredConversation, Suite, difference};
+use crate::coverage::{Coverage, CoverageSubject, CoveredConversation, Suite, difference};
 use crate::grade;
 use crate::job::Job;
 use crate::record::Verdict;
@@ -47,7 +47,12 @@ pub(super) fn coverage(args: &CoverageArgs, context: &Context, printer: &Arc<Pri
     if let Some(least) = args.fail_under.filter(|_| is_under) {
         printer.note(&match now.share() {
             Some(_) => format!("less than {least} % is covered (--fail-under)"),
-            None => format!("nothing is known that could be covered, so {least} % is not (--fail-under)"),
+            None if !now.is_unlisted(CoverageSubject::Tool) => {
+                format!("nothing is known that could be covered, so {least} % is not (--fail-under)")
+            }
+            None => {
+                format!("only the calls that were seen are known, so {least} % is not (--fail-under); --tools FILE lists the tools")
+            }
         });
     }
     let has_lost = difference.is_some_and(|difference| !difference.lost.is_empty());

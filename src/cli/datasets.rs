@@ -165,6 +165,8 @@ pub(super) struct Imported {
     pub(super) name: String,
     /// The job file.
     pub(super) text: String,
+    /// What the text says.
+    pub(super) document: Value,
     /// Its limits.
     pub(super) warnings: Vec<String>,
 }
@@ -222,7 +224,12 @@ pub(super) fn import_all(
         let unasked = unasked.then(|| "no case asks for a second agent: nothing comes of --expected-target".to_owned());
         let unused = args.reading.without_effect(Some(dataset.kind.system()));
         let warnings = of_reading.chain(lowered.warnings).chain(unasked).chain(unused).collect();
-        Ok(Imported { name: format!("{} ({})", dataset.name, dataset.kind.name()), text, warnings })
+        Ok(Imported {
+            name: format!("{} ({})", dataset.name, dataset.kind.name()),
+            text,
+            document: lowered.document,
+            warnings,
+        })
     };
     datasets.iter().map(import).collect()
 }
@@ -278,11 +285,11 @@ pub(super) fn load(
 ) -> Result<(Vec<Loaded>, Vec<String>), CliError> {
     let file = typed.display().to_string();
     let (mut loaded, mut warnings) = (Vec::new(), Vec::new());
-    for Imported { name: _, text, warnings: of_file } in import_all(&file, target, true, args.data)? {
-        context.redactor().learn_all(job::secrets(&text).iter().map(Secret::expose));
+    for Imported { name: _, text, document, warnings: of_file } in import_all(&file, target, true, args.data)? {
+        context.redactor().learn_all(job::secrets_of_document(&document).iter().map(Secret::expose));
         let templates = PromptFiles::for_job(typed, args.files.prompts.as_deref());
-        let job =
-            job::load_lowered(&file, &text, &templates).map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
+        let job = job::load_document(&file, &text, &document, &templates);
+        let job = job.map_err(|problems| CliError::InvalidJobs(vec![problems]))?;
         let named = |warning: String| if warning.contains(&*file) { warning } else { format!("{file}: {warning}") };
         warnings.extend(of_file.into_iter().map(named));
         loaded.push(Loaded { file: file.clone(), text, job, templates: templates.into_templates(), selection: None });

@@ -11,7 +11,7 @@ use crate::job::{Case, Job};
 use crate::metric::trajectory::{Expectation, ExpectedCall};
 use crate::record::TrialRecord;
 use crate::report::{decimals, plain, telling_decimals};
-use crate::score::{Dimension, Item};
+use crate::score::{Dimension, Item, Outcome};
 use crate::store::StoredRun;
 use crate::store::folder::JournalFile;
 
@@ -38,6 +38,9 @@ fn trial_text(job: &Job, clock: Clock, case: &Case, trial: &TrialRecord) -> Stri
     let dimensions = trial.scorecard.as_ref().map(|card| card.dimensions.as_slice()).unwrap_or_default();
     for dimension in dimensions {
         page += &format!("  {}\n", dimension_text(dimension));
+    }
+    if let Some(Outcome::AgentFailed { error }) = &trial.outcome {
+        page += &format!("  the agent failed: {}\n", line(error));
     }
     let Some(evidence) = &trial.evidence else {
         let why = trial.why_no_score().unwrap_or_default();

@@ -8,6 +8,7 @@ use super::args::ImportArgs;
 use super::context::Context;
 use super::datasets::{Imported, NOBODY, import_all};
 use super::error::CliError;
+use super::jobs::LARGEST;
 use super::printer::Printer;
 use super::recordings::RecordedConversations;
 use super::whole_file;
@@ -46,6 +47,13 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
                 printer.note(&format!("wrote {}", path.display()));
             }
         }
+        if text.len() as u64 > LARGEST {
+            let most = LARGEST >> 20;
+            printer.note(&format!(
+                "note: the job is larger than {most} MB, the most that is read as one; {} runs as it is: eval-job run FILE --target TARGET",
+                plain(from)
+            ));
+        }
         for warning in &job.warnings {
             printer.note(&format!("warning · {}", plain(warning)));
         }
@@ -83,5 +91,10 @@ fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<
     lowered.document["metrics"] = serde_json::json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
     let text = serde_saphyr::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
-    Ok(Imported { name: files, text: context.redactor().redact(&text).into_owned(), warnings })
+    Ok(Imported {
+        name: files,
+        text: context.redactor().redact(&text).into_owned(),
+        document: lowered.document,
+        warnings,
+    })
 }

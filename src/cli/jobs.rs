@@ -44,9 +44,9 @@ pub(super) fn load(
         {
             return Err(CliError::DataFile { file, kind: kind.name() });
         }
-        redactor.learn_all(job::secrets(&text).iter().map(Secret::expose));
+        let learn = |secrets: Vec<Secret>| redactor.learn_all(secrets.iter().map(Secret::expose));
         let templates = PromptFiles::for_job(path, prompts);
-        match job::load(&file, &text, &templates) {
+        match job::load_and_learn(&file, &text, &templates, learn) {
             Ok(job) => {
                 let templates = templates.into_templates();
                 loaded.push(Loaded { file, text, job, templates, selection: None });
@@ -58,7 +58,7 @@ pub(super) fn load(
 }
 
 /// The largest job file that is read.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
 
 /// The text of a file, if it is one and not too large.
 pub(super) fn text(path: &Path) -> io::Result<String> {

@@ -77,6 +77,9 @@ pub struct Coverage {
     pub cases: usize,
     /// The conversations that were looked at.
     pub conversations: usize,
+    /// Whether somebody says which tools the agent has: a list, or the agent itself. Else only those are known that were
+    /// called or expected.
+    pub are_tools_listed: bool,
 }
 
 impl Coverage {
@@ -91,10 +94,18 @@ impl Coverage {
         self.items.iter().filter(|(_, touch)| !touch.is_covered)
     }
 
-    /// The share of all things that was touched, 0 to 1; `None` where there are none.
+    /// The share of all things that was touched, 0 to 1; `None` where there are none. Tools count where they are listed: of
+    /// those that were called, all were.
     pub fn share(&self) -> Option<f64> {
-        let covered = self.items.len() - self.gaps().count();
-        (!self.items.is_empty()).then(|| covered as f64 / self.items.len() as f64)
+        let counts = CoverageSubject::ALL.into_iter().filter(|subject| !self.is_unlisted(*subject));
+        let (covered, all) =
+            counts.map(|subject| self.counts(subject)).fold((0, 0), |(covered, all), of| (covered + of.0, all + of.1));
+        (all > 0).then(|| covered as f64 / all as f64)
+    }
+
+    /// Whether things of a kind are known that nobody lists, so that no share of them can be told.
+    pub fn is_unlisted(&self, subject: CoverageSubject) -> bool {
+        subject == CoverageSubject::Tool && !self.are_tools_listed && self.counts(subject).1 > 0
     }
 }
 

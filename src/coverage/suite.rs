@@ -47,6 +47,8 @@ struct ToolSeen {
     conversations: usize,
     /// Whether a case expects a call of it.
     is_expected: bool,
+    /// Whether it is one of those that the agent is said to have.
+    is_listed: bool,
 }
 
 /// The coverage of two goals, one after the other.
@@ -70,7 +72,7 @@ impl Suite {
     /// The agent is said to have these tools.
     pub fn knows_tools(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
-            self.tools.entry(name).or_default();
+            self.tools.entry(name).or_default().is_listed = true;
         }
     }
 
@@ -148,6 +150,7 @@ impl Suite {
 
     /// Everything that was gathered.
     pub fn into_coverage(self) -> Coverage {
+        let are_tools_listed = self.tools.values().any(|tool| tool.is_listed);
         let tools = self.tools.into_iter().map(|(name, seen)| {
             let item = CoverageItem { subject: CoverageSubject::Tool, case: None, name };
             let expected = if seen.is_expected { "expected by a case, " } else { "" };
@@ -179,6 +182,7 @@ impl Suite {
             runs: self.runs,
             cases: self.cases.len(),
             conversations: self.conversations,
+            are_tools_listed,
         }
     }
 }

@@ -232,6 +232,10 @@ fn a_difference_names_what_is_touched_no_more_and_what_is_new() {
     assert_eq!(difference(&now, &now), CoverageDifference::default());
     assert_eq!((now.counts(CoverageSubject::Tool), now.share()), ((2, 3), Some(2.0 / 3.0)));
     assert_eq!(Suite::default().into_coverage().share(), None);
+    let mut unlisted = Suite::default();
+    unlisted.conversation(unjudged(&job, Condition::WithoutFacts, &talk(&[("Hi", "new")])));
+    let unlisted = unlisted.into_coverage();
+    assert_eq!((unlisted.share(), unlisted.is_unlisted(CoverageSubject::Tool)), (None, true), "only calls are known");
 }
 
 #[test]

@@ -185,6 +185,16 @@ impl Socket {
         }
     }
 
+    /// The next text or the end, if it has come already; `None` where nothing has.
+    pub async fn arrived(&mut self) -> Option<Result<Frame, HttpFault>> {
+        // The task that reads the connection goes on only when it is let: it may hold frames for which there was no room.
+        tokio::task::yield_now().await;
+        match self.incoming.try_recv().ok()? {
+            Ok(frame) => Some(Ok(frame)),
+            Err(ReadFailure { kind, what }) => Some(Err(self.fault(kind, &self.hidden(&what)))),
+        }
+    }
+
     /// A fault of this connection.
     pub fn fault(&self, kind: HttpFaultKind, what: &str) -> HttpFault {
         HttpFault::new(kind, &self.place, what)

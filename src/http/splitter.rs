@@ -1,12 +1,12 @@
 //! Splits a stream into its events: server-sent ones, or one per line.
 
 use super::STREAM_CAP;
-use super::sse::SseReader;
+use super::sse::{SseEvent, SseReader};
 
 /// Splits a stream into its events, none longer than [`STREAM_CAP`].
 #[derive(Debug)]
 pub enum EventSplitter {
-    /// Server-sent events; only their data are used.
+    /// Server-sent events.
     Sse(SseReader),
     /// Lines (NDJSON).
     Lines(Vec<u8>),
@@ -23,10 +23,10 @@ impl EventSplitter {
         EventSplitter::Lines(Vec::new())
     }
 
-    /// The events that these bytes complete; `None` where one is too long.
-    pub fn push(&mut self, bytes: &[u8]) -> Option<Vec<String>> {
+    /// The events that these bytes complete; `None` where one is too long. Lines have no names.
+    pub fn push(&mut self, bytes: &[u8]) -> Option<Vec<SseEvent>> {
         match self {
-            EventSplitter::Sse(reader) => Some(reader.push(bytes).ok()?.into_iter().map(|event| event.data).collect()),
+            EventSplitter::Sse(reader) => reader.push(bytes).ok(),
             EventSplitter::Lines(line) => {
                 let mut events = Vec::new();
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -35,7 +35,7 @@ impl EventSplitter {
                     }
                     line.extend_from_slice(piece);
                     if piece.ends_with(b"\n") {
-                        events.push(String::from_utf8_lossy(&std::mem::take(line)).into_owned());
+                        events.push(unnamed(&std::mem::take(line)));
                     }
                 }
                 Some(events)
@@ -44,10 +44,14 @@ impl EventSplitter {
     }
 
     /// The rest at the end of the stream, which may be incomplete.
-    pub fn finish(self) -> Option<String> {
+    pub fn finish(self) -> Option<SseEvent> {
         match self {
-            EventSplitter::Sse(reader) => reader.finish().map(|event| event.data),
-            EventSplitter::Lines(line) => Some(String::from_utf8_lossy(&line).into_owned()),
+            EventSplitter::Sse(reader) => reader.finish(),
+            EventSplitter::Lines(line) => Some(unnamed(&line)),
         }
     }
+}
+
+fn unnamed(line: &[u8]) -> SseEvent {
+    SseEvent { name: String::new(), data: String::from_utf8_lossy(line).into_owned() }
 }

@@ -1,13 +1,16 @@
 //! Text → [`Job`], or all that is wrong with it.
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::context::ContextFiles;
 use super::problem::{Problems, Report};
+use super::secrets::{secrets, secrets_of};
 use super::source::{self, SourceLines, YamlNode};
 use super::template_check::TemplateCheck;
 use super::user_persona_names::UserPersonaNames;
 use super::{Job, check, judged_check, schema, semantics};
+use crate::secret::Secret;
 
 /// Reads a job. `file_name` names it in problems and, without a `name`, in reports; nothing is opened.
 ///
@@ -25,6 +28,46 @@ pub fn load_lowered(file_name: &str, text: &str, templates: &dyn TemplateCheck) 
     read(file_name, text, templates, |_, _| {})
 }
 
+/// Reads a job and learns its secrets before anything of it can be shown, in one reading of the text: that is most of the time
+/// that a large file takes.
+///
+/// # Errors
+/// As of [`load`].
+pub fn load_and_learn(
+    file_name: &str,
+    text: &str,
+    templates: &dyn TemplateCheck,
+    learn: impl FnOnce(Vec<Secret>),
+) -> Result<Job, Problems> {
+    let lines = SourceLines::new(text);
+    let mut report = Report::new(file_name, &lines);
+    let root = source::parse(&mut report);
+    let is_whole = root.is_some() && report.is_empty();
+    learn(match &root {
+        Some(root) if is_whole => secrets_of(std::slice::from_ref(root)),
+        _ => secrets(text),
+    });
+    let Some(root) = root else { return Err(report.failed()) };
+    job_of_tree(report, JobText { file_name, text, root: &root }, templates, judged_check::check)
+}
+
+/// Reads the job of a document, which `text` is too: as [`load_lowered`] does, but the text is only read where problems need their
+/// places in it.
+///
+/// # Errors
+/// As of [`load`].
+pub fn load_document(
+    file_name: &str,
+    text: &str,
+    document: &Value,
+    templates: &dyn TemplateCheck,
+) -> Result<Job, Problems> {
+    let lines = SourceLines::new(text);
+    let (report, root) = (Report::new(file_name, &lines), YamlNode::from(document));
+    let job = job_of_tree(report, JobText { file_name, text, root: &root }, templates, |_, _| {});
+    job.or_else(|_| load_lowered(file_name, text, templates))
+}
+
 /// A further check of a job's tree.
 type TreeCheck = fn(&mut Report<'_>, &YamlNode);
 
@@ -33,14 +76,34 @@ fn read(file_name: &str, text: &str, templates: &dyn TemplateCheck, more: TreeCh
     let mut report = Report::new(file_name, &lines);
     let root = source::parse(&mut report);
     let Some(root) = root else { return Err(report.failed()) };
-    check::check(&mut report, schema::shared(), &root);
-    semantics::check(&mut report, templates, &root);
-    more(&mut report, &root);
-    let context = ContextFiles::read(&mut report, templates, &root);
-    let personas = UserPersonaNames::read(&mut report, templates, &root);
+    job_of_tree(report, JobText { file_name, text, root: &root }, templates, more)
+}
+
+/// A job's text, and its tree.
+#[derive(Clone, Copy)]
+struct JobText<'a> {
+    file_name: &'a str,
+    text: &'a str,
+    root: &'a YamlNode,
+}
+
+/// Checks the tree; the report may hold problems already.
+fn job_of_tree(
+    mut report: Report<'_>,
+    of: JobText<'_>,
+    templates: &dyn TemplateCheck,
+    more: TreeCheck,
+) -> Result<Job, Problems> {
+    let JobText { file_name, text, root } = of;
+    check::check(&mut report, schema::shared(), root);
+    semantics::check(&mut report, templates, root);
+    more(&mut report, root);
+    let context = ContextFiles::read(&mut report, templates, root);
+    let personas = UserPersonaNames::read(&mut report, templates, root);
     report.finish()?;
-    job_of(file_name, text, &root, context, personas).map_err(|error| {
+    job_of(file_name, text, root, context, personas).map_err(|error| {
         // The schema and the types that read it are held together by tests; this error shows the author when they differ.
+        let lines = SourceLines::new(text);
         let mut report = Report::new(file_name, &lines);
         report
             .add(lines.at(0), format!("eval-job's own checks let this through: {error}"))

@@ -59,7 +59,7 @@ pub use embeddings::Embeddings;
 pub use gate::Gate;
 pub use limits::{Limits, RunLimits, TimingConfig, TimingOn};
 pub use line::Line;
-pub use load::{digest, load, load_lowered, read_yaml};
+pub use load::{digest, load, load_and_learn, load_document, load_lowered, read_yaml};
 pub use model::{Model, ModelName, ModelNameError, Provider, ReasoningEffort};
 pub use panel::{Panel, PanelError};
 pub use persona::{Judge, Persona, VerifiedCases};

@@ -96,9 +96,14 @@ impl<'a> Report<'a> {
         self.elsewhere.push(Problem { file, line, column, caret, width, source_line, message, expected, help });
     }
 
+    /// Whether no problem was found so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.elsewhere.is_empty()
+    }
+
     /// `Ok` if there are no problems.
     pub(super) fn finish(self) -> Result<(), Problems> {
-        if self.list.is_empty() && self.elsewhere.is_empty() { Ok(()) } else { Err(self.failed()) }
+        if self.is_empty() { Ok(()) } else { Err(self.failed()) }
     }
 
     /// The problems in the order of the file's lines, then those in other files; what stands behind an alias is

@@ -38,7 +38,7 @@ pub fn secrets_of_document(document: &Value) -> Vec<Secret> {
     secrets_of(&[YamlNode::from(document)])
 }
 
-fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
+pub(super) fn secrets_of(roots: &[YamlNode]) -> Vec<Secret> {
     let mut found = FoundSecrets::default();
     let mut prompts = Vec::new();
     for root in roots {

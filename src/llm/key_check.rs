@@ -31,10 +31,23 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
         client.provider.provider_request(&nothing, &client.settings.options, client.features());
     let listed = send(client, Method::GET, list, headers, None).await;
     if let Some(list) = listed.as_ref().ok().filter(|reply| reply.is_success()).and_then(|reply| reply.json().ok()) {
-        return unlisted(&list, &client.settings.model).map_or(KeyAnswer::Taken, KeyAnswer::Doubtful);
+        // Some endpoints show their list to everybody, whatever the key.
+        let asked = match client.settings.key {
+            Some(_) => send(client, Method::POST, url, headers, Some(b"{}".to_vec())).await.ok(),
+            None => None,
+        };
+        return match asked.filter(|reply| reply.status == 401) {
+            Some(reply) => refused(client, &reply),
+            None => unlisted(&list, &client.settings.model).map_or(KeyAnswer::Taken, KeyAnswer::Doubtful),
+        };
     }
     let asked = send(client, Method::POST, url, headers, Some(b"{}".to_vec())).await;
     without_list(client, listed, asked)
+}
+
+fn refused(client: &Client, reply: &HttpReply) -> KeyAnswer {
+    let api_error = ApiError::from_body(&reply.body);
+    KeyAnswer::Refused(Failure::from_status(reply, &api_error, client.error_context()).error)
 }
 
 /// The message that a model is not in the endpoint's list; `None` where it is, also as a version or under an alias, and
@@ -78,10 +91,7 @@ fn without_list(
     asked: Result<HttpReply, HttpFault>,
 ) -> KeyAnswer {
     let origin = &client.settings.origin;
-    let refused = |reply: &HttpReply| {
-        let api_error = ApiError::from_body(&reply.body);
-        KeyAnswer::Refused(Failure::from_status(reply, &api_error, client.error_context()).error)
-    };
+    let refused = |reply: &HttpReply| self::refused(client, reply);
     let no_api = |reply: &HttpReply| {
         let what = format!("{}; no model's API is there: check {}", reply.refusal(), origin.address);
         KeyAnswer::Refused(LlmError::for_good(what))

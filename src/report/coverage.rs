@@ -15,10 +15,15 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
     match coverage.share() {
         Some(share) => {
             let paint = if share < 1.0 { Ink::bold } else { Ink::good };
-            let share = format!("{:.1} % covered", (share * 1000.0).floor() / 10.0);
+            let but = if coverage.is_unlisted(CoverageSubject::Tool) { " but for tools" } else { "" };
+            let share = format!("{:.1} % covered{but}", (share * 1000.0).floor() / 10.0);
             page.lead(0, 2, (paint, &share), (Ink::dim, &format!("· {of}")));
         }
-        None => page.lead(0, 2, (Ink::bold, "nothing to cover"), (Ink::dim, &format!("· {of}"))),
+        None => {
+            let is_unlisted = coverage.is_unlisted(CoverageSubject::Tool);
+            let what = if is_unlisted { "only calls are known" } else { "nothing to cover" };
+            page.lead(0, 2, (Ink::bold, what), (Ink::dim, &format!("· {of}")));
+        }
     }
     for subject in CoverageSubject::ALL {
         let (covered, all) = coverage.counts(subject);
@@ -27,7 +32,16 @@ pub fn coverage(coverage: &Coverage, difference: Option<&CoverageDifference>, sc
         }
         page.gap();
         let (name, how) = labels(subject);
-        page.lead(0, 2, (Ink::bold, name), (Ink::unpainted, &format!("{covered} of {all} {how}")));
+        let figures = match subject {
+            subject if coverage.is_unlisted(subject) => {
+                let expected = all - covered;
+                let expected =
+                    if expected > 0 { format!(", {expected} expected and never called") } else { String::new() };
+                format!("{covered} called{expected}; which tools the agent has is not known: --tools FILE lists them")
+            }
+            _ => format!("{covered} of {all} {how}"),
+        };
+        page.lead(0, 2, (Ink::bold, name), (Ink::unpainted, &figures));
         for (item, touch) in coverage.items.iter().filter(|(item, _)| item.subject == subject) {
             line(&mut page, item, touch, screen.is_unfolded);
         }
@@ -89,6 +103,7 @@ pub fn coverage_json(coverage: &Coverage, difference: Option<&CoverageDifference
         "runs": coverage.runs,
         "cases": coverage.cases,
         "conversations": coverage.conversations,
+        "toolsListed": coverage.are_tools_listed,
         "items": items.collect::<Vec<_>>(),
         "difference": difference,
     })

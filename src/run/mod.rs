@@ -8,6 +8,7 @@
 //! the environment; memory grows by only a few bytes per trial.
 
 mod abort;
+mod agent_model;
 mod ask_again;
 mod audit;
 mod budget;

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
+use super::agent_model::agent_models;
 use super::clients::Credentials;
 use super::models::{EMBEDDINGS, ModelAddress};
 use crate::agent::{Hosting, Missing};
@@ -18,7 +19,7 @@ use crate::llm::KeyAnswer;
 use crate::secret::Variables;
 
 /// The time limit of each check.
-const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// The variables that send requests through a proxy.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
@@ -157,7 +158,8 @@ fn address(text: &str) -> Option<Url> {
 /// Checks that the endpoints of our models are there.
 async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let mut looked: Vec<Vec<&ModelAddress>> = Vec::new();
-    for model in &engine.clients.models.addresses {
+    let of_agent = if keys == KeyCheck::Ask { agent_models(engine) } else { Vec::new() };
+    for model in engine.clients.models.addresses.iter().chain(&of_agent) {
         match looked.iter_mut().find(|models| models[0].url == model.url) {
             Some(models) => models.push(model),
             None => looked.push(vec![model]),

@@ -85,9 +85,24 @@ fn queried(parameters: &str) -> impl Iterator<Item = Range<usize>> {
         let parameter = parameter.trim_end_matches(['&', '#', ';']);
         let (name, value) = parameter.split_once('=')?;
         let value_at = from + name.len() + 1;
-        (is_key_name(name) && !value.is_empty() && !value.starts_with("{{") && value != "***")
+        (is_key_parameter(name) && !value.is_empty() && !value.starts_with("{{") && value != "***")
             .then_some(value_at..value_at + value.len())
     })
+}
+
+/// Whether a parameter is a key by its name. A code of a redirect and the id of a session open what a password does; as names of
+/// other things both are harmless.
+fn is_key_parameter(name: &str) -> bool {
+    let name = name.trim_start_matches("amp;");
+    let is_session = |name: &str| {
+        let letters: String =
+            name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        matches!(
+            letters.as_str(),
+            "code" | "authcode" | "sid" | "sessid" | "phpsessid" | "jsessionid" | "connectsid" | "otp"
+        )
+    };
+    is_key_name(name) || is_session(name)
 }
 
 fn ends_address(c: char) -> bool {
@@ -118,6 +133,9 @@ mod tests {
             ("bolt+s://neo4j:p@ss@host", vec!["neo4j:p@ss"]),
             ("\"postgres://bob:p/w@h/db\"", vec!["bob:p/w"]),
             ("(https://h/?api_key=abc&x=1&sig=def#access_token=ghi)", vec!["abc", "def", "ghi)"]),
+            ("https://h/callback?code=abc&state=s&sid=s%3A1#connect.sid=2", vec!["abc", "s%3A1", "2"]),
+            ("https://h/?zipcode=123&codec=x&side=y&inside=z", vec![]),
+            ("https://h/?a=1&amp;sid=2", vec!["2"]),
             ("ws://h/chat?token=t1 and wss://u@h", vec!["t1", "u"]),
             ("http://host:8081/chat@x?model=m", vec![]),
             ("http://host/a:b@c", vec![]),

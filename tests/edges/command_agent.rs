@@ -3,6 +3,7 @@
 use eval_job::agent::AgentErrorKind::{BadReply, Unreachable};
 use eval_job::agent::command::CommandConfig;
 use eval_job::agent::{Session, Transport};
+use eval_job::evidence::EventKind;
 use serde_json::{Value, json};
 
 use crate::servers::client::{Client, Talk};
@@ -80,4 +81,19 @@ async fn what_can_not_be_started_is_told() {
     }
     let problems = settings("", json!({"env": {"A=B": "s3cret"}, "resetConversation": true})).config.check();
     assert!(problems.len() == 2 && !problems[0].to_string().contains("s3cret"), "{problems:?}");
+}
+
+#[tokio::test]
+async fn what_is_printed_between_two_messages_is_no_answer_to_the_second() {
+    let script = r#"printf 'agent: Welcome\n:DONE\n> '
+        while read -r line; do printf 'agent: %s\n:DONE\n\nagent: and more\n:DONE\n--\n> ' "$line"; done"#;
+    let mut session = session(settings(script, json!({"greeting": true}))).await;
+    assert_eq!(session.greeting().await.unwrap().unwrap().text, "Welcome");
+    assert_eq!(session.talk("One").await.reply.unwrap().events, []);
+    for said in ["Two", "Three"] {
+        let reply = session.talk(said).await.reply.unwrap();
+        assert_eq!(reply.text, said);
+        let kinds: Vec<EventKind> = reply.events.into_iter().map(|event| event.kind).collect();
+        assert_eq!(kinds, [EventKind::Other { data: json!({"afterReply": "agent: and more\n:DONE"}) }]);
+    }
 }

@@ -226,3 +226,17 @@ fn an_address_that_cannot_work_is_refused_before_anything_is_sent() {
     let error = config.connect(context()).err().unwrap();
     assert!(error.message.starts_with("target.embabel.baseUrl: the address must start with http://"), "{error}");
 }
+
+#[tokio::test]
+async fn a_reply_of_another_session_or_another_role_is_not_taken() {
+    for (reply, words) in [
+        (GOOD.replace("s 1/2", "s 2"), "the reply belongs to another session, \"s 2\": ours is \"s 1/2\""),
+        (GOOD.replace("\"assistant\"", "\"user\""), "the reply is no message of the agent's: its role is user"),
+    ] {
+        let server = talking(vec![Answer::json(200, reply)]).await;
+        let exchange = session(settings(&server.url)).await.talk("Hi").await;
+        let error = exchange.reply.unwrap_err();
+        assert_eq!((error.kind, exchange.attempts.failures.len()), (BadReply, 1), "{error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+}

@@ -1,8 +1,8 @@
 //! Any REST agent by templates, against servers that misbehave.
 
-use eval_job::agent::AgentErrorKind::{NotFound, Unsendable};
-use eval_job::agent::Session;
+use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Unreadable, Unsendable};
 use eval_job::agent::http::HttpConfig;
+use eval_job::agent::{Session, Transport};
 use eval_job::evidence::EventKind;
 use serde_json::{Value, json};
 
@@ -91,4 +91,78 @@ async fn what_can_not_be_sent_is_told_without_the_key() {
         error.message.contains("target.http.say.headers: `X-Said` holds") && !error.message.contains("hush"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn each_way_in_which_a_stream_fails_has_a_name() {
+    let word = |text: &str| format!("data: {}\n\n", json!({ "word": text }));
+    let cases = [
+        (
+            format!("{}event: error\ndata: overloaded hush-key\n\n", word("Hel")),
+            BadReply,
+            "reported an error in its stream: \"overloaded ***\"",
+        ),
+        (
+            format!("{}data: {{\"error\": {{\"message\": \"overloaded\"}}}}\n\n", word("Hel")),
+            BadReply,
+            "reported an error in its stream: \"overloaded\"",
+        ),
+        (
+            format!("{}data: {{\"type\": \"error\", \"message\": \"overloaded\"}}\n\n", word("Hel")),
+            BadReply,
+            "reported an error in its stream: \"overloaded\"",
+        ),
+        (
+            format!("{}data: oops\n\n{}", word("Hel"), word("lo")),
+            Unreadable,
+            "an event of the stream is not JSON: \"oops\"",
+        ),
+        (
+            format!("{}data: {{\"word\":\"l", word("Hel")),
+            BadReply,
+            "an event of the stream stops in the middle of its JSON",
+        ),
+    ];
+    for (body, kind, words) in cases {
+        let server = Server::with(vec![Answer::of_type(200, "text/event-stream", body.clone())]).await;
+        let error = session(settings(&server.url, say("sse"))).await.talk("Hi").await.reply.unwrap_err();
+        assert_eq!(error.kind, kind, "{body}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("hush"), "{body}: {error}");
+    }
+    // What keeps a connection open is none of it, and an error that is none is none either.
+    let body = format!("event: ping\ndata: ping\n\n{}data: {{\"error\": null}}\n\n{}", word("Hel"), word("lo"));
+    let server = Server::with(vec![Answer::of_type(200, "text/event-stream", body)]).await;
+    assert_eq!(session(settings(&server.url, say("sse"))).await.talk("Hi").await.reply.unwrap().text, "Hello");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_without_its_last_event_was_cut_off() {
+    let stream = |body: &str| Answer::of_type(200, "text/event-stream", body.to_owned());
+    let (whole, cut) = ("data: {\"word\":\"Hello\"}\n\ndata: [DONE]\n\n", "data: {\"word\":\"Hel\"}\n\n");
+    let server = Server::with(vec![stream(whole), stream(cut)]).await;
+    let mut session = session(settings(&server.url, say("sse"))).await;
+    assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Hello");
+    let error = session.talk("Hi").await.reply.unwrap_err();
+    assert_eq!(error.kind, BadReply);
+    assert!(error.message.contains("cut off: it ends without [DONE]"), "{error}");
+
+    let mut config = say("sse");
+    config["say"]["done"] = json!({"path": "$.type", "equals": "end"});
+    let server =
+        Server::with(vec![stream("data: {\"word\":\"Hello\"}\n\ndata: {\"type\":\"end\"}\n\n"), stream(cut)]).await;
+    let mut session = self::session(settings(&server.url, config.clone())).await;
+    assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Hello");
+    let error = session.talk("Hi").await.reply.unwrap_err();
+    assert!(error.message.contains("it ends without what target.http.say.done names"), "{error}");
+
+    // Plain text in the middle of an event.
+    let mut plain = say("sse");
+    plain["say"]["reply"] = "$".into();
+    let server = Server::with(vec![stream("data: Hel\n\ndata: l")]).await;
+    let error = self::session(settings(&server.url, plain)).await.talk("Hi").await.reply.unwrap_err();
+    assert!(error.message.contains("the stream stops in the middle of an event: \"l\""), "{error}");
+
+    config["say"]["stream"] = "json".into();
+    let problems = Client::<HttpConfig>::unchecked(serde_json::from_value(config).unwrap()).config.check();
+    assert!(problems[0].to_string().contains("only a stream has a last event"), "{problems:?}");
 }

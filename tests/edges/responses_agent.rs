@@ -216,3 +216,31 @@ async fn an_earlier_conversation_is_told_with_the_first_message_only() {
     assert_eq!(input(0), ["I live in Sydney.", "Noted.", "Where do I live?"]);
     assert_eq!(input(1), ["Sure?"]);
 }
+
+#[tokio::test]
+async fn a_response_to_something_else_is_not_taken() {
+    let of = |more: Value| {
+        let mut event = completed("resp_2", json!([message("Five euros.")]));
+        event["response"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        sse(&[event])
+    };
+    let strays = json!({"previous_response_id": "resp_9"});
+    let server = Server::with(vec![of(json!({"previous_response_id": null})), of(strays)]).await;
+    let mut session = self::session(settings(&server.url, json!({}))).await;
+    assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Five euros.");
+    let error = session.talk("Hi").await.reply.unwrap_err();
+    assert_eq!(error.kind, BadReply);
+    assert!(error.message.contains("previous_response_id \"resp_9\"): ours is \"resp_2\""), "{error}");
+
+    let conversation = |id: &str| json!({"conversation": {"id": id}});
+    let server = Server::with(vec![
+        Answer::json(200, r#"{"id": "conv_1"}"#),
+        of(conversation("conv_1")),
+        of(conversation("conv_2")),
+    ])
+    .await;
+    let mut session = self::session(settings(&server.url, json!({"conversation": true}))).await;
+    assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Five euros.");
+    let error = session.talk("Hi").await.reply.unwrap_err();
+    assert!(error.message.contains("belongs to another conversation, \"conv_2\": ours is \"conv_1\""), "{error}");
+}

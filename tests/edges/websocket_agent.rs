@@ -190,3 +190,37 @@ async fn silence_ends_at_the_time_limit() {
     let error = open(short(json_frames(&server.url))).await.err().unwrap();
     assert!(error.kind == Timeout && error.message.contains("no answer to the handshake"), "{error}");
 }
+
+#[tokio::test]
+async fn what_comes_between_two_messages_is_no_answer_to_the_second() {
+    let late = || Do::Send("And by the way: we close at five.".to_owned());
+    let answer = |text: &str| Do::Send(text.to_owned());
+    let peer = Peer::start(
+        vec![answer("Welcome, whoever you are."), Do::Ping],
+        vec![vec![answer("First."), late(), late(), Do::Ping], vec![answer("Second.")]],
+    )
+    .await;
+    let mut session = open(settings(json!({"url": peer.url}))).await.unwrap();
+    peer.pong.notified().await;
+    let first = session.talk("One").await.reply.unwrap();
+    assert_eq!(first.text, "First.");
+    let other = |data: Value| EventKind::Other { data };
+    let kinds = |events: &[eval_job::evidence::Event]| events.iter().map(|it| it.kind.clone()).collect::<Vec<_>>();
+    assert_eq!(kinds(&first.events), [other(json!({"beforeFirstMessage": "Welcome, whoever you are."}))]);
+    peer.pong.notified().await;
+    let second = session.talk("Two").await.reply.unwrap();
+    assert_eq!(second.text, "Second.");
+    assert_eq!(kinds(&second.events), vec![other(json!({"afterReply": "And by the way: we close at five."})); 2]);
+    assert_eq!(session.talk("Three").await.reply.unwrap().events, []);
+}
+
+#[tokio::test]
+async fn a_greeting_that_nobody_asks_for_is_no_answer() {
+    let hello = vec![send(json!({"delta": "Hello."})), send(json!({"type": "done"}))];
+    let answer = vec![send(json!({"delta": "Yes."})), send(json!({"type": "done"}))];
+    let peer = Peer::start(hello, vec![answer]).await;
+    let mut config = json_frames(&peer.url);
+    config["greeting"] = true.into();
+    let reply = open(settings(config)).await.unwrap().talk("Really?").await.reply.unwrap();
+    assert_eq!(reply.text, "Yes.");
+}

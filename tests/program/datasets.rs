@@ -310,3 +310,22 @@ fn a_name_of_several_lines_is_no_part_of_an_imported_job() {
     assert_eq!(first, "# x greetings: [INJECTED] # (an eval set of Google ADK), from set.json", "{job}");
     assert!(!job.lines().any(|line| line.starts_with("greetings: [INJ")), "{job}");
 }
+
+#[test]
+fn what_the_agent_failed_by_is_in_the_details() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = json!({"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [
+        {"user_content": {"parts": [{"text": "One"}]}, "final_response": {"parts": [{"text": "hi"}]}},
+        {"user_content": {"parts": [{"text": "Two"}]}, "final_response": {"parts": [{"text": "hi"}]}}]}]});
+    std::fs::write(folder.path().join("s.evalset.json"), set.to_string()).unwrap();
+    let script = "printf 'agent: Hello\\n:DONE\\n'; read -r line; printf 'agent: hi\\n:DONE\\n'; read -r line; exit 3";
+    std::fs::write(folder.path().join("agent.sh"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mut permissions = std::fs::metadata(folder.path().join("agent.sh")).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(folder.path().join("agent.sh"), permissions).unwrap();
+    let (output, _) =
+        run(folder.path(), &["s.evalset.json", "--target", "command=./agent.sh", "--print-detailed-results"]);
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.contains("  the agent failed: the command `"), "{page}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(page.contains("it ended in mid-conversation (exit status: 3)"), "{page}");
+}

@@ -157,3 +157,34 @@ fn weights_are_others_and_what_only_the_graph_can_tell_is_missing() {
     assert_eq!(status, Some(2), "{words}");
     assert!(words.contains("the run's job has no metric `task`"), "{words}");
 }
+
+#[test]
+fn a_job_about_other_cases_is_refused_and_one_that_lacks_some_says_so() {
+    let folder = kept(JOB);
+    let cases = |ids: &[&str]| {
+        let case = |id: &&str| {
+            format!(
+                "  - id: {id}\n    tasks: [{{task: Ask for a reminder to call Bob, acceptanceCriteria: A reminder is created}}]\n"
+            )
+        };
+        let (head, rest) = JOB.split_once("tasks:").unwrap();
+        let rest = rest.split_once("assertions:").map(|(_, rest)| format!("assertions:{rest}")).unwrap_or_default();
+        format!("{head}{rest}cases:\n{}", ids.iter().map(case).collect::<String>())
+    };
+    std::fs::write(folder.path().join("several.yml"), cases(&["one", "two"])).unwrap();
+    let (status, words) = run(folder.path(), &["run", "several.yml", "--runs-dir", "several"]);
+    assert!([Some(0), Some(100)].contains(&status), "{words}");
+    std::fs::write(folder.path().join("others.yml"), cases(&["three", "four"])).unwrap();
+    let (status, words) = run(folder.path(), &["grade", "--job", "others.yml", "--runs-dir", "several"]);
+    assert_eq!(status, Some(2), "{words}");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("others.yml has none of the cases that"), "{words}");
+    assert!(words.contains("is about (one, two): its own are three, four"), "{words}");
+    std::fs::write(folder.path().join("some.yml"), cases(&["two", "three"])).unwrap();
+    let (_, words) = run(folder.path(), &["grade", "--job", "some.yml", "--runs-dir", "several"]);
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("some.yml has not all cases of") && words.contains("there is no new score for one"),
+        "{words}"
+    );
+}

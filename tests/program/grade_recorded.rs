@@ -67,8 +67,17 @@ fn recorded_conversations_are_graded_and_kept_like_a_run() {
         let (status, words) = typed(desk.path(), arguments);
         assert_eq!(status, Some(0), "{arguments:?}: {words}");
     }
-    let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "100"]);
+    // Which tools the agent has is known only where somebody lists them.
+    let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "1"]);
+    assert_eq!(status, Some(100), "{words}");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("only calls are known"), "{words}");
+    assert!(words.contains("1 called; which tools the agent has is not known: --tools FILE lists them"), "{words}");
+    assert!(words.contains("so 1 % is not (--fail-under); --tools FILE lists the tools"), "{words}");
+    fs::write(desk.path().join("tools.yml"), "- order\n- cancel\n").unwrap();
+    let (status, words) = typed(desk.path(), &["coverage", "--fail-under", "50", "--tools", "tools.yml"]);
     assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("50.0 % covered") && words.contains("cancel · never called"), "{words}");
     // Its own run is a recording too, by its id, its folder, its journal and its record.
     let run = super::kept_run(desk.path()).unwrap();
     let name = run.file_name().unwrap().to_str().unwrap().to_owned();

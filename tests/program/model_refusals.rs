@@ -52,3 +52,43 @@ fn a_judge_that_says_nothing_is_waited_for_as_long_as_the_job_says() {
     assert_eq!(output.status.code(), Some(102), "{words}");
     assert!((1..=3).contains(&judge.requests().len()), "{words}");
 }
+
+#[test]
+fn an_agents_endpoint_that_refuses_the_key_or_lacks_the_model_is_known_before_a_run() {
+    // Its list of models is for everybody.
+    let endpoint = Server::start(|request| match request.path.as_str() {
+        "/v1/models" => Reply::Json(200, json!({"data": [{"id": "large-one"}]})),
+        _ if request.header("authorization") != Some("Bearer right-key-1") => {
+            Reply::Json(401, json!({"error": {"message": "no such key"}}))
+        }
+        _ => Reply::Json(400, json!({"error": {"message": "there is no model"}})),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", endpoint.address)}},
+        "evaluator": {"script": ["Hello"]},
+        "scorer": {"model": "scripted"},
+        "facts": [],
+        "metrics": [{"text": {"contains": ["a"]}}],
+        "cases": [{"id": "c"}],
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    let validated = |key: &str, model: &str| {
+        let mut command = eval_job(folder.path());
+        command.env("EVAL_JOB_AGENT_API_KEY", key).args(["validate", "--live", "job.yml", "--model", model]);
+        let output = command.output().unwrap();
+        let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code(), words.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (status, words) = validated("wrong-key-1", "large-one");
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("broken · the model of the agent:") && words.contains("no such key"), "{words}");
+    let (status, words) = validated("right-key-1", "large-won");
+    assert_eq!(status, Some(0), "{words}");
+    assert!(words.contains("agent reachable, warning: its list of models has no large-won"), "{words}");
+    assert!(words.contains("did you mean \"large-one\"?"), "{words}");
+    let (status, words) = validated("right-key-1", "large-one");
+    assert_eq!((status, words.contains("warning")), (Some(0), false), "{words}");
+    // No question was asked.
+    assert!(endpoint.requests().iter().all(|request| request.body.is_empty() || request.body == "{}"));
+}

@@ -10,7 +10,7 @@ use crate::agent::attempts::AttemptFailure;
 use crate::agent::rest::{
     AgentRequest, BEARER, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply};
+use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, Reply, WireError};
 use crate::http::{BaseUrl, HttpReply, Method, Url, is_same_origin};
 use crate::secret::Secret;
 
@@ -219,7 +219,23 @@ impl Wire for A2aWire {
                 reported(reply, kind, &format!("the agent reported error {code}: {message}"))
             }
         })?;
-        let has_text = self.progress.apply(result).map_err(|error| reply.unreadable(&error.to_string()))?;
+        let context = self.context.clone().or(self.progress.context_id.clone());
+        let has_text = self.progress.apply(result).map_err(|error| match error {
+            WireError::Malformed(what) => AttemptFailure::from(reply.unreadable(&what)),
+            WireError::Failed(what) => reported(reply, AgentErrorKind::BadReply, &what),
+        })?;
+        if let (Some(own), Some(named)) = (&context, &self.progress.context_id)
+            && own != named
+        {
+            let what = format!("the reply belongs to another conversation (contextId {named:?}): ours is {own:?}");
+            return Err(reported(reply, AgentErrorKind::BadReply, &what));
+        }
+        if let (Some((own, _)), Some(named)) = (&self.polled, &self.progress.task_id)
+            && own != named
+        {
+            let what = format!("the reply is about another task ({named:?}): ours is {own:?}");
+            return Err(reported(reply, AgentErrorKind::BadReply, &what));
+        }
         Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing })
     }
 

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::client::CommandSettings;
-use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of};
+use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of, unasked};
 use crate::agent::output::Listener;
 use crate::agent::process_group::ProcessGroup;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::Usage;
+use crate::evidence::{Event, Usage};
 use crate::http::{BODY_CAP, excerpt};
 use crate::secret::Secret;
 use crate::text::is_blank;
@@ -33,6 +35,8 @@ pub(super) struct CommandSession {
     _group: ProcessGroup,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
+    /// The beginning of a line that had come when the last message was sent: a prompt, for example.
+    begun_line: Vec<u8>,
     /// The output on standard error, and the task that reads it.
     errors: Listener,
     drain: JoinHandle<()>,
@@ -105,6 +109,7 @@ impl CommandSession {
             _group: group,
             stdin,
             stdout: BufReader::new(stdout),
+            begun_line: Vec::new(),
             errors,
             drain,
             counted: Usage::default(),
@@ -166,6 +171,7 @@ impl CommandSession {
     }
 
     async fn exchange(&mut self, line: Option<&str>, reader: &mut MessageReader) -> Result<Reply, AgentError> {
+        let events = if line.is_some() { self.take_early().await? } else { Vec::new() };
         // The agent may answer before we know that the line was written.
         let sent = self.settings.context.clock.start();
         if let Some(line) = line
@@ -188,7 +194,7 @@ impl CommandSession {
             if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
                 let latency_ms = sent.elapsed_ms();
                 self.has_spoken = true;
-                return Ok(Reply { text, events: Vec::new(), latency_ms, first_token_ms: None, usage: None });
+                return Ok(Reply { text, events, latency_ms, first_token_ms: None, usage: None });
             }
         }
     }
@@ -198,9 +204,40 @@ impl CommandSession {
         self.stdin.flush().await
     }
 
+    /// Takes the lines that came after the end of the message before, or before the first one: they answer nothing that is
+    /// said from now on. Returns them as an event.
+    async fn take_early(&mut self) -> Result<Vec<Event>, AgentError> {
+        let (mut lines, mut read) = (Vec::new(), 0);
+        while read <= BODY_CAP {
+            // The runtime learns what has come when it is let.
+            tokio::task::yield_now().await;
+            let mut begun = std::mem::take(&mut self.begun_line);
+            let before = begun.len();
+            // Cut off, it has put all that it has read into the line.
+            let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
+            let outcome = bounded.read_until(b'\n', &mut begun).now_or_never();
+            if !begun.ends_with(b"\n") {
+                self.begun_line = begun;
+                break;
+            }
+            read += begun.len() - before;
+            lines.extend(unasked(&String::from_utf8_lossy(&begun)));
+            if !matches!(outcome, Some(Ok(_))) {
+                break;
+            }
+        }
+        if read > BODY_CAP {
+            return Err(
+                self.malformed("the agent printed more than 8 MiB that nobody had asked for; reading stopped there")
+            );
+        }
+        let when = if self.has_spoken { "afterReply" } else { "beforeFirstMessage" };
+        Ok((!lines.is_empty()).then(|| Event::other(json!({ when: lines.join("\n") }))).into_iter().collect())
+    }
+
     /// Reads a line of at most [`BODY_CAP`] bytes and one; `None` at the end.
     async fn line(&mut self) -> Result<Option<Vec<u8>>, AgentError> {
-        let mut line = Vec::new();
+        let mut line = std::mem::take(&mut self.begun_line);
         let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
         let outcome = bounded.read_until(b'\n', &mut line).await;
         outcome.map_err(|error| self.malformed(&format!("its output can't be read ({error})")))?;

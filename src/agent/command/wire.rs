@@ -61,6 +61,14 @@ pub(super) fn one_line(message: &str) -> String {
         .join(" ")
 }
 
+/// A line that was printed between two messages, where it is worth a note: it is no report of tokens, and has a letter or a
+/// digit, which a prompt has not.
+pub(super) fn unasked(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is_report = tokens_of(line).is_some() || is_end_of_tokens(line);
+    (!is_report && line.contains(char::is_alphanumeric)).then(|| line.to_owned())
+}
+
 /// Whether the answer to `**tokens**` ends here.
 pub(super) fn is_end_of_tokens(line: &str) -> bool {
     line.trim() == "TOKEN_SUMMARY_END"

@@ -93,8 +93,17 @@ impl Wire for EmbabelWire {
         Ok(EventOutcome::Nothing)
     }
 
-    async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
+    async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
+        if !reply.session_id.is_empty() && reply.session_id != input.session_id {
+            let what =
+                format!("the reply belongs to another session, {:?}: ours is {:?}", reply.session_id, input.session_id);
+            return Err(received.reported(&what));
+        }
+        if matches!(reply.message.role.as_str(), "user" | "system" | "tool") {
+            let role = reply.message.role;
+            return Err(received.reported(&format!("the reply is no message of the agent's: its role is {role}")));
+        }
         if is_blank(&reply.message.content) {
             let body: Value = received.reply.object()?;
             if body.get("message").is_none_or(|message| message.is_object() && message.get("content").is_none()) {

@@ -7,6 +7,7 @@
 //! interpreted further.
 
 mod config;
+mod done;
 mod off_thread;
 mod path;
 mod pick;
@@ -15,7 +16,8 @@ mod resource;
 mod state;
 mod template;
 
-pub use config::{MethodConfig, UsageConfig};
+pub use config::{DoneConfig, MethodConfig, UsageConfig};
+pub(super) use done::DoneMark;
 pub(super) use off_thread::{OffThreadError, off_thread};
 pub(super) use path::path;
 pub(super) use pick::{PickedReply, ReplyPaths, text, where_text_is};

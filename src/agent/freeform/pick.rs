@@ -62,6 +62,11 @@ impl ReplyPaths {
         })
     }
 
+    /// Whether the path of the text finds anything in a document.
+    pub(in crate::agent) fn find_text(&self, document: &Value) -> bool {
+        self.text.iter().any(|path| !path.query(document).is_empty())
+    }
+
     /// Takes in a document, or an event of a stream. Returns whether it has text.
     pub(in crate::agent) fn take(&self, document: &Value, picked: &mut PickedReply) -> bool {
         let before = picked.text.len();

@@ -10,14 +10,14 @@ use serde_json_path::JsonPath;
 use super::config::{HttpConfig, StreamConfig};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::freeform::{
-    FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues, off_thread,
-    path, text, where_text_is,
+    DoneMark, FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues,
+    off_thread, path, text, where_text_is,
 };
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, SettingError};
 use crate::evidence::ObjectContext;
-use crate::http::{HttpFault, HttpFaultKind, HttpReply, read_json};
+use crate::http::{HttpFault, HttpFaultKind, HttpReply, SseEvent, read_json};
 use crate::text::is_blank;
 
 /// The longest reply that is evaluated between two awaits, in bytes.
@@ -50,6 +50,12 @@ pub(super) struct HttpWire {
     has_found_calls: bool,
     /// Whether text was read in any conversation with the agent.
     has_read: Arc<AtomicBool>,
+    /// The mark of a stream's last event.
+    done: Option<Arc<DoneMark>>,
+    /// Whether a stream has had its last event in any conversation with the agent.
+    has_ended: Arc<AtomicBool>,
+    /// The failure that the agent reports in a stream.
+    reported: Option<AttemptFailure>,
     /// The conversation so far, as `{role, content}`.
     history: Vec<Value>,
     picked: PickedReply,
@@ -69,6 +75,9 @@ impl HttpWire {
             config: Arc::new(config.clone()),
             found: BTreeSet::new(),
             has_read: Arc::default(),
+            done: config.say.done_mark()?.map(Arc::new),
+            has_ended: Arc::default(),
+            reported: None,
             history: Vec::new(),
             has_found_calls: false,
             picked: PickedReply::default(),
@@ -97,6 +106,26 @@ impl HttpWire {
             Some(body) => request.with_body(&body),
             None => request,
         })
+    }
+
+    /// Whether the data of an event are text that is not JSON, and the path of the text finds such text.
+    fn is_text(&self, data: &str) -> bool {
+        let looks_json = data.trim_start().starts_with(['{', '[']) || read_json::<Value>(data).is_ok();
+        self.config.say.stream == StreamConfig::Sse && !looks_json && self.paths.find_text(&data.into())
+    }
+
+    /// Fails where a stream lacks its last event: the job's own mark, or the `[DONE]` of the agent's earlier replies.
+    fn check_end(&self, received: &Received) -> Result<(), AttemptFailure> {
+        if received.is_over {
+            self.has_ended.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let mark = match &self.done {
+            Some(_) => "what target.http.say.done names",
+            None if self.has_ended.load(Ordering::Relaxed) => "[DONE], with which earlier replies of the agent end",
+            None => return Ok(()),
+        };
+        Err(received.reply.malformed(&format!("the stream was cut off: it ends without {mark}")).into())
     }
 
     /// Makes a request that is not a message, and returns its document.
@@ -134,7 +163,7 @@ impl Wire for HttpWire {
     }
 
     async fn send(&mut self, input: &TurnInput) -> Result<AgentRequest, AttemptFailure> {
-        (self.picked, self.document) = (PickedReply::default(), None);
+        (self.picked, self.document, self.reported) = (PickedReply::default(), None, None);
         let request = self.request("say", self.config.say.template(), input).await?;
         let form = match self.config.say.stream {
             StreamConfig::Json => ReplyForm::Document,
@@ -148,12 +177,28 @@ impl Wire for HttpWire {
         json_of(reply)
     }
 
-    /// Server-sent events may be text that is not JSON, too.
-    fn event(&self, data: &str, head: &HttpReply) -> Result<Value, HttpFault> {
-        let looks_json = data.trim_start().starts_with(['{', '[']);
-        match self.config.say.stream {
-            StreamConfig::Sse if !looks_json => Ok(read_json(data).unwrap_or_else(|_| data.into())),
+    /// Server-sent events may be text that is not JSON, too, where the path of the text finds it.
+    fn event(&mut self, event: &SseEvent, head: &HttpReply) -> Result<Value, HttpFault> {
+        let SseEvent { name, data } = event;
+        match name.as_str() {
+            "error" => {
+                self.reported = Some(reported(head, data));
+                Ok(Value::Null)
+            }
+            // They keep the connection open, and say nothing.
+            "ping" | "heartbeat" | "keepalive" | "keep-alive" => Ok(Value::Null),
+            _ if self.is_text(data) => Ok(data.as_str().into()),
             _ => head.event_json(data),
+        }
+    }
+
+    fn rest(&mut self, event: &SseEvent, head: &HttpReply) -> Result<Value, HttpFault> {
+        match event.name != "error" && self.is_text(&event.data) {
+            true => {
+                let what = format!("the stream stops in the middle of an event: {}", head.quote(&event.data));
+                Err(head.malformed(&what))
+            }
+            false => self.event(event, head),
         }
     }
 
@@ -162,12 +207,29 @@ impl Wire for HttpWire {
             self.document = Some(event);
             return Ok(EventOutcome::Nothing);
         }
-        Ok(if self.paths.take(&event, &mut self.picked) { EventOutcome::Text } else { EventOutcome::Nothing })
+        if let Some(failure) = self.reported.take() {
+            return Err(failure);
+        }
+        let has_text = self.paths.take(&event, &mut self.picked);
+        if self.config.say.stream == StreamConfig::Json {
+            return Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing });
+        }
+        if let Some(error) = error_of(&event).filter(|_| !has_text) {
+            return Err(reported(reply, &error));
+        }
+        Ok(match (self.done.as_ref().is_some_and(|done| done.is_in(&event)), has_text) {
+            (true, _) => EventOutcome::End,
+            (false, true) => EventOutcome::Text,
+            (false, false) => EventOutcome::Nothing,
+        })
     }
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         received.broken()?;
         let (reply, is_json) = (&received.reply, self.config.say.stream == StreamConfig::Json);
+        if !is_json {
+            self.check_end(received)?;
+        }
         if let Some(document) = self.document.take() {
             let paths = Arc::clone(&self.paths);
             let taken = off_thread(move || {
@@ -232,6 +294,26 @@ impl Wire for HttpWire {
         self.found = found;
         context.map_err(not_found)
     }
+}
+
+/// The failure that the agent reports in a stream.
+fn reported(reply: &HttpReply, error: &str) -> AttemptFailure {
+    let message = format!("{}: the agent reported an error in its stream: {}", reply.place, reply.quote(error));
+    AttemptFailure::reported(AgentErrorKind::BadReply, message)
+}
+
+/// The error that an event without text reports: its `error`, or all of it where that is its type.
+fn error_of(event: &Value) -> Option<String> {
+    let error = event.get("error").filter(|error| match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !is_blank(text),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    });
+    let error = error.or_else(|| (event.get("type")?.as_str()? == "error").then_some(event))?;
+    let message = error.get("message").and_then(Value::as_str).or(error.as_str());
+    Some(message.map_or_else(|| error.to_string(), str::to_owned))
 }
 
 /// The fault of the job's own paths, in whichever turn.

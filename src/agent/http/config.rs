@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::freeform::{MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, never_hears, path};
+use crate::agent::freeform::{
+    DoneConfig, DoneMark, MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, never_hears, path,
+};
 
 use super::calls::HttpWire;
 use crate::agent::rest::{Caller, HttpAgent};
@@ -82,6 +84,10 @@ request_config! {
         /// The form of the reply.
         #[serde(default)]
         pub stream: StreamConfig,
+        /// The mark of a stream's last event: one that ends without it was cut off. Default: `data: [DONE]`, where earlier
+        /// replies of the agent have it
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub done: Option<DoneConfig>,
     }
 }
 
@@ -154,6 +160,15 @@ impl SayConfig {
     pub(super) fn paths(&self) -> Result<ReplyPaths, SettingError> {
         ReplyPaths::parse("target.http.say", ("reply", Some(&self.reply)), self.events.as_ref(), self.usage.as_ref())
     }
+
+    /// The mark of a stream's last event.
+    pub(super) fn done_mark(&self) -> Result<Option<DoneMark>, SettingError> {
+        const PLACE: &str = "target.http.say.done";
+        if self.done.is_some() && self.stream == StreamConfig::Json {
+            return Err(SettingError::new(PLACE, "only a stream has a last event: target.http.say.stream is json"));
+        }
+        self.done.as_ref().map(|done| DoneMark::parse(PLACE, done)).transpose()
+    }
 }
 
 impl Transport for HttpConfig {
@@ -170,7 +185,8 @@ impl Transport for HttpConfig {
     }
 
     fn check(&self) -> Vec<SettingError> {
-        let mut problems: Vec<SettingError> = self.say.paths().err().into_iter().collect();
+        let mut problems: Vec<SettingError> =
+            self.say.paths().err().into_iter().chain(self.say.done_mark().err()).collect();
         for (key, template) in self.templates() {
             problems.extend(template.problem().map(|error| error.below(&format!("target.http.{key}"))));
         }

@@ -134,6 +134,9 @@ impl Wire for ResponsesWire {
         received.broken()?;
         let response = std::mem::take(&mut self.response);
         let id = response.id.clone();
+        if let Some(what) = response.strays_from(&self.round_context) {
+            return Err(received.reported(&what));
+        }
         let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
         let answers =
             self.rounds.add(response.into_round(received.is_document), received, &self.config.tools, mocks)?;

@@ -84,6 +84,9 @@ pub(super) struct Response {
     pub(super) error: Option<Value>,
     /// Whether nothing that came was part of a response; `None` before anything came.
     pub(super) is_other: Option<bool>,
+    /// The response and the conversation that it continues, where it names them.
+    previous: Option<String>,
+    conversation: Option<String>,
     items: Vec<Value>,
     streamed: String,
 }
@@ -118,8 +121,24 @@ impl Response {
         EventOutcome::Nothing
     }
 
+    /// What is wrong with it as an answer in this context: it continues something else.
+    pub(super) fn strays_from(&self, context: &ResponseContext) -> Option<String> {
+        let ResponseContext::Conversation(own) = context else {
+            let own = if let ResponseContext::Response(own) = context { own.as_str() } else { "none" };
+            let other = self.previous.as_deref().filter(|previous| *previous != own)?;
+            return Some(format!(
+                "the response continues another one (previous_response_id {other:?}): ours is {own:?}"
+            ));
+        };
+        let other = self.conversation.as_deref().filter(|conversation| conversation != own)?;
+        Some(format!("the response belongs to another conversation, {other:?}: ours is {own:?}"))
+    }
+
     fn end(&mut self, response: &Value) {
         self.has_ended = true;
+        let id = |pointer: &str| response.pointer(pointer).and_then(Value::as_str).filter(|id| !id.is_empty());
+        self.previous = id("/previous_response_id").map(str::to_owned);
+        self.conversation = id("/conversation/id").or(id("/conversation")).map(str::to_owned);
         if let Some(id) = response.get("id").and_then(Value::as_str) {
             self.id = id.to_owned();
         }

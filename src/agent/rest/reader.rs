@@ -1,9 +1,11 @@
 //! Reads a reply while it comes, event by event, and times it.
 
+use serde_json::Value;
+
 use super::{NextStep, ReplyForm, Wire};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentErrorKind, AgentRun, Reply};
-use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream};
+use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream, SseEvent};
 
 /// The outcome of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,24 +142,29 @@ impl Received {
                 self.fault = Some(stream.head.malformed(what));
                 return Ok(());
             };
-            for data in &events {
-                self.event(data, wire)?;
+            for event in &events {
+                self.event(event, wire, W::event)?;
                 if self.is_over || self.fault.is_some() {
                     return Ok(());
                 }
             }
         }
         match pieces.finish() {
-            Some(data) => self.event(&data, wire),
+            Some(rest) => self.event(&rest, wire, W::rest),
             None => Ok(()),
         }
     }
 
-    fn event<W: Wire>(&mut self, data: &str, wire: &mut W) -> Result<(), AttemptFailure> {
-        match data.trim() {
+    fn event<W: Wire>(
+        &mut self,
+        event: &SseEvent,
+        wire: &mut W,
+        read: impl Fn(&mut W, &SseEvent, &HttpReply) -> Result<Value, HttpFault>,
+    ) -> Result<(), AttemptFailure> {
+        match event.data.trim() {
             "" => {}
             "[DONE]" => self.is_over = true,
-            _ => match wire.event(data, &self.reply) {
+            _ => match read(wire, event, &self.reply) {
                 Ok(event) => {
                     let took = wire.feed(event, &self.reply)?;
                     self.took(took);

@@ -8,7 +8,7 @@ use super::{AgentRequest, Caller, EventOutcome, Received};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentError, AgentErrorKind, LeftSession, Reply};
 use crate::evidence::{Message, ObjectContext};
-use crate::http::{HttpFault, HttpReply};
+use crate::http::{HttpFault, HttpReply, SseEvent};
 
 /// The requests and replies of one conversation. It is made once for an agent and cloned for each conversation.
 pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
@@ -57,8 +57,13 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
     }
 
     /// Reads an event of a stream, as JSON.
-    fn event(&self, data: &str, head: &HttpReply) -> Result<Value, HttpFault> {
-        head.event_json(data)
+    fn event(&mut self, event: &SseEvent, head: &HttpReply) -> Result<Value, HttpFault> {
+        head.event_json(&event.data)
+    }
+
+    /// Reads what the end of a stream has left of an event, as JSON; it may be incomplete.
+    fn rest(&mut self, event: &SseEvent, head: &HttpReply) -> Result<Value, HttpFault> {
+        self.event(event, head)
     }
 
     /// Takes in an event, or the document.

@@ -139,23 +139,29 @@ impl Connector {
 
     /// The next text; the end of the connection is a fault.
     pub(super) async fn next(&self, socket: &mut Socket, when: &str) -> Result<String, HttpFault> {
-        let frame = socket.next().await.map_err(|fault| match fault.kind {
-            HttpFaultKind::Broken => HttpFault { message: format!("{} {when}", fault.message), ..fault },
-            _ => fault,
-        });
-        match frame? {
-            Frame::Text(text) => Ok(text),
-            Frame::Closed(None) => {
-                Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))
-            }
-            Frame::Closed(Some((code, reason))) => {
-                // The codes of protocol errors of the other side (RFC 6455, 7.4.1), and those modelled on HTTP's 4xx.
-                let is_refusal = matches!(code, 1002 | 1003 | 1007 | 1008 | 4400..=4499);
-                let kind = if is_refusal { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
-                let reason = if reason.is_empty() { String::new() } else { format!(", {}", socket.quote(&reason)) };
-                let what = format!("the agent closed the connection {when} (code {code}{reason})");
-                Err(socket.fault(kind, &what))
-            }
+        let frame = socket.next().await;
+        text_of(frame, socket, when)
+    }
+}
+
+/// The text of a frame; the end of the connection is a fault.
+pub(super) fn text_of(frame: Result<Frame, HttpFault>, socket: &Socket, when: &str) -> Result<String, HttpFault> {
+    let frame = frame.map_err(|fault| match fault.kind {
+        HttpFaultKind::Broken => HttpFault { message: format!("{} {when}", fault.message), ..fault },
+        _ => fault,
+    });
+    match frame? {
+        Frame::Text(text) => Ok(text),
+        Frame::Closed(None) => {
+            Err(socket.fault(HttpFaultKind::Broken, &format!("the connection ended without a word {when}")))
+        }
+        Frame::Closed(Some((code, reason))) => {
+            // The codes of protocol errors of the other side (RFC 6455, 7.4.1), and those modelled on HTTP's 4xx.
+            let is_refusal = matches!(code, 1002 | 1003 | 1007 | 1008 | 4400..=4499);
+            let kind = if is_refusal { HttpFaultKind::Unreadable } else { HttpFaultKind::Useless };
+            let reason = if reason.is_empty() { String::new() } else { format!(", {}", socket.quote(&reason)) };
+            let what = format!("the agent closed the connection {when} (code {code}{reason})");
+            Err(socket.fault(kind, &what))
         }
     }
 }

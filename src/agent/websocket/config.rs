@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::wire::FrameReader;
 use crate::agent::freeform::{
-    UsageConfig, address, depends_on_message, example_values, example_values_without, fill_all, headers_of, mentions,
-    mentions_within, never_hears,
+    DoneConfig, UsageConfig, address, depends_on_message, example_values, example_values_without, fill_all, headers_of,
+    mentions, mentions_within, never_hears,
 };
 
 use super::WebSocketAgent;
@@ -71,17 +71,6 @@ pub struct ReplyConfig {
     /// The mark of a reply's last frame. Without it, the first frame with text is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<DoneConfig>,
-}
-
-/// `target.websocket.reply.done`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DoneConfig {
-    /// The place of the mark, as JSONPath.
-    pub path: String,
-    /// The value that it must have. Without it, any value will do.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub equals: Value,
 }
 
 impl WebSocketConfig {

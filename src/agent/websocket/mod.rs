@@ -11,4 +11,4 @@ mod session;
 mod wire;
 
 use client::WebSocketAgent;
-pub use config::{DoneConfig, ReplyConfig, WebSocketConfig};
+pub use config::{ReplyConfig, WebSocketConfig};

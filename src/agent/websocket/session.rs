@@ -6,14 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::client::{Connector, frame_of};
+use super::client::{Connector, frame_of, text_of};
 use super::wire::{FrameError, PartialReply};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::freeform::PickedReply;
 use crate::agent::rest::{EventOutcome, TurnInput};
 use crate::agent::{AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
-use crate::http::{HttpFault, HttpFaultKind, STREAM_CAP, Socket};
+use crate::evidence::Event;
+use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
 use crate::text::is_blank;
 
 /// One conversation, with a connection of its own.
@@ -23,6 +24,7 @@ pub(super) struct WebSocketSession {
     socket: Box<Socket>,
     /// Frames that came before the first message.
     held: VecDeque<String>,
+    greeting_is_due: bool,
     /// The failure that ended the conversation.
     is_over: Option<AgentError>,
     history: Vec<Value>,
@@ -39,7 +41,7 @@ impl Session for WebSocketSession {
     }
 
     async fn greeting(&mut self) -> Result<Option<Reply>, AgentError> {
-        if !self.connector.config.greeting {
+        if !std::mem::take(&mut self.greeting_is_due) {
             return Ok(None);
         }
         let stopwatch = self.connector.context.clock.start();
@@ -50,6 +52,8 @@ impl Session for WebSocketSession {
 
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         let began = self.connector.context.clock.start();
+        // Whoever does not ask for the greeting does not get it for a reply.
+        self.greeting().await.inspect_err(|error| attempts.failed(error, false, Some(began.elapsed_ms())))?;
         let reply = self.turn(message).await.map_err(|AttemptFailure { error, maybe_received, .. }| {
             attempts.failed(&error, maybe_received, Some(began.elapsed_ms()));
             error
@@ -68,7 +72,8 @@ impl WebSocketSession {
         held: VecDeque<String>,
     ) -> WebSocketSession {
         let input = TurnInput { session_id, ..TurnInput::default() };
-        WebSocketSession { connector, input, socket, held, is_over: None, history: Vec::new() }
+        let greeting_is_due = connector.config.greeting;
+        WebSocketSession { connector, input, socket, held, greeting_is_due, is_over: None, history: Vec::new() }
     }
 
     async fn turn(&mut self, message: &str) -> Result<Reply, AttemptFailure> {
@@ -80,12 +85,50 @@ impl WebSocketSession {
         let connector = &self.connector;
         let values = connector.values.in_turn(&self.input, &self.history);
         let frame = frame_of("say", &connector.config.say, &values).await.map_err(AttemptFailure::from)?;
+        let early = self.take_early().await;
+        let early = early.map_err(|fault| AttemptFailure { maybe_received: false, ..self.end_with(fault) })?;
         // The agent's time begins before the message is sent: it may be there before we know that it was.
-        let stopwatch = connector.context.clock.start();
-        self.within_limit(Some(frame), stopwatch).await
+        let stopwatch = self.connector.context.clock.start();
+        let mut reply = self.within_limit(Some(frame), stopwatch).await?;
+        reply.events.splice(0..0, early);
+        Ok(reply)
     }
 
-    /// Receives one reply. After a failure it is unknown to which reply a frame belongs: the conversation is over.
+    /// Takes the frames that came after the end of the reply before, or before the first message: they answer nothing that
+    /// is said from now on. Returns them as events.
+    ///
+    /// # Errors
+    /// The connection has ended, or the frames do not.
+    async fn take_early(&mut self) -> Result<Vec<Event>, HttpFault> {
+        let when = if self.input.turn == 1 { "beforeFirstMessage" } else { "afterReply" };
+        let (mut events, mut size) = (Vec::new(), 0);
+        loop {
+            let frame = match self.held.pop_front() {
+                Some(frame) => frame,
+                None => match self.socket.arrived().await {
+                    None => return Ok(events),
+                    Some(frame) => text_of(frame, &self.socket, "before the message was sent")?,
+                },
+            };
+            size += frame.len();
+            if size > BODY_CAP {
+                let what = "the agent sent more than 8 MiB that nobody had asked for; reading stopped there";
+                return Err(self.socket.fault(HttpFaultKind::Useless, what));
+            }
+            events.push(Event::other(json!({ when: frame })));
+        }
+    }
+
+    /// Ends the conversation: after a failure it is unknown to which reply a frame belongs.
+    fn end_with(&mut self, fault: HttpFault) -> AttemptFailure {
+        let failure = AttemptFailure::from(fault);
+        let AgentError { kind, message } = &failure.error;
+        let message = format!("the connection was given up after a failure: {message}");
+        self.is_over = Some(AgentError::new(*kind, message));
+        failure
+    }
+
+    /// Receives one reply. After a failure the conversation is over.
     async fn within_limit(&mut self, frame: Option<String>, stopwatch: Stopwatch) -> Result<Reply, AttemptFailure> {
         let limit = self.connector.context.turn_limit;
         let mut partial = PartialReply::default();
@@ -107,13 +150,7 @@ impl WebSocketSession {
                 }
             })
         });
-        reply.map_err(|fault| {
-            let failure = AttemptFailure::from(fault);
-            let AgentError { kind, message } = &failure.error;
-            let message = format!("the connection was given up after a failure: {message}");
-            self.is_over = Some(AgentError::new(*kind, message));
-            failure
-        })
+        reply.map_err(|fault| self.end_with(fault))
     }
 
     async fn exchange(

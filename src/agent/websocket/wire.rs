@@ -5,7 +5,7 @@ use serde_json_path::JsonPath;
 
 use super::config::WebSocketConfig;
 use crate::agent::SettingError;
-use crate::agent::freeform::{PickedReply, ReplyPaths, path, text};
+use crate::agent::freeform::{DoneMark, PickedReply, ReplyPaths, path, text};
 use crate::agent::rest::EventOutcome;
 use crate::http::read_json;
 
@@ -22,7 +22,7 @@ struct JsonPaths {
     reply: ReplyPaths,
     whole: Option<JsonPath>,
     error: Option<JsonPath>,
-    done: Option<(JsonPath, Value)>,
+    done: Option<DoneMark>,
 }
 
 /// A reply, as far as it has come.
@@ -54,10 +54,7 @@ impl FrameReader {
         let reply = &config.reply;
         let optional = |key: &str, text: Option<&String>| text.map(|text| path(key, text)).transpose();
         let is_json = *reply != Default::default();
-        let done = reply
-            .done
-            .as_ref()
-            .map(|done| path(&format!("{PLACE}.done.path"), &done.path).map(|path| (path, done.equals.clone())));
+        let done = reply.done.as_ref().map(|done| DoneMark::parse(&format!("{PLACE}.done"), done));
         let json = JsonPaths {
             reply: ReplyPaths::parse(
                 PLACE,
@@ -114,8 +111,7 @@ impl JsonPaths {
         }
         partial.error = found(&self.error).or(partial.error.take());
         let is_last = match &self.done {
-            Some((path, Value::Null)) => !path.query(frame).is_empty(),
-            Some((path, wanted)) => path.query(frame).all().contains(&wanted),
+            Some(done) => done.is_in(frame),
             None => has_text,
         };
         match (is_last || partial.error.is_some(), has_text) {

@@ -11,6 +11,7 @@ mod rejudge;
 mod text;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::args::{CommandChanges, GradeArgs, rebuilt_command};
@@ -28,9 +29,10 @@ use super::team;
 use crate::cassette::Cassette;
 use crate::job::Job;
 use crate::metric::MetricEntry;
+use crate::plan::Refusal;
 use crate::prompt::Templates;
 use crate::record::{BaselineCheck, Overview, TrialRecord, Verdict};
-use crate::report::{self, Gathered};
+use crate::report::{self, Gathered, one_line, plain};
 use crate::run::AskingStopped;
 use crate::score::GateRules;
 use crate::store::folder::{JournalFile, RunsFolder};
@@ -140,6 +142,9 @@ fn grade_run<'a>(
     let Invocation { args, context, printer } = invocation;
     let NamedRun { mut run, left } = named;
     let planned = run.planned()?;
+    if let Some(corrected) = corrected {
+        check_cases(&planned, corrected, printer)?;
+    }
     let kept = match &run.job {
         Some(kept) => {
             Some(Job::restored(kept).map_err(|why| unreadable(&run, &format!("its job is not whole: {why}")))?)
@@ -212,6 +217,45 @@ fn grade_run<'a>(
     let prompts = StoredPrompts::from_run(&run, context.clock);
     let run = RegradedRun { run, again: RefCell::new(again) };
     Ok(Some(GradedRun { run, prompts, overview }))
+}
+
+/// Refuses a job that has none of the run's cases, and tells which of them it lacks. Where both have one, it is that: files are
+/// renamed.
+fn check_cases(before: &Overview, corrected: &Loaded, printer: &Printer) -> Result<(), CliError> {
+    let Loaded { file, job, .. } = corrected;
+    let held: BTreeSet<&str> = before.groups.iter().map(|group| group.case.as_str()).collect();
+    let missing: Vec<&str> = held.iter().copied().filter(|id| job.cases.iter().all(|case| case.id != **id)).collect();
+    let (run, first) = (&before.summary.id, &before.summary.provenance.job);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if held.len() == 1 && job.cases.len() == 1 {
+        if job.name != *first {
+            let text = format!("note: {run} is a run of {first}, and is graded by {file}, the job {}", job.name);
+            printer.note(&plain(&text));
+        }
+        return Ok(());
+    }
+    let listed = named_cases(&missing);
+    if missing.len() == held.len() {
+        let known: Vec<&str> = job.cases.iter().map(|case| case.id.as_str()).collect();
+        let what =
+            format!("{file} has none of the cases that {run} is about ({listed}): its own are {}", named_cases(&known));
+        let help =
+            format!("--job FILE is a corrected version of {}, the job of the run", before.summary.provenance.job_file);
+        return Err(CliError::Unprepared(Refusal::new(plain(&what), plain(&help))));
+    }
+    let text = format!("note: {file} has not all cases of {run}: there is no new score for {listed}");
+    printer.note(&plain(&text));
+    Ok(())
+}
+
+/// The first of these cases, and how many more there are.
+fn named_cases(ids: &[&str]) -> String {
+    const MOST: usize = 6;
+    let more = ids.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", ids.iter().take(MOST).map(|id| one_line(id, 60)).collect::<Vec<_>>().join(", "))
 }
 
 /// The check of a gate's baseline that is not made where conversations of before are graded.

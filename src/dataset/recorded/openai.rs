@@ -1,6 +1,6 @@
 //! Message lists as OpenAI writes them: chat completions, the older function calls, and items of the Responses API.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Recorded;
 use super::messages::{Spoken, turns_of};
@@ -57,7 +57,22 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
             let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
             return Some(Spoken { role: "tool".to_owned(), results, ..Spoken::default() });
         }
-        "reasoning" => return None,
+        // They say nothing, and nothing is done by them.
+        "reasoning"
+        | "item_reference"
+        | "compaction"
+        | "mcp_list_tools"
+        | "mcp_approval_request"
+        | "mcp_approval_response" => return None,
+        kind if kind.ends_with("_call_output") => {
+            let (id, result) = (fields.text("call_id"), fields.get("output").map(|output| json_within(output.json())));
+            let results = vec![DatasetCall { id, result, ..DatasetCall::default() }];
+            return Some(Spoken { role: "tool".to_owned(), results, ..Spoken::default() });
+        }
+        kind if kind.ends_with("_call") => {
+            let calls = vec![hosted(kind.trim_end_matches("_call"), &value.json())];
+            return Some(Spoken { role: "assistant".to_owned(), calls, ..Spoken::default() });
+        }
         _ => {}
     }
     let mut message = Spoken { role: fields.required("role").and_then(Cursor::text)?.to_owned(), ..Spoken::default() };
@@ -79,6 +94,25 @@ fn read_message(value: Cursor<'_>) -> Option<Spoken> {
         message.results.push(DatasetCall { id, tool, result, ..DatasetCall::default() });
     }
     Some(message)
+}
+
+/// A call of a tool that the endpoint runs, by the name that it has in a live conversation, with its result where that is shown.
+fn hosted(tool: &str, item: &Value) -> DatasetCall {
+    let known = |keys: &[&str]| keys.iter().find_map(|key| item.get(key).filter(|value| !value.is_null())).cloned();
+    let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+    let named = text("name").filter(|_| matches!(tool, "mcp" | "custom_tool"));
+    let args = match tool {
+        "file_search" => known(&["queries"]).map(|queries| json!({ "queries": queries })),
+        "code_interpreter" => known(&["code"]).map(|code| json!({ "code": code })),
+        _ => known(&["action", "input", "arguments"]).map(json_within),
+    };
+    DatasetCall {
+        id: text("call_id").or_else(|| text("id")),
+        tool: named.unwrap_or_else(|| tool.to_owned()),
+        args: Some(args.unwrap_or_else(|| json!({}))),
+        result: known(&["error", "results", "outputs", "output"]).map(json_within),
+        ..DatasetCall::default()
+    }
 }
 
 /// The text of a content: a text, or the texts of its parts.

@@ -44,7 +44,9 @@ pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec
         trace.spans.push((*span, if has_asked { asked(&trace.turns) } else { 0 }));
     }
     for trace in &mut traces {
+        let between_agents: Vec<DatasetCall> = trace.inner.iter().flat_map(|(_, _, calls)| calls.clone()).collect();
         trace.add_inner_calls();
+        trace.add_tool_spans(&between_agents);
         add_figures(&mut trace.turns, &trace.spans);
     }
     if traces.iter().all(|trace| trace.turns.is_empty()) {
@@ -58,6 +60,9 @@ pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec
         let from = turns.len() - again;
         for (new, old) in next.iter_mut().zip(turns.drain(from..)) {
             (new.usage, new.extra) = (old.usage, old.extra);
+            // What only spans told of it, the later messages do not tell either.
+            let mut told = new.calls.clone();
+            old.calls.into_iter().for_each(|call| add_untold(new, call, &mut told));
         }
         turns.extend(next);
     }
@@ -128,6 +133,65 @@ impl TraceTurns<'_> {
     }
 }
 
+impl TraceTurns<'_> {
+    /// Adds the calls that only spans of tools tell to the turns in which they were made, where neither the agent's messages nor
+    /// those between agents tell them.
+    fn add_tool_spans(&mut self, between_agents: &[DatasetCall]) {
+        let mut between_agents = between_agents.to_vec();
+        let mut told: Vec<Vec<DatasetCall>> = self.turns.iter().map(|turn| turn.calls.clone()).collect();
+        for (at, (span, _)) in self.spans.iter().enumerate() {
+            let Some(call) = tool_call(span) else { continue };
+            // The histories before it end with the turn that it is of.
+            let before = self.spans[..at].iter().rev().chain(&self.spans[at..]);
+            let Some(asked) = before.map(|(_, asked)| *asked).find(|asked| *asked > 0) else { continue };
+            let place = self.turns.iter().enumerate().filter(|(_, turn)| !turn.user.is_empty()).nth(asked - 1);
+            let Some(place) = place.map(|(place, _)| place).or(self.turns.len().checked_sub(1)) else { continue };
+            if let Some(at) = between_agents.iter().position(|known| is_same(known, &call)) {
+                between_agents.swap_remove(at);
+                continue;
+            }
+            let has_id = |known: &DatasetCall| known.id.is_some() && known.id == call.id;
+            if !told.iter().flatten().any(has_id) {
+                add_untold(&mut self.turns[place], call, &mut told[place]);
+            }
+        }
+    }
+}
+
+/// Adds a call, unless it is one of those that messages tell, which is taken out of them. Where it stands among the agent's
+/// messages is not known: they count as behind it.
+fn add_untold(turn: &mut RecordedTurn, call: DatasetCall, told: &mut Vec<DatasetCall>) {
+    if let Some(at) = told.iter().position(|known| is_same(known, &call)) {
+        told.swap_remove(at);
+        return;
+    }
+    turn.calls.push(call);
+    turn.reply_after_calls = None;
+    turn.intermediate.iter_mut().for_each(|message| message.after_calls = None);
+}
+
+/// Whether two reports are of one call: by its id where both have one, else by the tool and, where both have them, the arguments.
+fn is_same(known: &DatasetCall, call: &DatasetCall) -> bool {
+    match (&known.id, &call.id) {
+        (Some(known), Some(id)) => known == id,
+        _ => known.tool == call.tool && (known.args.is_none() || call.args.is_none() || known.args == call.args),
+    }
+}
+
+/// The call that a tool's span tells. A span that stands for several calls at once is none.
+fn tool_call(span: &OtlpRecord) -> Option<DatasetCall> {
+    let is_tool = text(span, "gen_ai.operation.name") == Some("execute_tool");
+    let tool = text(span, "gen_ai.tool.name").filter(|tool| is_tool && *tool != "(merged tools)")?;
+    let first = |keys: [&str; 2]| keys.iter().find_map(|key| span.attributes.get(*key).cloned()).map(json_within);
+    Some(DatasetCall {
+        id: text(span, "gen_ai.tool.call.id").map(str::to_owned),
+        tool: tool.to_owned(),
+        args: first(["gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args"]),
+        result: first(["gen_ai.tool.call.result", "gcp.vertex.agent.tool_response"]),
+        ..DatasetCall::default()
+    })
+}
+
 /// Whether the agent has replied, and calls nothing after that.
 fn is_over(turn: &RecordedTurn) -> bool {
     turn.reply.is_some() && turn.reply_after_calls.is_none_or(|before| before >= turn.calls.len())
@@ -168,26 +232,13 @@ fn weight(turns: &[RecordedTurn]) -> usize {
     turns.iter().map(|turn| 1 + turn.calls.len() + usize::from(turn.reply.is_some())).sum()
 }
 
-/// Adds what spans of tools tell: results that no message brings, and calls where no message tells any. Where those stand among the
-/// agent's messages is not known: its messages count as behind them.
+/// Adds what spans of tools tell of calls that are known: results that no message brings. Where only events tell the turns, their
+/// calls are added too.
 fn add_tools(turns: &mut [RecordedTurn], spans: &[&OtlpRecord]) {
     let has_calls = turns.iter().any(|turn| !turn.calls.is_empty());
-    for span in spans.iter().filter(|span| text(span, "gen_ai.operation.name") == Some("execute_tool")) {
-        let Some(tool) = text(span, "gen_ai.tool.name").filter(|tool| *tool != "(merged tools)") else { continue };
-        let first = |keys: [&str; 2]| keys.iter().find_map(|key| span.attributes.get(*key).cloned()).map(json_within);
-        let call = DatasetCall {
-            id: text(span, "gen_ai.tool.call.id").map(str::to_owned),
-            tool: tool.to_owned(),
-            args: first(["gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args"]),
-            result: first(["gen_ai.tool.call.result", "gcp.vertex.agent.tool_response"]),
-            ..DatasetCall::default()
-        };
+    for call in spans.iter().filter_map(|span| tool_call(span)) {
         if !has_calls {
-            if let Some(turn) = turns.last_mut() {
-                turn.calls.push(call);
-                turn.reply_after_calls = None;
-                turn.intermediate.iter_mut().for_each(|message| message.after_calls = None);
-            }
+            turns.last_mut().into_iter().for_each(|turn| add_untold(turn, call.clone(), &mut Vec::new()));
         } else if call.result.is_some() {
             let is_known = |known: &DatasetCall| known.result.is_some() && known.id.is_some() && known.id == call.id;
             if !turns.iter().any(|turn| turn.calls.iter().any(is_known)) {

@@ -215,6 +215,23 @@ fn message_lists_are_read() {
         (turns(&recording), calls(&recording.conversations[0].turns[0])),
         (vec![(1, "a", Some("b"))], vec![json!(["t", {}]), json!(3)])
     );
+    let hosted = json!([{"role": "user", "content": "a"}, {"type": "mcp_list_tools", "tools": []},
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"query": "q"}},
+        {"type": "mcp_call", "id": "m", "name": "ask", "arguments": "{\"x\": 1}", "output": "{\"y\": 2}"},
+        {"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "SELECT 1"},
+        {"type": "custom_tool_call_output", "call_id": "c", "output": "1"}, {"type": "item_reference", "id": "r"},
+        {"role": "assistant", "content": "b"}]);
+    let recording = recorded(&hosted.to_string());
+    let used = calls(&recording.conversations[0].turns[0]);
+    for call in [
+        json!(["web_search", {"query": "q"}]),
+        json!(["ask", {"x": 1}]),
+        json!({"y": 2}),
+        json!(["sql", "SELECT 1"]),
+        json!(1),
+    ] {
+        assert!(used.contains(&call), "{call}: {used:?}");
+    }
     let greeting = json!([{"role": "assistant", "content": "hello"}, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
     assert_eq!(turns(&recorded(&greeting.to_string())), [(0, "", Some("hello")), (1, "a", Some("b"))]);
 }

@@ -74,6 +74,46 @@ fn each_conversation_of_one_trace_has_its_own_spans() {
 }
 
 #[test]
+fn calls_that_only_spans_of_tools_tell_are_of_the_turn_in_which_they_were_made() {
+    let tool = |name: &str, id: &str| {
+        [
+            ("gen_ai.operation.name", json!("execute_tool")),
+            ("gen_ai.tool.name", json!(name)),
+            ("gen_ai.tool.call.id", json!(id)),
+        ]
+    };
+    let first = chat(json!([text("user", "a")]), json!([text("assistant", "x")]));
+    let both =
+        chat(json!([text("user", "a"), text("assistant", "x"), text("user", "b")]), json!([text("assistant", "y")]));
+    let (find, book) = (tool("find", "1"), tool("book", "2"));
+    let spans = [
+        span("chat", 1, 2, "", &first),
+        span("execute_tool", 3, 4, "", &find),
+        span("chat", 5, 6, "", &both),
+        span("execute_tool", 7, 8, "", &book),
+    ];
+    assert_eq!(one(&spans), ["a → x [find]", "b → y [book]"]);
+
+    // One that a message tells stays one, and another one beside it is not lost.
+    let call =
+        json!({"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "find", "arguments": {}}]});
+    let told = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
+    let spans =
+        [span("chat", 1, 9, "", &told), span("execute_tool", 3, 4, "", &find), span("execute_tool", 5, 6, "", &book)];
+    assert_eq!(one(&spans), ["a → x [find book]"]);
+
+    // Two spans without ids are two calls, of which the message tells one.
+    let call = json!({"role": "assistant", "parts": [{"type": "tool_call", "name": "find", "arguments": {}}]});
+    let told = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
+    let spans = [
+        span("chat", 1, 9, "", &told),
+        span("execute_tool", 3, 4, "", &find[..2]),
+        span("execute_tool", 5, 6, "", &find[..2]),
+    ];
+    assert_eq!(one(&spans), ["a → x [find find]"]);
+}
+
+#[test]
 fn messages_between_agents_are_not_the_users() {
     let mut root = chat(json!([text("user", "a")]), json!([text("assistant", "final")]));
     root[0].1 = json!("invoke_agent");

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::super::{Kind, MeasureKind, ScenarioDriver};
+use super::super::lost::read_back;
+use super::super::{Kind, MeasureKind, ScenarioDriver, System, write};
 use super::*;
 
 /// An eval set of the system's own with the metrics beside it.
@@ -277,4 +278,17 @@ fn arguments_that_are_left_out_of_a_trace_are_null_on_both_sides() {
     let case = recording.conversations.into_iter().next().unwrap().into_case();
     let CaseUser::Lines(lines) = &case.user else { panic!("{case:?}") };
     assert_eq!(lines[0].expected.calls.as_ref().unwrap()[0].args, Some(json!({})), "a case expects none");
+}
+
+#[test]
+fn a_metrics_file_without_metrics_measures_nothing_and_says_so() {
+    let set = text("trpc/local/data/math-eval-app/math-basic.evalset.json");
+    let dataset = loaded(&set, &with_config("[]"));
+    assert!(dataset.metrics.is_empty());
+    assert_eq!(warnings(&dataset), ["1:1: this file has no metrics: nothing is measured"]);
+    // It is what is written of a set without metrics.
+    let written = write(&dataset, System::Trpc);
+    let metrics = written.files.iter().find(|file| file.name.ends_with(".metrics.json")).unwrap();
+    assert_eq!(metrics.text.trim(), "[]");
+    assert_eq!(read_back(&written).unwrap().cases.len(), dataset.cases.len());
 }

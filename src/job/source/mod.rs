@@ -49,6 +49,15 @@ pub(super) fn parse(report: &mut Report<'_>) -> Option<YamlNode> {
                 read_leniently(text).iter().for_each(|root| found.add(root));
                 report.redaction = Redaction::new(found);
             }
+            if root.is_none() && text.contains('\t') {
+                // With spaces instead of its tabs it may be readable, and then it is known what of it is secret.
+                let readable = read_leniently(&text.replace('\t', " "));
+                if !readable.is_empty() {
+                    let mut found = FoundSecrets::default();
+                    readable.iter().for_each(|root| found.add(root));
+                    report.redaction = Redaction::new(found);
+                }
+            }
             syntax::report(report, error, root.as_ref());
             root
         }

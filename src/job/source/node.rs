@@ -146,17 +146,30 @@ pub(super) enum Duplicates {
     KeepLast,
 }
 
-/// Reads one document. Budgets keep a hostile file from costing more than a few milliseconds and megabytes.
+/// The most keys and values of a job: a file with more is no job that somebody has, and would take gigabytes to hold.
+pub(super) const MOST_VALUES: usize = 10_000_000;
+
+/// How many values aliases may add to those that are written out.
+const REPLAYED: usize = 20_000;
+
+/// The text that aliases may add to what is written out, in bytes.
+const REPLAYED_TEXT: usize = 16 << 20;
+
+/// Reads one document. Budgets keep a hostile file from costing more than one of its length does: values that are written out
+/// may be as many as there is room for, and those that aliases add are few.
 pub(super) fn read(text: &str, duplicates: Duplicates) -> Result<YamlNode, serde_saphyr::Error> {
+    // In `{a,b}` each letter is a key and a null.
+    let values = (2 * text.len() + REPLAYED).min(MOST_VALUES);
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: 64,
-            max_nodes: 100_000,
-            max_events: 400_000,
+            max_nodes: values,
+            max_events: 4 * values,
             max_recorded_anchor_events: 100_000,
-            max_total_scalar_bytes: 16 * 1024 * 1024,
+            // An escape of two bytes can stand for a character of three.
+            max_total_scalar_bytes: 2 * text.len() + REPLAYED_TEXT,
         },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 20_000 },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: REPLAYED },
         duplicate_keys: match duplicates {
             Duplicates::Refuse => DuplicateKeyPolicy::Error,
             Duplicates::KeepFirst => DuplicateKeyPolicy::FirstWins,

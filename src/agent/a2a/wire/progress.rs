@@ -39,7 +39,7 @@ impl TaskProgress {
     /// Takes in a result. Returns whether it has text for the user.
     ///
     /// # Errors
-    /// The result is neither a message nor a task.
+    /// The result is neither a message nor a task, or a message of the user's.
     pub fn apply(&mut self, result: &Value) -> Result<bool, WireError> {
         let kind = result.get("kind").and_then(Value::as_str);
         let payload = |wrapper: &str, name: &str| result.get(wrapper).or((kind == Some(name)).then_some(result));
@@ -47,6 +47,9 @@ impl TaskProgress {
             // ProtoJSON leaves an empty list out.
             if ["parts", "messageId", "role"].iter().all(|key| message.get(key).is_none()) {
                 return Err(WireError::Malformed("the message holds no parts".to_owned()));
+            }
+            if is_of(message, "user") {
+                return Err(WireError::Failed("the reply is no message of the agent's: its role is user".to_owned()));
             }
             self.take_ids(message);
             self.is_message = true;
@@ -117,10 +120,6 @@ impl TaskProgress {
     fn apply_task(&mut self, task: &Value) -> bool {
         self.take_ids(task);
         replace(&mut self.task_id, task.text("id"));
-        // 1.0 writes ROLE_USER.
-        let is_of = |message: &Value, role: &str| {
-            message.text("role").is_some_and(|own| own.to_ascii_lowercase().trim_start_matches("role_") == role)
-        };
         let history = task.list("history");
         let is_users = |message: &Value| is_of(message, "user");
         let answers = history.iter().rposition(is_users).map_or(history, |user| &history[user + 1..]);
@@ -226,6 +225,11 @@ impl TaskProgress {
             (true, Some(state)) => Err(WireError::Failed(format!("the agent's task ended as {state} without a word"))),
         }
     }
+}
+
+/// Whether a message is of this role; 1.0 writes ROLE_USER.
+fn is_of(message: &Value, role: &str) -> bool {
+    message.text("role").is_some_and(|own| own.to_ascii_lowercase().trim_start_matches("role_") == role)
 }
 
 /// Replaces a value where there is a new one.
