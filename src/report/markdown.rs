@@ -15,7 +15,7 @@ use super::judge_check::judge_lines;
 use super::personas::persona_lines;
 use super::terminal::verdict_text;
 use super::validity::{discarded_texts, fault_text, remedy_text, validity_text};
-use super::{TrialNames, beside_gate, count, duration, one_line, thousands, two_decimals};
+use super::{TrialNames, UNENDED, beside_gate, count, duration, one_line, thousands, two_decimals};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Component, Score};
 
@@ -92,6 +92,9 @@ fn heading(run: &Overview) -> String {
         inline(&provenance.job, NAME),
         inline(&rest, REASON)
     );
+    if summary.finished_at.is_none() {
+        page += &format!("{UNENDED}\n\n");
+    }
     for line in validity_text(run).into_iter().chain(discarded_texts(run)).chain(remedy_text(run)) {
         page += &format!("{}\n\n", inline(&line, REASON));
     }

@@ -65,3 +65,6 @@ pub use terminal::{judge_beside_facts, terminal};
 pub use trend::trend;
 pub use trial_names::TrialNames;
 pub use turns::turns;
+
+/// What a page says of a run without an end: it goes on, or was cut off.
+const UNENDED: &str = "The run has not come to its end: this is what was kept of it by then.";

@@ -194,3 +194,43 @@ async fn object_context_before(env: &TrialEnv<'_>, session: &mut dyn Session) ->
         Err(error) => Observed::Failed(format!("the agent's object context: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A graph that passes a limit so many times, and then answers.
+    struct BusyGraph {
+        busy: usize,
+        asked: AtomicUsize,
+    }
+
+    #[async_trait::async_trait]
+    impl Graph for BusyGraph {
+        fn backend(&self) -> &'static str {
+            "busy"
+        }
+
+        async fn read(&self, _: &str, _: &Parameters) -> Result<Table, GraphError> {
+            match self.asked.fetch_add(1, Ordering::SeqCst) < self.busy {
+                true => Err(GraphError { kind: GraphErrorKind::Limit, message: "it took longer than 1 s".to_owned() }),
+                false => Ok(Table::default()),
+            }
+        }
+
+        async fn write(&self, statement: &str, parameters: &Parameters) -> Result<Table, GraphError> {
+            self.read(statement, parameters).await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_graph_that_was_busy_is_asked_once_more_and_no_oftener() {
+        for (busy, answers, asked) in [(0, true, 1), (1, true, 2), (2, false, 2)] {
+            let graph = BusyGraph { busy, asked: AtomicUsize::new(0) };
+            let result = read_again(Some(&graph), "RETURN 1", &Parameters::new()).await;
+            assert_eq!((result.is_ok(), graph.asked.into_inner()), (answers, asked), "{busy}");
+        }
+    }
+}

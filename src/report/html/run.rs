@@ -9,7 +9,7 @@ use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_text, verdict_text};
-use super::super::{TrialNames, beside_gate, count, duration, idle_texts, plain, two_decimals};
+use super::super::{TrialNames, UNENDED, beside_gate, count, duration, idle_texts, plain, two_decimals};
 use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
 use super::trial::{anchor, name, shown_score, tone};
@@ -156,6 +156,7 @@ impl RunView {
         let (summary, provenance) = (&run.summary, &run.summary.provenance);
         let (word, rest) = verdict_text(run);
         let mut remarks = gathering.remarks;
+        remarks.extend(summary.finished_at.is_none().then(|| UNENDED.to_owned()));
         remarks.extend(summary.limit_reached.as_ref().map(|why| format!("Stopped: {}", plain(why))));
         remarks.extend(doubts(run));
         remarks.extend(idle_texts(run));
@@ -331,4 +332,51 @@ fn shown(component: &Component, run: &Overview) -> String {
 /// A score in hundredths, for a bar.
 pub(super) fn hundredths(score: Score) -> f64 {
     (score.get() * 1000.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, TrialId};
+    use crate::record::{Entry, FORMAT_VERSION, Fold, Provenance};
+    use crate::score::{Dimension, Outcome, Scorecard, Weight};
+
+    #[test]
+    fn a_mean_of_some_conversations_says_of_how_many() {
+        let at = chrono::DateTime::UNIX_EPOCH;
+        let id = |number: u32| TrialId {
+            number,
+            case: format!("c{number}"),
+            model: "m".to_owned(),
+            condition: Condition::WithoutFacts,
+            repeat: 1,
+        };
+        let cell = |held: &[Option<Component>]| {
+            let trials: Vec<TrialId> = (1..=held.len() as u32).map(id).collect();
+            let provenance = Box::new(Provenance { models: vec!["m".to_owned()], ..Provenance::default() });
+            let (version, templates) = (FORMAT_VERSION, BTreeMap::new());
+            let id = "a".to_owned();
+            let mut fold =
+                Fold::begin(Entry::RunStarted { version, id, at, provenance, job: None, templates, trials }).unwrap();
+            for (component, trial) in held.iter().zip(1..) {
+                let (outcome, scorecard) = match component.clone() {
+                    Some(component) => {
+                        let dimensions = vec![Dimension::new("tasks", Weight::ONE, component.clone())];
+                        let card = Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite: component };
+                        (Outcome::Graded, Some(card))
+                    }
+                    None => (Outcome::Broken { error: "gone".to_owned() }, None),
+                };
+                fold.take(Entry::TrialStarted { trial, at, case: None });
+                fold.take(Entry::TrialFinished { trial, at, outcome, scorecard });
+            }
+            let run = fold.end(|_, _| {});
+            ModelView::new(&run, "m").cells.concat()
+        };
+        let scored = |value: f64| Some(Component::scored(Score::clamped(value), ""));
+        assert_eq!(cell(&[scored(0.5), scored(1.0)]), "0.75");
+        assert_eq!(cell(&[scored(0.5), None, scored(1.0)]), "0.75 (2 of 3)");
+        assert_eq!(cell(&[scored(0.5), Some(Component::missing("no judge"))]), "0.50 (1 of 2)");
+        assert_eq!(cell(&[scored(0.5), Some(Component::NotApplicable { why: String::new() })]), "0.50");
+    }
 }
