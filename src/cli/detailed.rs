@@ -36,10 +36,11 @@ fn trial_text(job: &Job, clock: Clock, case: &Case, trial: &TrialRecord) -> Stri
     let repeat = if job.repeat > 1 { format!(" · repeat {}", id.repeat) } else { String::new() };
     let mut page = format!("\n{} · {}{repeat}\n", plain(&id.case), plain(&id.model));
     let dimensions = trial.scorecard.as_ref().map(|card| card.dimensions.as_slice()).unwrap_or_default();
+    let failure = trial.outcome.as_ref().filter(|outcome| matches!(outcome, Outcome::AgentFailed { .. }));
     for dimension in dimensions {
-        page += &format!("  {}\n", dimension_text(dimension));
+        page += &format!("  {}\n", dimension_text(dimension, failure.is_some()));
     }
-    if let Some(Outcome::AgentFailed { error }) = &trial.outcome {
+    if let Some(Outcome::AgentFailed { error }) = failure {
         page += &format!("  the agent failed: {}\n", line(error));
     }
     let Some(evidence) = &trial.evidence else {
@@ -73,8 +74,9 @@ fn trial_text(job: &Job, clock: Clock, case: &Case, trial: &TrialRecord) -> Stri
     page
 }
 
-/// `response_match_score: passed, 0.85 of at least 0.80`.
-fn dimension_text(dimension: &Dimension) -> String {
+/// `response_match_score: passed, 0.85 of at least 0.80`. Where the agent failed no threshold is reached, whatever its replies
+/// before are worth.
+fn dimension_text(dimension: &Dimension, has_agent_failed: bool) -> String {
     let name = plain(&dimension.name);
     let Some(score) = dimension.component.score() else {
         let why = dimension.component.why().lines().next().unwrap_or_default().to_owned();
@@ -83,10 +85,11 @@ fn dimension_text(dimension: &Dimension) -> String {
     match dimension.threshold {
         None => format!("{name}: {:.2}", score.get()),
         Some(threshold) => {
-            let verdict = if score.is_below(threshold) { "failed" } else { "passed" };
+            let verdict = if has_agent_failed || score.is_below(threshold) { "failed" } else { "passed" };
+            let why = if has_agent_failed { "; the agent failed" } else { "" };
             let (score, threshold) = (score.get(), threshold.get());
             let digits = telling_decimals(&[score, threshold]);
-            format!("{name}: {verdict}, {} of at least {}", decimals(score, digits), decimals(threshold, digits))
+            format!("{name}: {verdict}, {} of at least {}{why}", decimals(score, digits), decimals(threshold, digits))
         }
     }
 }

@@ -230,7 +230,7 @@ fn an_address_that_cannot_work_is_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn a_reply_of_another_session_or_another_role_is_not_taken() {
     for (reply, words) in [
-        (GOOD.replace("s 1/2", "s 2"), "the reply belongs to another session, \"s 2\": ours is \"s 1/2\""),
+        (GOOD.replace("s 1/2", "s 2"), "the reply belongs to another session (\"s 2\" instead of \"s 1/2\")"),
         (GOOD.replace("\"assistant\"", "\"user\""), "the reply is no message of the agent's: its role is user"),
     ] {
         let server = talking(vec![Answer::json(200, reply)]).await;

@@ -230,7 +230,7 @@ async fn a_response_to_something_else_is_not_taken() {
     assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Five euros.");
     let error = session.talk("Hi").await.reply.unwrap_err();
     assert_eq!(error.kind, BadReply);
-    assert!(error.message.contains("previous_response_id \"resp_9\"): ours is \"resp_2\""), "{error}");
+    assert!(error.message.contains("previous_response_id \"resp_9\" instead of \"resp_2\""), "{error}");
 
     let conversation = |id: &str| json!({"conversation": {"id": id}});
     let server = Server::with(vec![
@@ -242,5 +242,5 @@ async fn a_response_to_something_else_is_not_taken() {
     let mut session = self::session(settings(&server.url, json!({"conversation": true}))).await;
     assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Five euros.");
     let error = session.talk("Hi").await.reply.unwrap_err();
-    assert!(error.message.contains("belongs to another conversation, \"conv_2\": ours is \"conv_1\""), "{error}");
+    assert!(error.message.contains("belongs to another conversation (\"conv_2\" instead of \"conv_1\")"), "{error}");
 }

@@ -318,6 +318,8 @@ fn what_the_agent_failed_by_is_in_the_details() {
         {"user_content": {"parts": [{"text": "One"}]}, "final_response": {"parts": [{"text": "hi"}]}},
         {"user_content": {"parts": [{"text": "Two"}]}, "final_response": {"parts": [{"text": "hi"}]}}]}]});
     std::fs::write(folder.path().join("s.evalset.json"), set.to_string()).unwrap();
+    let criteria = r#"{"criteria": {"response_match_score": 0.5}}"#;
+    std::fs::write(folder.path().join("test_config.json"), criteria).unwrap();
     let script = "printf 'agent: Hello\\n:DONE\\n'; read -r line; printf 'agent: hi\\n:DONE\\n'; read -r line; exit 3";
     std::fs::write(folder.path().join("agent.sh"), format!("#!/bin/sh\n{script}\n")).unwrap();
     let mut permissions = std::fs::metadata(folder.path().join("agent.sh")).unwrap().permissions();
@@ -326,6 +328,7 @@ fn what_the_agent_failed_by_is_in_the_details() {
     let (output, _) =
         run(folder.path(), &["s.evalset.json", "--target", "command=./agent.sh", "--print-detailed-results"]);
     let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.contains("response_match_score: failed, 0.50 of at least 0.50; the agent failed"), "{page}");
     assert!(page.contains("  the agent failed: the command `"), "{page}{}", String::from_utf8_lossy(&output.stderr));
     assert!(page.contains("it ended in mid-conversation (exit status: 3)"), "{page}");
 }

@@ -66,11 +66,10 @@ fn an_agents_endpoint_that_refuses_the_key_or_lacks_the_model_is_known_before_a_
     let folder = tempfile::tempdir().unwrap();
     let job = json!({
         "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", endpoint.address)}},
-        "evaluator": {"script": ["Hello"]},
+        "evaluator": {"script": [{"say": "Hello", "expected": {"reply": "Hi"}}]},
         "scorer": {"model": "scripted"},
         "facts": [],
-        "metrics": [{"text": {"contains": ["a"]}}],
-        "cases": [{"id": "c"}],
+        "metrics": ["text"],
     });
     std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
     let validated = |key: &str, model: &str| {

@@ -179,14 +179,17 @@ async fn a_reply_of_another_conversation_task_or_role_is_not_taken() {
     assert_eq!(session.talk("Hi").await.reply.unwrap().text, "Done.");
     let error = session.talk("Hi").await.reply.unwrap_err();
     assert_eq!(error.kind, BadReply);
-    assert!(error.message.contains("belongs to another conversation (contextId \"other\"): ours is \"c\""), "{error}");
+    assert!(
+        error.message.contains("belongs to another conversation (contextId \"other\" instead of \"c\")"),
+        "{error}"
+    );
 
     let mut other = task("TASK_STATE_COMPLETED", "Done.");
     other["id"] = "u".into();
     let working = result(json!({"task": task("TASK_STATE_WORKING", "")}));
     let (_, mut session) = talking(false, vec![working, result(other)]).await;
     let error = session.talk("Hi").await.reply.unwrap_err();
-    assert!(error.message.contains("is about another task (\"u\"): ours is \"t\""), "{error}");
+    assert!(error.message.contains("is about another task (\"u\" instead of \"t\")"), "{error}");
 
     let mine = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Hi"}]});
     let (_, mut session) = talking(false, vec![result(json!({ "message": mine }))]).await;

@@ -227,13 +227,13 @@ impl Wire for A2aWire {
         if let (Some(own), Some(named)) = (&context, &self.progress.context_id)
             && own != named
         {
-            let what = format!("the reply belongs to another conversation (contextId {named:?}): ours is {own:?}");
+            let what = format!("the reply belongs to another conversation (contextId {named:?} instead of {own:?})");
             return Err(reported(reply, AgentErrorKind::BadReply, &what));
         }
         if let (Some((own, _)), Some(named)) = (&self.polled, &self.progress.task_id)
             && own != named
         {
-            let what = format!("the reply is about another task ({named:?}): ours is {own:?}");
+            let what = format!("the reply is about another task ({named:?} instead of {own:?})");
             return Err(reported(reply, AgentErrorKind::BadReply, &what));
         }
         Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing })

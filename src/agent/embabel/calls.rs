@@ -96,8 +96,10 @@ impl Wire for EmbabelWire {
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
         let reply = std::mem::take(&mut self.reply);
         if !reply.session_id.is_empty() && reply.session_id != input.session_id {
-            let what =
-                format!("the reply belongs to another session, {:?}: ours is {:?}", reply.session_id, input.session_id);
+            let what = format!(
+                "the reply belongs to another session ({:?} instead of {:?})",
+                reply.session_id, input.session_id
+            );
             return Err(received.reported(&what));
         }
         if matches!(reply.message.role.as_str(), "user" | "system" | "tool") {

@@ -127,11 +127,11 @@ impl Response {
             let own = if let ResponseContext::Response(own) = context { own.as_str() } else { "none" };
             let other = self.previous.as_deref().filter(|previous| *previous != own)?;
             return Some(format!(
-                "the response continues another one (previous_response_id {other:?}): ours is {own:?}"
+                "the response continues another one (previous_response_id {other:?} instead of {own:?})"
             ));
         };
         let other = self.conversation.as_deref().filter(|conversation| conversation != own)?;
-        Some(format!("the response belongs to another conversation, {other:?}: ours is {own:?}"))
+        Some(format!("the response belongs to another conversation ({other:?} instead of {own:?})"))
     }
 
     fn end(&mut self, response: &Value) {
