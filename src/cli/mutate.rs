@@ -72,7 +72,7 @@ pub(super) fn mutate(
                 runtime.block_on(run::mutate(recorded))
             }
             (None, _) => untried("its case was not kept"),
-            (_, None) => untried("it was never held"),
+            (_, None) => untried("it was never run"),
         };
         mutated.push((trial.trial.number, tried));
         Ok(())

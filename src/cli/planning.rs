@@ -139,7 +139,7 @@ fn load_with(
     let (mut loaded, mut warnings, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     if data.generate.is_some() && typed.iter().any(|(_, target)| target.is_none()) {
         let what = "--generate holds conversations for the scenarios of Red Hat's, ADK's and trpc-agent-go's files: name the agent with --target";
-        let help = "a job's own conversations are held again with --repeat".to_owned();
+        let help = "a job's own conversations are run again with --repeat".to_owned();
         return Err(CliError::Unprepared(Refusal::new(what, help)));
     }
     // Neighbours of one kind are read together, so that the problems of all are shown.

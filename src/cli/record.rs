@@ -196,7 +196,7 @@ fn write(
         )),
         _ => CliError::Unwritable { path: path.to_path_buf(), source, help: None },
     })?;
-    printer.note(&format!("wrote {}: eval-job run {0} holds it again", plain(&path.display().to_string())));
+    printer.note(&format!("wrote {}: eval-job run {0} runs it again", plain(&path.display().to_string())));
     Ok(())
 }
 

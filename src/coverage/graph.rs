@@ -92,7 +92,7 @@ impl GraphNames {
             };
             let checked = match is_checked {
                 true => "an assertion looks at it",
-                false if seen.is_named || is_in(&scripts) => "no conversation was held whose assertions look at it",
+                false if seen.is_named || is_in(&scripts) => "no conversation was run whose assertions look at it",
                 false => "no assertion looks at it",
             };
             let prepared = if seen.is_prepared { "prepared by a setup, " } else { "" };

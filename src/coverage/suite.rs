@@ -172,7 +172,7 @@ impl Suite {
         });
         let facts = self.facts.into_iter().map(|(item, FactSeen { known, mentioned, .. })| {
             let why = match known {
-                0 => "no conversation was held with it".to_owned(),
+                0 => "no conversation with it was run".to_owned(),
                 _ => format!("mentioned in {mentioned} of {known}"),
             };
             (item, Touch { is_covered: mentioned > 0, why })

@@ -99,7 +99,7 @@ fn refusal(kind: Kind) -> Option<&'static str> {
         Kind::AdkSession => Some("it is what the sessions of a test file begin with: name it beside that file"),
         Kind::WatsonxConfig => Some("it names the files with cases: open it by its path, so that they are found"),
         Kind::TrpcMetrics => Some("it says by what the `.evalset.json` beside it is measured: run that one"),
-        Kind::RedhatUserIds => Some("it lists who the conversations beside it may be held for: run one of those"),
+        Kind::RedhatUserIds => Some("it lists who the conversations beside it may be run for: run one of those"),
         _ => match kind.purpose() {
             Purpose::Cases => None,
             Purpose::Companion => Some("run the file that it belongs to"),

@@ -125,7 +125,7 @@ impl RequestFeatures {
     pub fn notes(self, request: &LlmRequest, options: &ModelOptions) -> Vec<String> {
         let structure = match self.structured {
             Structured::Schema => None,
-            Structured::Json => Some("the model refuses a JSON Schema; its JSON was only held to be JSON"),
+            Structured::Json => Some("the model refuses a JSON Schema; its JSON was only checked for being JSON"),
             Structured::Prompt => Some("the model refuses a JSON Schema; JSON was asked for in words"),
         };
         [

@@ -74,7 +74,7 @@ fn refusals_of_conditions(job: &Job, refusals: &mut Vec<Refusal>) {
         for assertion in case.assertions.iter().filter(never) {
             let (label, when) = (assertion.label(), assertion.when.map_or("", Condition::label));
             refusals.push(Refusal::new(
-                format!("the assertion `{label}` is checked {when} only, and case `{}` is never held so", case.id),
+                format!("the assertion `{label}` is checked {when} only, and case `{}` is never run so", case.id),
                 "leave `when` out, give the case facts, or name the condition in `conditions`",
             ));
         }

@@ -22,7 +22,7 @@ pub(super) fn refusal(models: &[String], most: u32, cases: usize) -> Option<Refu
     match (cases, most) {
         (1, ..2) => refused("a single case that is held once tells no models apart", "--max-repeats 20"),
         (2, _) => refused(
-            "two cases tell no models apart, however often they are held",
+            "two cases tell no models apart, however often they are run",
             "add a third case, or choose a single one",
         ),
         _ => None,

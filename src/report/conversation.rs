@@ -37,7 +37,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     let _ = writeln!(page, "{}", ink.bold(&title(run, trial)));
     for discarded in &trial.discarded {
         let turns = discarded.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
-        let words = format!("held before for {} and discarded: {}", count(turns, "turn"), plain(&discarded.error));
+        let words = format!("ran before for {} and was discarded: {}", count(turns, "turn"), plain(&discarded.error));
         let _ = writeln!(page, "   {}", ink.unsure(&words));
     }
     for replaced in &trial.replaced {
@@ -48,7 +48,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
                 format!("{}: {}", outcome.label(), plain(outcome.error().unwrap_or("a figure was missing")))
             }
         };
-        let words = format!("held before for {} and replaced when the run was resumed: {why}", count(turns, "turn"));
+        let words = format!("ran before for {} and was replaced when the run was resumed: {why}", count(turns, "turn"));
         let _ = writeln!(page, "   {}", ink.unsure(&words));
     }
     for continued in &trial.continued {

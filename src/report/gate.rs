@@ -73,7 +73,7 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
             format!("latencyP95 {most}: {found}")
         }
-        GateRule::MinValidity(least, _, 0) => format!("minValidity {least}: no conversation was held with a persona"),
+        GateRule::MinValidity(least, _, 0) => format!("minValidity {least}: no conversation with a persona was run"),
         GateRule::MinValidity(least, played, held) => {
             let share = two_decimals(*played as f64 / *held as f64);
             format!("minValidity {least}: the persona played its part in {played} of {held} ({share})")
@@ -121,14 +121,14 @@ fn uses_text(uses: u32) -> String {
 fn until_text(most: u32, ended: Option<RepeatsEnded>, held: usize) -> String {
     let Some(RepeatsEnded { repeats, decision }) = ended else {
         return match held {
-            0 => format!("until decided: no repetition of {most} was held to its end"),
+            0 => format!("until decided: no repetition of {most} ran to its end"),
             _ => format!("until decided: cut off after {}, of {most} at most", count(held, "whole repetition")),
         };
     };
     let held = count(repeats as usize, "repetition");
     match decision {
         Decision::Decided => format!("until decided: after {held} of {most} at most"),
-        Decision::MostHeld => format!("until decided: open after {held}, the most that may be held"),
+        Decision::MostHeld => format!("until decided: open after {held}, the most that may be run"),
         Decision::MoreCasesNeeded => {
             format!("until decided: open after {held}; no more of them would decide it, more cases would")
         }

@@ -131,7 +131,7 @@ fn broken(differs: &[RuleDifference]) -> String {
         .collect();
     let more = differs.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("held otherwise from here on: {}{more}", named.join(", "))
+    format!("run otherwise from here on: {}{more}", named.join(", "))
 }
 
 fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {
@@ -174,7 +174,7 @@ fn sentences(series: &[&Series], nights: &[Night]) -> Vec<Sentence> {
         None => (
             Ink::unsure,
             "too few nights to say:".to_owned(),
-            "none that can be used was held by today's rules".to_owned(),
+            "none that can be used was run by today's rules".to_owned(),
         ),
         Some(now) => {
             let since = if now.changes.is_empty() { "" } else { " since then" };
@@ -223,7 +223,7 @@ fn flakes(page: &mut Page, trend: &Trend, screen: Screen) {
     if trend.flakes.is_empty() {
         let is_asked = trend.nights.iter().flat_map(|night| &night.models).any(|model| model.passes.is_some());
         let words = match is_asked {
-            true => "No case flips, held by today's rules.",
+            true => "No case flips, by today's rules.",
             false if trend.nights.iter().all(|night| night.models.iter().all(|model| model.score.is_none())) => {
                 "No conversation has a score, so that nothing tells whether a case flips."
             }
@@ -360,7 +360,7 @@ mod tests {
             "\nm ",
             "1970-01-06 03:00 id5",
             "incomplete, not used\n",
-            "held otherwise from here on: scorer.temperature (0.0 and 0.7)\n",
+            "run otherwise from here on: scorer.temperature (0.0 and 0.7)\n",
             "since 1970-01-15 (id14): 0.86 → 0.79, −0.070 (",
             " 13 nights before and 8 since\n",
             "too few nights to say: 2 nights, 2 cases; with 10 a change can show at the earliest\n",

@@ -34,7 +34,7 @@ impl StuckPersona {
         self.seen().last.insert(trial.id.number, place);
     }
 
-    /// A conversation of a trial was held to its end.
+    /// A conversation of a trial ran to its end.
     pub(super) fn got_through(&self, trial: &Trial) {
         self.seen().got_through.extend(scopes(trial));
     }

@@ -416,7 +416,7 @@ fn a_check_that_was_interrupted_goes_on_when_its_command_is_pasted() {
     assert_eq!((status, questions(&judge)), (Some(0), 3), "{words}{again}");
     assert!(again.contains("asking openai/judge about 1 of 2 conversations; answered before: 1 question"), "{again}");
     assert!(again.contains("1 of 1 known-bad and 1 of 1 known-good conversations recognised"), "{again}");
-    // Once it was held to its end, the judge of today is asked everything.
+    // Once it ran to its end, the judge of today is asked everything.
     let (status, again) = pasted(desk.path(), &words);
     assert_eq!((status, questions(&judge)), (Some(0), 5), "{again}");
     assert!(again.contains("asking openai/judge about 2 conversations"), "{again}");

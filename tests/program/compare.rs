@@ -130,7 +130,7 @@ fn runs_that_say_nothing_of_each_other_are_refused_with_the_reason() {
     refused(
         &format!("compare {first} {other}"),
         &format!(
-            "error: runs {first} and {other} were not held alike, so that their scores say nothing of each other\n  weights.rhai: "
+            "error: runs {first} and {other} were not run alike, so that their scores say nothing of each other\n  weights.rhai: "
         ),
     );
     refused(

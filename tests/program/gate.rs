@@ -83,7 +83,7 @@ fn a_baseline_that_was_not_held_alike_is_told_and_shows_nothing() {
     desk.write("job.yml", &job.replace("gate:", "maxTurns: 7\ngate:"));
     let (status, told) = held(&desk, "--model main");
     assert_eq!(status, 101, "{told}");
-    assert!(told.contains("it was not held alike: maxTurns (20 and 7)"), "{told}");
+    assert!(told.contains("it was not run alike: maxTurns (20 and 7)"), "{told}");
     // Its cases may be called alike: what another job scored is no measure for this one.
     let named = job.lines().filter(|line| !line.starts_with("name:")).collect::<Vec<_>>().join("\n");
     desk.write("job.yml", &format!("name: Another\n{named}\n"));

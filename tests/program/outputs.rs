@@ -109,7 +109,7 @@ fn xml(text: &str) -> Vec<Element> {
     found
 }
 
-/// The elements of a JUnit file (`junit.rs` holds it against its schema), whose counts must be true.
+/// The elements of a JUnit file (`junit.rs` runs it against its schema), whose counts must be true.
 fn checked(text: &str) -> Vec<Element> {
     let found = xml(text);
     let count = |ending: &str| found.iter().filter(|(path, _, _)| path.ends_with(ending)).count().to_string();

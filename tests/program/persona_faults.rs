@@ -456,6 +456,6 @@ fn a_conversation_shows_what_was_not_sent_and_what_was_discarded() {
     let run = record["id"].as_str().unwrap();
     let output = eval_job(desk.path()).args(["show", run, "-v"]).output().unwrap();
     let page = words(&output);
-    assert!(page.contains("held before for 2 turns and discarded: its message 3 was faulty twice"), "{page}");
+    assert!(page.contains("ran before for 2 turns and was discarded: its message 3 was faulty twice"), "{page}");
     assert!(page.contains("not sent (role swap: ") && page.contains("How can I help you today?"), "{page}");
 }

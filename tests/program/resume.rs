@@ -176,7 +176,7 @@ fn after_a_kill_only_what_is_unfinished_is_held() {
     assert_eq!(status, 0, "{printed}");
     assert!(
         printed.contains(&format!(
-            "run {} goes on: 2 of 4 conversations kept, 2 to be held; 1 of them goes on where it was\n",
+            "run {} goes on: 2 of 4 conversations kept, 2 to be run; 1 of them goes on where it was\n",
             desk.id()
         )),
         "{printed}"
@@ -293,7 +293,7 @@ fn a_second_process_on_the_same_run_is_refused() {
     for line in ["run --resume job.yml".to_owned(), format!("run --retry-errors {}", desk.id())] {
         let (status, printed) = desk.typed(&line);
         assert_eq!(status, 2, "{printed}");
-        let told = format!("error: run {} is being held by another process: ", desk.id());
+        let told = format!("error: run {} is in use by another process: ", desk.id());
         assert!(printed.contains(&told) && printed.contains("\n  try: wait for it to end; "), "{printed}");
     }
     assert_eq!((desk.journal(), agent.asked_since(2).len()), (before, 0));
@@ -329,13 +329,13 @@ fn what_broke_is_held_again_and_nothing_else() {
     let (id, journal, asked) = (desk.id(), desk.journal(), agent.asked_since(0).len());
     let (status, printed) = desk.typed(&format!("run --resume {id}"));
     assert_eq!(status, 102);
-    let told = format!("3 conversations; 2 of them can be held again: eval-job run --retry-errors {id}\n");
+    let told = format!("3 conversations; 2 of them can be run again: eval-job run --retry-errors {id}\n");
     assert!(printed.contains(&told), "{printed}");
     assert_eq!(desk.journal(), journal);
 
     down.store(false, Ordering::SeqCst);
     let (_, printed) = desk.typed("run --retry-errors job.yml --no-progress");
-    assert!(printed.contains(&format!("run {id} goes on: 1 of 3 conversations kept, 2 held again")), "{printed}");
+    assert!(printed.contains(&format!("run {id} goes on: 1 of 3 conversations kept, 2 run again")), "{printed}");
     let again: BTreeSet<String> = agent.asked_since(asked).iter().map(|message| case_of(message)).collect();
     assert_eq!(again, ["c2", "c3"].map(str::to_owned).into());
     let record = desk.record();

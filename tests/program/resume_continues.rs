@@ -118,7 +118,7 @@ fn a_history_that_is_ours_goes_on_with_the_message_that_was_on_its_way() {
     let desk = Desk::new(LINES);
     desk.killed_at("agent", 3);
     let printed = desk.resumed();
-    assert!(printed.contains("1 to be held; 1 of them goes on where it was"), "{printed}");
+    assert!(printed.contains("1 to be run; 1 of them goes on where it was"), "{printed}");
     let asked = desk.asked("agent");
     assert_eq!(asked.len(), 4, "only the request that was on its way is made again");
     assert_eq!(asked[3]["messages"], asked[2]["messages"], "and it is the same");

@@ -88,7 +88,7 @@ impl Peer {
             let before = self.messages().len();
             self.killed_at(before + at);
             let printed = self.resumed();
-            assert!(printed.contains("1 to be held; 1 of them goes on where it was"), "{which} {at}: {printed}");
+            assert!(printed.contains("1 to be run; 1 of them goes on where it was"), "{which} {at}: {printed}");
             let asked = self.messages().split_off(before);
             assert_eq!(asked.len(), 4, "{which} {at}: only the message on its way is sent again");
             let [cut_off, again] = [&asked[at - 1], &asked[at]];

@@ -94,7 +94,7 @@ fn other_rules_are_a_break_and_flips_have_a_source() {
     desk.write("job.yml", &job.replace("greetings:", "maxTurns: 7\ngreetings:"));
     night(&desk, 3, "--repeat 3");
     let (_, page) = desk.typed("trend Worth");
-    assert!(page.contains("held otherwise from here on: maxTurns (20 and 7)\n"), "{page}");
+    assert!(page.contains("run otherwise from here on: maxTurns (20 and 7)\n"), "{page}");
     assert!(page.contains("too few nights to say: 1 night, 4 cases; "), "{page}");
     let found = trend(&desk, "--case c1");
     assert_eq!(found["nights"][3]["differs"], json!([{"what": "maxTurns", "first": "20", "second": "7"}]));

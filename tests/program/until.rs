@@ -281,6 +281,6 @@ fn what_can_not_be_decided_is_refused_before_anybody_is_asked() {
     desk.write("job.yml", &desk.job(2));
     refused(
         "run job.yml --model old,new --until decided",
-        "two cases tell no models apart, however often they are held",
+        "two cases tell no models apart, however often they are run",
     );
 }

@@ -123,7 +123,7 @@ fn held_apart(differences: &[RuleDifference]) -> String {
         differences.iter().take(MAX_LISTED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
     let more = differences.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("it was not held alike: {}{more}", named.join(", "))
+    format!("it was not run alike: {}{more}", named.join(", "))
 }
 
 /// The warning that a baseline has no run; `None` where it has one.

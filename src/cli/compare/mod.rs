@@ -39,7 +39,7 @@ pub(super) enum CompareError {
     #[error("runs {first} ({}) and {second} ({}) have no case in common", .jobs[0], .jobs[1])]
     NoSharedCase { first: String, second: String, jobs: Box<[String; 2]> },
     /// Runs were not made by the same rules.
-    #[error("runs {first} and {second} were not held alike, so that their scores say nothing of each other{}", lines(.differences))]
+    #[error("runs {first} and {second} were not run alike, so that their scores say nothing of each other{}", lines(.differences))]
     HeldApart { first: String, second: String, differences: Vec<RuleDifference> },
     /// Not two runs are to be bridged.
     #[error("--bridge judges the older of two runs again, and {0}")]

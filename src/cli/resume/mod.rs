@@ -115,20 +115,20 @@ impl Resumed {
         match (self.is_whole(), self.broken, self.mode) {
             (true, 0, _) => format!("nothing to resume: run {id} has ended, with {conversations}"),
             (true, broken, _) => format!(
-                "nothing to resume: run {id} has ended, with {conversations}; {broken} of them can be held again: {}",
+                "nothing to resume: run {id} has ended, with {conversations}; {broken} of them can be run again: {}",
                 resume_command(id, ResumeMode::Errors, context)
             ),
             (false, _, ResumeMode::Unfinished) if self.overview.summary.provenance.until.is_some() => {
                 format!(
-                    "run {id} goes on until it is decided: {kept} conversations kept, {} to be held at most",
+                    "run {id} goes on until it is decided: {kept} conversations kept, {} to be run at most",
                     self.left
                 )
             }
             (false, _, ResumeMode::Unfinished) => {
-                format!("run {id} goes on: {kept} of {conversations} kept, {} to be held", self.left)
+                format!("run {id} goes on: {kept} of {conversations} kept, {} to be run", self.left)
             }
             (false, _, ResumeMode::Errors) => {
-                format!("run {id} goes on: {kept} of {conversations} kept, {} held again", self.left)
+                format!("run {id} goes on: {kept} of {conversations} kept, {} run again", self.left)
             }
         }
     }

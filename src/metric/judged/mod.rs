@@ -55,7 +55,7 @@ pub(super) fn unanswered(input: &MetricInput<'_>, turn: Option<u32>) -> Option<C
     let turn = turn?;
     match input.transcript.turns.iter().find(|known| known.number == turn) {
         Some(known) if known.agent.is_some() => None,
-        None if !input.agent_ended_it => Some(Component::missing(format!("turn {turn} was not held"))),
+        None if !input.agent_ended_it => Some(Component::missing(format!("turn {turn} did not take place"))),
         _ => Some(Component::scored(Score::ZERO, format!("the agent gave no reply in turn {turn}"))),
     }
 }

@@ -181,7 +181,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();
     let waited = waited.map(|seconds| format!(", replies {}", duration(seconds))).unwrap_or_default();
     let parts: Vec<String> = [held, turns].into_iter().chain(totals.calls()).collect();
-    line("held", &format!("{}{took}{waited}", parts.join(", ")));
+    line("ran", &format!("{}{took}{waited}", parts.join(", ")));
 }
 
 /// A model's name, or what stands in its place.

@@ -61,7 +61,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another process writes its journal.
-    #[error("run {id} is being held by another process: {path}", path = .path.display())]
+    #[error("run {id} is in use by another process: {path}", path = .path.display())]
     InUse {
         /// Its id.
         id: String,
