@@ -9,7 +9,7 @@ use crate::plan::Trial;
 const LEAST: usize = 3;
 
 /// The conversations of a whole run, or those of a case in one condition.
-type Scope = Option<String>;
+type FailureScope = Option<String>;
 
 /// Where the persona failed, in all conversations of a run and in those of each case.
 #[derive(Debug, Default)]
@@ -18,13 +18,13 @@ pub(super) struct StuckPersona(Mutex<SeenFailures>);
 #[derive(Debug, Default)]
 struct SeenFailures {
     /// The trials, as many as are needed, by the place in which they failed.
-    failed: BTreeMap<(Scope, String), BTreeSet<u32>>,
-    got_through: BTreeSet<Scope>,
+    failed: BTreeMap<(FailureScope, String), BTreeSet<u32>>,
+    got_through: BTreeSet<FailureScope>,
     /// Where the conversation of a trial failed that is not yet over.
     last: BTreeMap<u32, String>,
 }
 
-fn scopes(trial: &Trial) -> [Scope; 2] {
+fn scopes(trial: &Trial) -> [FailureScope; 2] {
     [None, Some(format!("{}/{}", trial.id.case, trial.id.condition.as_str()))]
 }
 

@@ -118,7 +118,7 @@ pub fn load() {
     // A turn in which a figure, an accent and a name are looked for.
     check(&GuardInput {
         has_facts: true,
-        tasks: &["Book a table"],
+        tasks: &["Find the way"],
         facts: &["The user's name is Zoë"],
         background: &[],
         signoff: "",

@@ -94,7 +94,8 @@ struct Phrase {
 
 /// All lists, ready to be looked for, and the words of all languages that say little or belong to a kind.
 pub(super) struct Phrases {
-    all: Vec<Phrase>,
+    /// The phrases by their first parts, in the order in which those are looked for.
+    all: Vec<Vec<Phrase>>,
     search: Option<AhoCorasick>,
     /// The entries of known words.
     pub(super) words: WordTable<KnownWord>,
@@ -130,12 +131,19 @@ fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 
 impl Phrases {
     fn load() -> Phrases {
-        let all: Vec<Phrase> = LISTS
+        let phrases = LISTS
             .into_iter()
             .flat_map(|(list, file)| lines(file).flat_map(move |(_, line)| line.split(" | ").map(move |it| (list, it))))
-            .flat_map(|(list, text)| alternatives(text).into_iter().filter_map(move |it| Phrase::parse(list, &it)))
-            .collect();
-        let search = AhoCorasick::new(all.iter().map(|phrase| phrase.parts[0].0.as_str())).ok();
+            .flat_map(|(list, text)| alternatives(text).into_iter().filter_map(move |it| Phrase::parse(list, &it)));
+        let (mut all, mut places): (Vec<Vec<Phrase>>, WordTable<usize>) = Default::default();
+        for phrase in phrases {
+            let place = *places.entry(phrase.parts[0].0.clone()).or_insert(all.len());
+            match all.get_mut(place) {
+                Some(of_part) => of_part.push(phrase),
+                None => all.push(vec![phrase]),
+            }
+        }
+        let search = AhoCorasick::new(all.iter().map(|phrases| phrases[0].parts[0].0.as_str())).ok();
         let mut phrases = Phrases {
             all,
             search,
@@ -167,9 +175,10 @@ impl Phrases {
             {
                 continue;
             }
-            let phrase = &self.all[found.pattern().as_usize()];
-            if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
-                hits.push(Hit { list: phrase.list, start: found.start(), end });
+            for phrase in &self.all[found.pattern().as_usize()] {
+                if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
+                    hits.push(Hit { list: phrase.list, start: found.start(), end });
+                }
             }
         }
         hits

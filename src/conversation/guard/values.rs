@@ -93,15 +93,19 @@ pub(super) fn find_values(text: &TextView<'_>) -> Vec<TextValue> {
     }
     for (place, known) in text.known() {
         let word = &plain[place.start..place.end];
-        let singular = word.strip_suffix('s').unwrap_or(word);
+        let singular = word.strip_suffix('s');
+        let is_date = known.is_some_and(|known| known.is_date);
+        if known.is_none() && singular.is_none() {
+            continue;
+        }
         let mut push = |kind| values.push(TextValue { kind, start: place.start, end: place.end, is_word: true });
         if let Some(number) = known.and_then(|known| known.number) {
             push(ValueKind::Number(number as f64));
         }
-        if let Some(month) = PHRASES.months.get(word) {
+        if let Some(month) = PHRASES.months.get(word).filter(|_| is_date) {
             push(ValueKind::Month(*month));
         }
-        if let Some(day) = PHRASES.weekdays.get(word).or_else(|| PHRASES.weekdays.get(singular)) {
+        if let Some(day) = PHRASES.weekdays.get(word).or_else(|| PHRASES.weekdays.get(singular?)) {
             push(ValueKind::Weekday(*day));
         }
     }

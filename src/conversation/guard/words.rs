@@ -177,7 +177,12 @@ pub(super) fn is_same_stem(one: &str, other: &str) -> bool {
 }
 
 fn is_of_stem(one: &str, other: &str) -> bool {
-    if one.as_bytes()[0] != other.as_bytes()[0] || one.bytes().chain(other.bytes()).any(|byte| byte.is_ascii_digit()) {
+    let (bytes, others) = (one.as_bytes(), other.as_bytes());
+    // By far the most pairs end here: whatever is of one stem begins with the same three letters, or with two of more bytes.
+    if bytes.len() < 3 || others.len() < 3 || bytes[..3] != others[..3] {
+        return false;
+    }
+    if one.bytes().chain(other.bytes()).any(|byte| byte.is_ascii_digit()) {
         return false;
     }
     let shared = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();

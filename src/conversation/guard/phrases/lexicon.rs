@@ -13,6 +13,8 @@ use crate::text::is_of_word;
 pub(in crate::conversation::guard) struct KnownWord {
     pub(in crate::conversation::guard) is_function: bool,
     pub(in crate::conversation::guard) number: Option<u64>,
+    /// Whether it is a month or a day of the week.
+    pub(in crate::conversation::guard) is_date: bool,
     /// The languages in which it is frequent, a bit each.
     pub(in crate::conversation::guard) languages: u32,
     /// The groups of synonyms that it is in, a bit each.
@@ -89,6 +91,9 @@ impl Phrases {
             let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
             self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
             self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+        }
+        for word in self.months.keys().chain(self.weekdays.keys()) {
+            self.words.entry(word.clone()).or_default().is_date = true;
         }
         for (_, words) in lines(include_str!("meta.txt")) {
             let (who, what) = words.split_once(" ; ").unwrap_or((words, ""));
