@@ -64,7 +64,7 @@ pub(super) fn remedy_text(run: &Overview) -> Option<String> {
     };
     let stuck = match validity.stuck {
         0 => String::new(),
-        many => format!("{} not held again, as the persona fails there each time; ", were(many)),
+        many => format!("{} not run again, as the persona fails there each time; ", were(many)),
     };
     Some(format!("{stuck}try another model as the persona (--evaluator-model){allow}"))
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The end of the error of a conversation that was not held again because the persona failed in the same place each time.
-pub const NOT_HELD_AGAIN: &str = "; not held again, as several failed there in the same way and none got through";
+pub const NOT_HELD_AGAIN: &str = "; not run again, as several failed there in the same way and none got through";
 
 /// The outcome of a trial. Only the first two say something about the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

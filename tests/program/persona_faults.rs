@@ -326,7 +326,7 @@ fn a_persona_that_fails_in_one_place_each_time_is_not_paid_for_again_and_again()
     assert_eq!(held, [2, 2, 0, 0, 0, 0], "after the third trial in which it fails there, none is held again: {page}");
     assert_eq!(usize::MAX - left.load(Ordering::SeqCst), 20, "two messages in each of ten conversations");
     assert_eq!(
-        page.matches("4 conversations were not held again, as the persona fails there each time").count(),
+        page.matches("4 conversations were not run again, as the persona fails there each time").count(),
         1,
         "{page}"
     );

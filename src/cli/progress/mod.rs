@@ -230,8 +230,7 @@ impl Progress {
                 let count = occurred(&mut self.occurrences, error);
                 let error = if count > 2 { "as before".to_owned() } else { one_line(error, UNCUT) };
                 let is_printed = self.level != Level::Failures || is_printed(count, 2);
-                is_printed
-                    .then(|| self.line(*trial, &self.ink.unsure(&format!("persona invalid, run again: {error}"))))
+                is_printed.then(|| self.line(*trial, &self.ink.unsure(&format!("persona invalid, run again: {error}"))))
             }
             Entry::TrialFinished { trial, outcome, scorecard, .. } => {
                 let line = self.finished(*trial, outcome, scorecard.as_ref());

@@ -35,7 +35,7 @@ pub(in super::super) struct Matched {
     pub(in super::super) case_of: Vec<Option<usize>>,
     /// The ids of all its cases, those included that are not selected.
     pub(in super::super) ids: Vec<String>,
-    /// Where its cases are read from, where they are too many to be held in memory.
+    /// Where its cases are read from, where they are too many to be run in memory.
     pub(in super::super) large: Option<LargeDataset>,
 }
 
