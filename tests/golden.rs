@@ -162,7 +162,7 @@ fn normalised(text: &str) -> String {
         if line.contains(" done · ") || line.starts_with("looking whether ") {
             continue;
         }
-        if let Some((before, _)) = line.split_once(" in ").filter(|_| line.starts_with("held ")) {
+        if let Some((before, _)) = line.split_once(" in ").filter(|_| line.starts_with("ran ")) {
             line = format!("{before} in TIME");
         }
         lines.push(line.trim_end().to_owned());
