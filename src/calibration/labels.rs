@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(agreement.kappa.unwrap().value, 0.0);
         assert_eq!(figures.corrected.unwrap().value, 0.5);
         assert_eq!(figures.cases, (30, 60));
-        assert!(figures.best_threshold.is_some());
+        assert_eq!(figures.best_threshold, None, "none agrees better than chance");
     }
 
     #[test]

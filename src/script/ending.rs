@@ -1,6 +1,6 @@
 //! The type of a script's last expression, and of its closures, where it is plain without running it.
 
-use rhai::{AST, ASTFlags, ASTNode, Expr, Stmt};
+use rhai::{AST, ASTFlags, ASTNode, Expr, Position, Stmt};
 
 use super::closures::bodies;
 use super::problem::ExpressionProblem;
@@ -33,10 +33,10 @@ pub(crate) fn assignment_problem(ast: &AST) -> Option<ExpressionProblem> {
     bodies(ast).values().find_map(|body| {
         let Stmt::Assignment(assignment) = body.statements.last()? else { return None };
         let (operator, sides) = &**assignment;
-        let assigned = root(&sides.lhs)?;
+        let (assigned, position) = root(&sides.lhs)?;
         (!operator.is_op_assignment() && body.parameters.iter().any(|it| it == assigned)).then(|| {
             ExpressionProblem::at(
-                sides.lhs.position(),
+                position,
                 format!("the closure assigns to `{assigned}` with `=`, which is neither true nor false"),
                 Some("to compare, write `==`".to_owned()),
             )
@@ -44,10 +44,10 @@ pub(crate) fn assignment_problem(ast: &AST) -> Option<ExpressionProblem> {
     })
 }
 
-/// The variable of which an expression is a part: `it` of `it.properties["from"]`.
-fn root(expression: &Expr) -> Option<&str> {
+/// The variable of which an expression is a part, and its place: `it` of `it.properties["from"]`.
+fn root(expression: &Expr) -> Option<(&str, Position)> {
     match expression {
-        Expr::Variable(variable, ..) => Some(variable.1.as_str()),
+        Expr::Variable(variable, ..) => Some((variable.1.as_str(), expression.position())),
         Expr::Dot(parts, ..) | Expr::Index(parts, ..) => root(&parts.lhs),
         _ => None,
     }

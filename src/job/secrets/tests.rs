@@ -78,7 +78,7 @@ fn innocent_headers_are_no_secrets() {
 }
 
 #[test]
-fn a_document_has_the_secrets_of_its_text_and_one_too_large_to_be_a_job_has_them_too() {
+fn a_document_has_the_secrets_of_its_text_however_large_it_is() {
     let mut document = serde_json::json!({
         "target": {"user": "u", "chatbot": "c", "http": {"say": {"url": "http://me:pw-1@h/?api_key=key-2"}}},
         "scorer": {"model": {"apiKey": "sk-canary-3"}}
@@ -90,6 +90,6 @@ fn a_document_has_the_secrets_of_its_text_and_one_too_large_to_be_a_job_has_them
     assert_eq!(of(&document), found(&document.to_string()));
     assert!(of(&document).contains(&"sk-canary-3".to_owned()));
     document["context"] = vec!["a"; 200_000].into();
-    assert_eq!(found(&document.to_string()), Vec::<String>::new(), "no job file is so large");
+    assert_eq!(of(&document), found(&document.to_string()));
     assert!(of(&document).contains(&"sk-canary-3".to_owned()));
 }
