@@ -137,7 +137,7 @@ async fn each_way_in_which_a_stream_fails_has_a_name() {
 
 #[tokio::test]
 async fn a_stream_that_ends_without_its_last_event_was_cut_off() {
-    let stream = |body: &str| Answer::of_type(200, "text/event-stream", body.to_owned());
+    let stream = |body: &str| Answer::of_type(200, "text/event-stream", body);
     let (whole, cut) = ("data: {\"word\":\"Hello\"}\n\ndata: [DONE]\n\n", "data: {\"word\":\"Hel\"}\n\n");
     let server = Server::with(vec![stream(whole), stream(cut)]).await;
     let mut session = session(settings(&server.url, say("sse"))).await;
