@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{CliError, FileArgument};
 use super::prompts::PromptFiles;
-use super::selection::Selection;
+use super::selection::CaseSelection;
 use crate::dataset;
 use crate::job::{self, Job};
 use crate::prompt::Templates;
@@ -20,7 +20,7 @@ pub(super) struct Loaded {
     pub(super) job: Job,
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
-    pub(super) selection: Option<Selection>,
+    pub(super) selection: Option<CaseSelection>,
 }
 
 /// Reads all of these files, or tells the problems of all of them; `argument` is how they are named on the command line.

@@ -1,7 +1,7 @@
 //! Leaves the cases of one part in the planned jobs: `--partition 2/4`.
 
 use super::planning::Planned;
-use super::selection::Selection;
+use super::selection::CaseSelection;
 use crate::plan::{Partition, SuiteCase, parts};
 use crate::record::RunPart;
 use crate::report::count;
@@ -21,7 +21,7 @@ pub(super) fn keep_part(jobs: &mut Vec<Planned>, partition: Partition) -> Option
         let places: Vec<u32> = (0..).zip(own).filter(|(_, it)| **it == part).map(|(place, _)| place).collect();
         planned.plan.keep_cases(&places);
         let (whole, first_case) = match planned.selection.take() {
-            Some(Selection { text, first_case }) => (Some(text), Some(first_case)),
+            Some(CaseSelection { text, first_case }) => (Some(text), Some(first_case)),
             None => (None, first_case),
         };
         let text = format!("{} of {}, by --partition {part}/{of}", places.len(), count(cases, "case"));
@@ -30,7 +30,7 @@ pub(super) fn keep_part(jobs: &mut Vec<Planned>, partition: Partition) -> Option
             None => Some(text),
             Some(whole) => Some(format!("{whole}; of these {text}")),
         };
-        planned.selection = text.zip(first_case).map(|(text, first_case)| Selection { text, first_case });
+        planned.selection = text.zip(first_case).map(|(text, first_case)| CaseSelection { text, first_case });
         let (cases, suite) = (sizes(own, of), in_all.clone());
         planned.part = Some(RunPart { number: part, of, places, cases, suite, selection: whole });
     }

@@ -12,7 +12,7 @@ use super::job_files::job_files;
 use super::jobs::{self, Loaded};
 use super::partition;
 use super::prompts::PromptFiles;
-use super::selection::{self, Selected, Selection};
+use super::selection::{self, CaseSelection, Selected};
 use crate::grade;
 use crate::job::{Case, Job, JobPart, JobPlace, RunLimits, StatementList, StatementPlace, TemplateCheck, UserPersona};
 use crate::money::{PriceTable, SpendLimits};
@@ -29,7 +29,7 @@ pub(super) struct Planned {
     pub(super) file: String,
     pub(super) templates: Templates,
     /// Which of its cases are left, where not all of them are.
-    pub(super) selection: Option<Selection>,
+    pub(super) selection: Option<CaseSelection>,
     /// Which part of the suite it is, where `--partition` asks for one.
     pub(super) part: Option<RunPart>,
     /// Its recording, where it is recorded or replayed.

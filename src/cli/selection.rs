@@ -12,7 +12,7 @@ use crate::text::nearest;
 
 /// The cases of a job that are left, where not all of them are.
 #[derive(Debug, Clone)]
-pub(super) struct Selection {
+pub(super) struct CaseSelection {
     /// How many of how many, and by which flags.
     pub(super) text: String,
     /// The job's first case, be it left or not: known conversations are judged by its tasks.
@@ -55,7 +55,7 @@ pub(super) fn select(args: &SelectionArgs, jobs: Vec<Loaded>) -> Result<Selected
         if !job.cases.is_empty() {
             let text = format!("{} of {}, by {flags}", job.cases.len(), count(cases, "case"));
             let first_case = first_case.filter(|_| job.cases.len() < cases);
-            loaded.selection = first_case.map(|first_case| Selection { text, first_case });
+            loaded.selection = first_case.map(|first_case| CaseSelection { text, first_case });
             selected.push(loaded);
         }
     }

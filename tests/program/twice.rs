@@ -71,13 +71,14 @@ fn expect(output: &Output, agent: &str, what: &str) {
 fn does_nothing() -> Server {
     Server::start(|request| match request.path.as_str() {
         "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),
-        "/api/v1/chat/messages" => said("OK"),
+        "/api/v1/chat/messages" => said(request, "OK"),
         _ => Reply::Json(200, json!({"context": null, "resources": [], "functions": []})),
     })
 }
 
-fn said(text: &str) -> Reply {
-    Reply::Json(200, json!({"sessionId": "s", "message": {"content": text, "role": "assistant"}, "events": []}))
+fn said(request: &Request, text: &str) -> Reply {
+    let session = &request.json()["sessionId"];
+    Reply::Json(200, json!({"sessionId": session, "message": {"content": text, "role": "assistant"}, "events": []}))
 }
 
 /// The desk of the README's own job: it says what it does, and does it if it is the one that works.
@@ -117,15 +118,15 @@ fn travel_desk(agent: &'static str, graph: neo4j::Server) -> Server {
 fn answer(agent: &str, request: &Request, cypher: impl Fn(&str)) -> Reply {
     let text = request.json()["message"]["content"].as_str().unwrap_or_default().to_lowercase();
     if agent == "nothing" {
-        return said("OK");
+        return said(request, "OK");
     }
     if text.contains("train") && text.contains("book") {
         if agent == "works" {
             cypher("MERGE (u:User {id: $user}) CREATE (u)-[:BOOKED]->(:Train {from: 'Paris', to: 'Lyon'})");
         }
-        return said("I booked the train before noon: its time is 9:04 and its price, as named, is 29 euros.");
+        return said(request, "I booked the train before noon: its time is 9:04 and its price, as named, is 29 euros.");
     }
-    said("The ride takes about two hours.")
+    said(request, "The ride takes about two hours.")
 }
 
 /// The README's own job.

@@ -21,7 +21,7 @@ use super::super::label::is_judged;
 use super::super::printer::Printer;
 use super::super::recordings::RecordedConversations;
 use super::super::run::runtime;
-use super::super::selection::Selection;
+use super::super::selection::CaseSelection;
 use super::super::signals::Signals;
 use super::again::Regrader;
 use super::asking::{AskArgs, AskRequest, JudgeSession, SCORER_MODEL};
@@ -97,7 +97,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, context: &Context, printer: &Arc<P
 }
 
 /// Checks that the conversations of `gate.canaries` are there and can show what they are for.
-pub(in crate::cli) fn check_canaries(job: &Job, selection: Option<&Selection>, file: &str) -> Result<(), Refusal> {
+pub(in crate::cli) fn check_canaries(job: &Job, selection: Option<&CaseSelection>, file: &str) -> Result<(), Refusal> {
     let Some(folder) = job.gate.canaries.clone() else { return Ok(()) };
     let (file, text, selection) = (file.to_owned(), String::new(), selection.cloned());
     let mut loaded = Loaded { file, text, job: job.clone(), templates: Templates::embedded(), selection };
