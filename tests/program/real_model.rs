@@ -72,7 +72,7 @@ fn a_bare_agent_answers_whole_and_in_pieces() {
         // It keeps no responses: a second turn would be refused.
         (format!("responses: {{baseUrl: '{url}', maxTokens: 60}}"), 2),
     ] {
-        let (record, _) = run(&url, &target, most_messages, "limits: {reruns: 0}");
+        let (record, _) = run(&url, &target, most_messages, "facts: []\nlimits: {reruns: 0}");
         for trial in &record.trials {
             check(trial);
             let transcript = &trial.evidence.as_ref().unwrap().transcript;
