@@ -226,6 +226,9 @@ impl TrialRecord {
                 self.finished_at = Some(at);
                 self.outcome = Some(outcome);
                 self.scorecard = scorecard;
+                // They are for whoever goes on with it.
+                self.used_ms = None;
+                self.resume_points.clear();
             }
             // Of a conversation without a session, and what is not a trial's.
             (
