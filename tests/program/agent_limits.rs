@@ -9,7 +9,7 @@ use eval_job::evidence::FailedAttempt;
 use eval_job::record::RunRecord;
 use eval_job::score::Outcome;
 
-use super::eval_job;
+use super::{at_once, eval_job};
 use crate::edges::server::{Answer, Received, Server};
 
 fn reply() -> Answer {
@@ -69,8 +69,9 @@ fn run(server: &Server, (target, limits): (&str, &str), args: &[&str]) -> Ran {
 
 const TEN: &[&str] = &["-j", "10", "--model", "a,b,c,d,e"];
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_refuses_now_and_then_has_not_failed() {
+#[test]
+fn an_agent_that_refuses_now_and_then_has_not_failed() {
+    let agents = tokio::runtime::Runtime::new().unwrap();
     type Refuse = fn() -> Answer;
     let ways: [Refuse; 5] = [
         || Answer::json(429, ""),
@@ -79,14 +80,14 @@ async fn an_agent_that_refuses_now_and_then_has_not_failed() {
         || Answer::json(429, "").with("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
         || Answer::json(429, "").with("retry-after", "-5"),
     ];
-    for (nth, refuse) in ways.into_iter().enumerate() {
-        let server = agent(move |number| (number % 6 == 3 && number < 16).then(refuse)).await;
+    at_once(ways.into_iter().enumerate(), |(nth, refuse)| {
+        let server = agents.block_on(agent(move |number| (number % 6 == 3 && number < 16).then(refuse)));
         let ran = run(&server, ("", ""), TEN);
         assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{nth}: {}", ran.words);
         assert_eq!(ran.refusals(), 3, "{nth}: {}", ran.words);
         assert_eq!(ran.failures(), [], "{nth}: none counts");
         assert!(ran.words.contains("The agent refused 3 requests (429) while up to "), "{nth}: {}", ran.words);
-    }
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -175,13 +176,14 @@ async fn one_at_a_time(refuses_sessions: bool, refusal: fn() -> Answer) -> Serve
         if talk.messages.is_multiple_of(3) {
             talk.session = 0;
         }
-        reply()
+        let said = r#""message": {"content": "Certainly.", "role": "assistant"}, "events": []"#;
+        Answer::json(200, format!(r#"{{"sessionId": "{session}", {said}}}"#))
     })
     .await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
+#[test]
+fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
     // Servers that limit their connections say 503 and nothing else.
     let refusals: [fn() -> Answer; 5] = [
         || Answer::json(429, ""),
@@ -190,16 +192,18 @@ async fn conversations_take_turns_at_an_agent_that_serves_one_at_a_time() {
         || Answer::json(409, r#"{"error": "a conversation is in progress"}"#),
         || Answer::json(423, "").with("retry-after", "1"),
     ];
+    let agents = tokio::runtime::Runtime::new().unwrap();
     let with_sessions = [(true, refusals[0]), (true, refusals[2])];
-    for (refuses_sessions, refusal) in refusals.map(|refusal| (false, refusal)).into_iter().chain(with_sessions) {
-        let server = one_at_a_time(refuses_sessions, refusal).await;
+    let ways = refusals.map(|refusal| (false, refusal)).into_iter().chain(with_sessions);
+    at_once(ways, |(refuses_sessions, refusal)| {
+        let server = agents.block_on(one_at_a_time(refuses_sessions, refusal));
         // A conversation's own time has room for three messages, and none for the turns of the others.
         let ran = run(&server, ("", "trial: 8"), TEN);
         assert!(ran.all(|outcome| *outcome == Outcome::Graded), "{refuses_sessions}: {}", ran.words);
         assert_eq!(ran.failures(), [], "none counts");
         assert!(ran.refusals() >= 8, "{}", ran.words);
         assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
-    }
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
