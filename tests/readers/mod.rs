@@ -100,6 +100,13 @@ fn exported(format: &str, folder: &Path) -> Vec<PathBuf> {
     written
 }
 
+/// Whether a set for trpc-agent-go has a metric.
+fn has_metrics(set: &Path) -> bool {
+    let files = fs::read_dir(set).unwrap().map(|entry| entry.unwrap().path());
+    let mut metrics = files.filter(|path| path.to_string_lossy().ends_with(".metrics.json"));
+    metrics.all(|path| fs::read_to_string(path).unwrap().trim() != "[]")
+}
+
 #[test]
 fn adk_reads_results() {
     let Some(python) = peer("adk", "python") else { return };
@@ -240,7 +247,9 @@ fn trpc_reads_results_and_cases() {
     fs::create_dir_all(folder.path().join("results/shop")).unwrap();
     export(folder.path(), &["--format", "trpc", "-o", "results/shop/"]);
     reader.read("results", &folder.path().join("results"));
-    for (number, written) in exported("trpc", folder.path()).into_iter().enumerate() {
+    // The program has not been given sets without a metric: its module can't be had where they are written since.
+    let sets = exported("trpc", folder.path()).into_iter().filter(|written| has_metrics(written));
+    for (number, written) in sets.enumerate() {
         let app = folder.path().join(format!("sets{number}"));
         fs::create_dir_all(&app).unwrap();
         fs::rename(&written, app.join("shop")).unwrap();
