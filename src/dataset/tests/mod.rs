@@ -6,6 +6,7 @@ mod all;
 mod opened;
 mod recognised;
 mod recorded;
+mod recorded_spans;
 mod recorded_traces;
 mod redhat;
 mod trpc;
