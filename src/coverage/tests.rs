@@ -137,11 +137,11 @@ fn an_edge_of_goals_is_covered_where_both_were_reached_in_order() {
     );
 }
 
-/// The verdicts of a judge on the goal `told`, one a turn: yes, no, or nothing that can be used (`?`).
-fn told(question: &str, says: &[&str]) -> Judgement {
+/// The verdicts of a judge on the goal `confirmed`, one a turn: yes, no, or nothing that can be used (`?`).
+fn judged(question: &str, says: &[&str]) -> Judgement {
     let verdict = |(turn, says): (usize, &&str)| {
         let text = if *says == "?" { "nobody said this" } else { "Yes" };
-        json!({"id": format!("told@{turn}"), "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [],
+        json!({"id": format!("confirmed@{turn}"), "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [],
                "verdict": if *says == "?" { "yes" } else { says }})
     };
     let verdicts: Vec<Json> = (1..).zip(says).map(verdict).collect();
@@ -161,8 +161,7 @@ fn told(question: &str, says: &[&str]) -> Judgement {
 #[test]
 fn a_goal_that_a_judge_reads_is_covered_where_it_says_so() {
     let gathered = |message: Json, says: Option<&[&str]>| {
-        let expected =
-            json!({"calls": [{"name": "a", "tool": "a"}], "messages": [message], "goals": {"a": ["told"], "told": []}});
+        let expected = json!({"calls": [{"name": "a", "tool": "a"}], "messages": [message], "goals": {"a": ["confirmed"], "confirmed": []}});
         let target = json!({"user": "u", "chatbot": "c", "openai": {"baseUrl": "http://127.0.0.1:9"}});
         let metrics = json!([{"trajectory": {"dialect": "watsonx", "score": "journeySuccess"}}]);
         let scorer = json!({"model": "openai/j"});
@@ -173,9 +172,9 @@ fn a_goal_that_a_judge_reads_is_covered_where_it_says_so() {
         let asked = questions(&job, &input, &Templates::embedded()).unwrap();
         assert_eq!(asked.len(), 1, "{asked:?}");
         let judgements = [match says {
-            Some(says) => told(&asked[0].id, says),
+            Some(says) => judged(&asked[0].id, says),
             // About something else.
-            None => told("rubric-01020304", &["no"]),
+            None => judged("rubric-01020304", &["no"]),
         }];
         let mut suite = Suite::default();
         suite.run(&job);
@@ -183,19 +182,19 @@ fn a_goal_that_a_judge_reads_is_covered_where_it_says_so() {
         suite.conversation(CoveredConversation { judged, ..unjudged(&job, Condition::WithoutFacts, &evidence) });
         touched(suite).into_iter().find(|it| it.contains("GoalEdge")).unwrap()
     };
-    let booked = || json!({"name": "told", "reply": "It is booked"});
-    let both = "+ GoalEdge a → told: both in order in 1 of 1, the first in 1, the second in 1";
+    let booked = || json!({"name": "confirmed", "reply": "It is booked"});
+    let both = "+ GoalEdge a → confirmed: both in order in 1 of 1, the first in 1, the second in 1";
     assert_eq!(gathered(booked(), Some(&["no", "yes", "no"])), both);
     assert_eq!(gathered(booked(), Some(&["?", "yes", "?"])), both, "an open verdict elsewhere takes nothing back");
-    let early = "- GoalEdge a → told: both in order in 0 of 1, the first in 1, the second in 1";
-    assert_eq!(gathered(booked(), Some(&["yes", "no", "no"])), early, "it was told before the call");
-    let never = "- GoalEdge a → told: both in order in 0 of 1, the first in 1, the second in 0";
+    let early = "- GoalEdge a → confirmed: both in order in 0 of 1, the first in 1, the second in 1";
+    assert_eq!(gathered(booked(), Some(&["yes", "no", "no"])), early, "it was confirmed before the call");
+    let never = "- GoalEdge a → confirmed: both in order in 0 of 1, the first in 1, the second in 0";
     for says in [&["no", "no", "no"], &["?", "?", "no"]] {
         assert_eq!(gathered(booked(), Some(says)), never, "{says:?}");
     }
     assert_eq!(gathered(booked(), None), never, "nobody was asked");
     // Then keywords tell, whatever judges say of other things.
-    assert_eq!(gathered(json!({"name": "told", "keywords": ["yes"]}), None), both);
+    assert_eq!(gathered(json!({"name": "confirmed", "keywords": ["yes"]}), None), both);
 }
 
 #[test]

@@ -29,12 +29,12 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
     for turn in &transcript.turns {
         if !turn.is_greeting() {
             scene.turn.text = TextView::new(&turn.user);
-            let mut told = 0;
+            let mut released = 0;
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
                 known.released = reveals(&scene, scene.text(), fact).then_some(turn.number);
-                told += usize::from(known.released.is_some());
-                // What is told in answer to a question in other words was asked for too.
-                if known.released.is_some() && known.asked.is_none() && is_answer(&scene, fact, told) {
+                released += usize::from(known.released.is_some());
+                // A fact that is released in answer to a question in other words was asked for too.
+                if known.released.is_some() && known.asked.is_none() && is_answer(&scene, fact, released) {
                     known.asked = asked_in;
                 }
             }

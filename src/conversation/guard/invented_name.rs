@@ -144,11 +144,11 @@ fn other_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     };
     let inner = |word: &'s str| word.trim_matches(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = turn.raw.split_whitespace().map(inner).filter(|word| !word.is_empty()).collect();
-    let said = name_of(turn).filter(|name| {
+    let given = name_of(turn).filter(|name| {
         let own = name_of(fact);
         own.is_some_and(|own| subject(&own).any(|word| name.says(&word)))
     });
-    let place = said.map(|name| TextView::new(name.raw).places().len() + 1);
+    let place = given.map(|name| TextView::new(name.raw).places().len() + 1);
     match place {
         Some(place) => words.get(place..)?.iter().take(2).copied().find(|word| is_unknown(word)),
         None if words.len() <= MOST_OF_NAME => one_name(turn).filter(|name| is_unknown(name)),

@@ -15,7 +15,7 @@ use crate::dataset::model::{DatasetCall, RecordedTurn};
 struct TraceTurns<'a> {
     id: &'a str,
     turns: Vec<RecordedTurn>,
-    /// The caller of a model whose call told them.
+    /// The caller of a model whose call lists them.
     caller: String,
     spans: Vec<TurnSpan<'a>>,
     /// The calls within each turn that only the messages between agents tell, by the caller of the model.
@@ -56,13 +56,13 @@ pub(super) fn turns<'a>(spans: &[&'a OtlpRecord], events: &[&OtlpRecord]) -> Vec
     let mut turns: Vec<RecordedTurn> = Vec::new();
     for TraceTurns { turns: mut next, .. } in traces {
         // A later trace tells the earlier turns again, or the last ones of them, without their figures.
-        let again = told_again(&turns, &next).filter(|again| next.len() > *again).unwrap_or_default();
+        let again = repeated_messages(&turns, &next).filter(|again| next.len() > *again).unwrap_or_default();
         let from = turns.len() - again;
         for (new, old) in next.iter_mut().zip(turns.drain(from..)) {
             (new.usage, new.extra) = (old.usage, old.extra);
-            // What only spans told of it, the later messages do not tell either.
-            let mut told = new.calls.clone();
-            old.calls.into_iter().for_each(|call| add_untold(new, call, &mut told));
+            // Calls that only spans list are not in the later messages either.
+            let mut listed = new.calls.clone();
+            old.calls.into_iter().for_each(|call| add_unlisted(new, call, &mut listed));
         }
         turns.extend(next);
     }
@@ -77,7 +77,7 @@ fn asked(turns: &[RecordedTurn]) -> usize {
 
 /// How many turns at the end of these stand at the beginning of others: all of them by what the user says, some of them by what the
 /// agent says too. `None` where none do.
-fn told_again(turns: &[RecordedTurn], next: &[RecordedTurn]) -> Option<usize> {
+fn repeated_messages(turns: &[RecordedTurn], next: &[RecordedTurn]) -> Option<usize> {
     let has_said = |old: &RecordedTurn, new: &RecordedTurn| match (&old.reply, &new.reply) {
         (Some(old), Some(reply)) => old == reply || new.intermediate.iter().any(|it| it.text == *old),
         _ => true,
@@ -91,7 +91,7 @@ fn told_again(turns: &[RecordedTurn], next: &[RecordedTurn]) -> Option<usize> {
 impl TraceTurns<'_> {
     /// Takes in a further history of the trace, of this caller of a model.
     fn add(&mut self, next: Vec<RecordedTurn>, caller: String) {
-        if let Some(again) = told_again(&self.turns, &next) {
+        if let Some(again) = repeated_messages(&self.turns, &next) {
             let from = self.turns.len() - again;
             // Of two that say as much, the later one.
             if next.len() > again || weight(&next) >= weight(&self.turns[from..]) {
@@ -138,7 +138,7 @@ impl TraceTurns<'_> {
     /// those between agents tell them.
     fn add_tool_spans(&mut self, between_agents: &[DatasetCall]) {
         let mut between_agents = between_agents.to_vec();
-        let mut told: Vec<Vec<DatasetCall>> = self.turns.iter().map(|turn| turn.calls.clone()).collect();
+        let mut listed: Vec<Vec<DatasetCall>> = self.turns.iter().map(|turn| turn.calls.clone()).collect();
         for (at, (span, _)) in self.spans.iter().enumerate() {
             let Some(call) = tool_call(span) else { continue };
             // The histories before it end with the turn that it is of.
@@ -151,8 +151,8 @@ impl TraceTurns<'_> {
                 continue;
             }
             let has_id = |known: &DatasetCall| known.id.is_some() && known.id == call.id;
-            if !told.iter().flatten().any(has_id) {
-                add_untold(&mut self.turns[place], call, &mut told[place]);
+            if !listed.iter().flatten().any(has_id) {
+                add_unlisted(&mut self.turns[place], call, &mut listed[place]);
             }
         }
     }
@@ -160,9 +160,9 @@ impl TraceTurns<'_> {
 
 /// Adds a call, unless it is one of those that messages tell, which is taken out of them. Where it stands among the agent's
 /// messages is not known: they count as behind it.
-fn add_untold(turn: &mut RecordedTurn, call: DatasetCall, told: &mut Vec<DatasetCall>) {
-    if let Some(at) = told.iter().position(|known| is_same(known, &call)) {
-        told.swap_remove(at);
+fn add_unlisted(turn: &mut RecordedTurn, call: DatasetCall, listed: &mut Vec<DatasetCall>) {
+    if let Some(at) = listed.iter().position(|known| is_same(known, &call)) {
+        listed.swap_remove(at);
         return;
     }
     turn.calls.push(call);
@@ -238,7 +238,7 @@ fn add_tools(turns: &mut [RecordedTurn], spans: &[&OtlpRecord]) {
     let has_calls = turns.iter().any(|turn| !turn.calls.is_empty());
     for call in spans.iter().filter_map(|span| tool_call(span)) {
         if !has_calls {
-            turns.last_mut().into_iter().for_each(|turn| add_untold(turn, call.clone(), &mut Vec::new()));
+            turns.last_mut().into_iter().for_each(|turn| add_unlisted(turn, call.clone(), &mut Vec::new()));
         } else if call.result.is_some() {
             let is_known = |known: &DatasetCall| known.result.is_some() && known.id.is_some() && known.id == call.id;
             if !turns.iter().any(|turn| turn.calls.iter().any(is_known)) {

@@ -131,17 +131,17 @@ fn stands_loosely(shown: &str, own: &Map<String, Value>) -> bool {
         let mut own = decisions(own).peekable();
         own.peek().is_some()
             && own.all(|(key, word)| {
-                let said = values(window, key).filter_map(|(_, value)| {
+                let mut near = values(window, key).filter_map(|(_, value)| {
                     let end = value.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(value.len());
                     decision(&Value::String(value[..end].to_owned()))
                 });
-                said.into_iter().any(|said| said == word)
+                near.any(|other| other == word)
             })
     };
     ["reason", "rationale", "explanation"].into_iter().any(|key| {
         values(shown, key).any(|(at, value)| {
-            let said = letters(value);
-            own_reasons.iter().any(|own| is_near_text(own, &said)) && is_decided(at, at + value.len())
+            let reason = letters(value);
+            own_reasons.iter().any(|own| is_near_text(own, &reason)) && is_decided(at, at + value.len())
         })
     })
 }

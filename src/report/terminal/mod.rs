@@ -173,14 +173,17 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     if let Some(graph) = &provenance.graph {
         line("graph", graph);
     }
-    let held = count(run.overview.begun, "conversation");
+    if run.overview.turns == 0 {
+        return;
+    }
+    let conversations = count(run.overview.begun, "conversation");
     let turns = count(run.overview.turns, "turn");
     let took = summary.took();
     let totals = &run.overview.totals;
     let waited = totals.total(FigureKind::Seconds).filter(|_| took.is_some());
     let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();
     let waited = waited.map(|seconds| format!(", replies {}", duration(seconds))).unwrap_or_default();
-    let parts: Vec<String> = [held, turns].into_iter().chain(totals.calls()).collect();
+    let parts: Vec<String> = [conversations, turns].into_iter().chain(totals.calls()).collect();
     line("ran", &format!("{}{took}{waited}", parts.join(", ")));
 }
 
