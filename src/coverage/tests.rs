@@ -145,17 +145,7 @@ fn judged(question: &str, says: &[&str]) -> Judgement {
                "verdict": if *says == "?" { "yes" } else { says }})
     };
     let verdicts: Vec<Json> = (1..).zip(says).map(verdict).collect();
-    Judgement {
-        question: question.to_owned(),
-        judge: "openai/j".to_owned(),
-        sample: 1,
-        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Default::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    }
+    Judgement::answered(question, Observed::Seen(json!({ "verdicts": verdicts }).to_string()))
 }
 
 #[test]

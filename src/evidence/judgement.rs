@@ -199,6 +199,24 @@ fn first() -> u32 {
 }
 
 #[cfg(test)]
+impl Judgement {
+    /// The first sample of a judge, as tests need it.
+    pub(crate) fn answered(question: impl Into<String>, reply: Observed<String>) -> Judgement {
+        Judgement {
+            question: question.into(),
+            judge: "m".to_owned(),
+            sample: 1,
+            reply,
+            rejected: Vec::new(),
+            alternatives: Vec::new(),
+            usage: Usage::default(),
+            is_cached: false,
+            notes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -30,15 +30,8 @@ fn input(example: &Example) -> MetricInput<'_> {
 fn score<M: JudgeMeasure>(measure: M, input: &MetricInput<'_>, samples: &[Value]) -> Dimension {
     let metric = JudgedMetric { weight: Weight::ONE, measure };
     let judgement = |(verdicts, sample): (&Value, u32)| Judgement {
-        question: metric.question_id(),
-        judge: "m".to_owned(),
         sample,
-        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Usage::default(),
-        is_cached: false,
-        notes: Vec::new(),
+        ..Judgement::answered(metric.question_id(), Observed::Seen(json!({ "verdicts": verdicts }).to_string()))
     };
     let judgements: Vec<Judgement> = samples.iter().zip(1..).map(judgement).collect();
     metric.score(input, &judgements)
@@ -270,17 +263,10 @@ fn a_score_that_must_be_whole_is_not_weighted() {
         let quote = json!([{"turn": 1, "text": "Hello"}]);
         let verdict = json!({"id": "1", "reason": "so", "quotes": quote, "turnsRead": [], "score": 10});
         let judgement = Judgement {
-            question: metric.question_id(),
-            judge: "m".to_owned(),
-            sample: 1,
-            reply: Observed::Seen(json!({ "verdicts": [verdict] }).to_string()),
-            rejected: Vec::new(),
             alternatives: [(10.0, 0.97), (9.0, 0.03)]
                 .map(|(score, probability)| ScoreAlternative { score, probability })
                 .to_vec(),
-            usage: Usage::default(),
-            is_cached: false,
-            notes: Vec::new(),
+            ..Judgement::answered(metric.question_id(), Observed::Seen(json!({ "verdicts": [verdict] }).to_string()))
         };
         metric.score(&input(&example), &[judgement]).component.score()
     };

@@ -35,17 +35,7 @@ fn says(better: &str, conversation: &str, quote: &str) -> Value {
 }
 
 fn judgement(order: Order, sample: u32, reply: &Value) -> Judgement {
-    Judgement {
-        question: metric().id(order),
-        judge: "m".to_owned(),
-        sample,
-        reply: Observed::Seen(reply.to_string()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Usage::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    }
+    Judgement { sample, ..Judgement::answered(metric().id(order), Observed::Seen(reply.to_string())) }
 }
 
 fn scored(forth: &Value, back: &Value) -> Component {

@@ -8,17 +8,7 @@ const TASKS: Tasks = Tasks { weight: Weight::ONE };
 const TONE: Tone = Tone { weight: Weight::ZERO };
 
 fn judgement(reply: Observed<String>) -> Judgement {
-    Judgement {
-        question: QUESTION.into(),
-        judge: "m".into(),
-        sample: 1,
-        reply,
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Usage::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    }
+    Judgement::answered(QUESTION, reply)
 }
 
 fn seen(reply: serde_json::Value) -> Judgement {

@@ -22,17 +22,7 @@ fn what_is_cut_is_known_by_all_texts_of_the_question() {
 /// The score by a judge that fails, and by replies none of whose verdicts can be used.
 fn of_dead_judges<M: JudgeMeasure>(measure: impl Fn() -> M, input: &MetricInput<'_>) -> Vec<Dimension> {
     let metric = || JudgedMetric { weight: Weight::ONE, measure: measure() };
-    let judgement = Judgement {
-        question: metric().question_id(),
-        judge: "m".to_owned(),
-        sample: 1,
-        reply: Observed::Failed("the judge is down".to_owned()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Usage::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    };
+    let judgement = Judgement::answered(metric().question_id(), Observed::Failed("the judge is down".to_owned()));
     let unusable = [json!([]), json!([verdict("1", "ja"), verdict("2", "ja"), verdict("end", "ja")])];
     let mut all = vec![metric().score(input, &[judgement]), metric().score(input, &[])];
     all.extend(unusable.map(|reply| score(measure(), input, &[reply])));

@@ -35,17 +35,7 @@ fn of(score: &str, expected: &Value, strict: bool, says: Option<&dyn Fn(&str) ->
         };
         let raw = json!({ "verdicts": ids.iter().map(verdict).collect::<Vec<_>>() }).to_string();
         metric.read(&input, question, &raw).unwrap();
-        Judgement {
-            question: question.id.clone(),
-            judge: "m".to_owned(),
-            sample: 1,
-            reply: Observed::Seen(raw),
-            rejected: Vec::new(),
-            alternatives: Vec::new(),
-            usage: Default::default(),
-            is_cached: false,
-            notes: Vec::new(),
-        }
+        Judgement::answered(question.id.clone(), Observed::Seen(raw))
     };
     let judgements: Vec<Judgement> = questions.iter().map(answer).collect();
     metric.score(&input, &judgements).component
@@ -178,17 +168,8 @@ fn journey_of_verdicts(figure: &str, goals: &Value, says: [&str; 3]) -> Componen
                "verdict": if says == "?" { "yes" } else { says }})
     };
     let verdicts: Vec<Value> = (1..).zip(says).map(verdict).collect();
-    let judgement = Judgement {
-        question: questions[0].id.clone(),
-        judge: "m".to_owned(),
-        sample: 1,
-        reply: Observed::Seen(json!({ "verdicts": verdicts }).to_string()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Default::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    };
+    let judgement =
+        Judgement::answered(questions[0].id.clone(), Observed::Seen(json!({ "verdicts": verdicts }).to_string()));
     metric.score(&input, &[judgement]).component
 }
 
@@ -245,17 +226,7 @@ fn journey_of_one_turn(goals: &Value, strict: bool, yes: &[&str], question_of_tu
     if !question_of_turns {
         metric.read(&input, question, &raw).unwrap();
     }
-    let judgement = Judgement {
-        question: question.id.clone(),
-        judge: "m".to_owned(),
-        sample: 1,
-        reply: Observed::Seen(raw),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Default::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    };
+    let judgement = Judgement::answered(question.id.clone(), Observed::Seen(raw));
     (metric.score(&input, &[judgement]).component, question.prompt.clone())
 }
 

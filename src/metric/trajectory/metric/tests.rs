@@ -111,17 +111,7 @@ fn asked(
 }
 
 fn reply(question: &Question, raw: Value) -> Judgement {
-    Judgement {
-        question: question.id.clone(),
-        judge: "m".to_owned(),
-        sample: 1,
-        reply: crate::evidence::Observed::Seen(raw.to_string()),
-        rejected: Vec::new(),
-        alternatives: Vec::new(),
-        usage: Default::default(),
-        is_cached: false,
-        notes: Vec::new(),
-    }
+    Judgement::answered(question.id.clone(), crate::evidence::Observed::Seen(raw.to_string()))
 }
 
 fn wanted(to: &str, day: &str) -> Value {
