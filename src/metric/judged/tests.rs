@@ -5,7 +5,7 @@ mod limits;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evidence::{Judgement, Observed, Question, ScoreAlternative, Usage};
+use crate::evidence::{Judgement, Observed, Question, ScoreAlternative};
 use crate::metric::completeness::CompletenessConfig;
 use crate::metric::final_response::FinalResponseConfig;
 use crate::metric::geval::GevalConfig;

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evidence::{Transcript, Turn, Usage};
+use crate::evidence::{Transcript, Turn};
 use crate::metric::input::Example;
 use crate::metric::trajectory::Expectation;
 use crate::metric::{ExpectedTurn, JudgeInput};

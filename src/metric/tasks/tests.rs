@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::evidence::{Observed, Usage};
+use crate::evidence::Observed;
 use crate::metric::input::Example;
 
 const TASKS: Tasks = Tasks { weight: Weight::ONE };
