@@ -13,8 +13,9 @@ use crate::store::folder::RunsFolder;
 /// Shows what went wrong in a run, grouped. It is a look, so the status is 0 whatever the run's is.
 pub(super) fn analyze(args: &AnalyzeArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     team::bring(&[args.run.as_deref()], &args.runs.runs_dir, context, printer)?;
-    let mut run =
-        RunsFolder::at(&args.runs.runs_dir).open_held(args.run.as_deref())?.with_redactor(context.redactor().clone());
+    let mut run = RunsFolder::at(&args.runs.runs_dir)
+        .open_unattended(args.run.as_deref())?
+        .with_redactor(context.redactor().clone());
     let overview = run.read(|_, _| ())?;
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));

@@ -30,7 +30,7 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
         return Err(CliError::Unprepared(Refusal::new(what, "another name: main, release-1.2")));
     }
     // A list believes a summary; what every later run is compared with is read whole.
-    let mut stored = runs.open_held(args.run.as_deref())?;
+    let mut stored = runs.open_unattended(args.run.as_deref())?;
     let run = ListedRun::from(&stored.read(|_, _| ())?.summary);
     if run.provenance.by_person {
         let what = format!(

@@ -33,7 +33,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, context: &Context, printer: &Arc<P
     let (mut calibration, mut checks, mut rejudged) = (Calibration::default(), Vec::new(), Rejudged::default());
     let (mut worst, mut known) = (Verdict::Passed, BTreeSet::new());
     for (place, id) in ids.into_iter().enumerate() {
-        let mut run = store.open_held(id)?.with_redactor(context.redactor().clone());
+        let mut run = store.open_unattended(id)?.with_redactor(context.redactor().clone());
         let name = run.path().to_path_buf();
         if !known.insert(name) {
             continue;

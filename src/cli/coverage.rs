@@ -78,7 +78,7 @@ fn gather(ids: &[String], tools: &[String], invocation: Invocation<'_, CoverageA
     let named = if named.is_empty() { &newest[..] } else { &named };
     team::bring(named, &args.runs_dir.runs_dir, context, printer)?;
     for id in named {
-        let mut run = store.open_held(*id)?.with_redactor(context.redactor().clone());
+        let mut run = store.open_unattended(*id)?.with_redactor(context.redactor().clone());
         run.planned()?;
         let unreadable = |why: String| StoreError::Unreadable { path: run.path().to_path_buf(), why };
         let kept = run.job.as_deref().ok_or_else(|| unreadable("an earlier version kept it without its job".into()))?;

@@ -46,8 +46,9 @@ fn export_run(args: &ExportArgs, context: &Context, printer: &Printer) -> Result
         _ => None,
     };
     team::bring(&[args.what.as_deref()], &args.runs.runs_dir, context, printer)?;
-    let mut run =
-        RunsFolder::at(&args.runs.runs_dir).open_held(args.what.as_deref())?.with_redactor(context.redactor().clone());
+    let mut run = RunsFolder::at(&args.runs.runs_dir)
+        .open_unattended(args.what.as_deref())?
+        .with_redactor(context.redactor().clone());
     let overview = run.read(|_, _| ())?;
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));

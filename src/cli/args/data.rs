@@ -12,7 +12,7 @@ use crate::dataset::{MetricSet, System};
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DataArgs {
     /// The files are another system's (Google ADK, trpc-agent-go, watsonx Orchestrate, Red Hat), and this is the agent that
-    /// their cases are held with: adk=http://localhost:8000
+    /// their cases are run with: adk=http://localhost:8000
     #[arg(long, env = "EVAL_JOB_TARGET", value_name = "TRANSPORT[=ADDRESS][,app=NAME]")]
     pub(in crate::cli) target: Option<TargetArg>,
 

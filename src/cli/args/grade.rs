@@ -19,7 +19,7 @@ pub(in crate::cli) struct GradeArgs {
     #[command(flatten)]
     pub(in crate::cli) runs_dir: RunsArgs,
 
-    /// The job file to grade by [default: the job that each run was held with]. What no judge was ever asked, since the
+    /// The job file to grade by [default: the job that each run was made with]. What no judge was ever asked, since the
     /// criteria are others, is missing unless --scorer-model asks it
     #[arg(long, env = "EVAL_JOB_JOB", value_name = "FILE")]
     pub(in crate::cli) job: Option<PathBuf>,

@@ -85,7 +85,7 @@ pub(super) const DEFAULT_JOB: &str = "data/eval/agent.yml";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run jobs: hold the conversations, judge them, check the assertions, and show what came of it
+    /// Run jobs: have the conversations, judge them, check the assertions, and show what came of it
     Run(Box<RunArgs>),
     /// Write a first job for your agent, with its schema for your editor, an example of .env and a CI workflow
     Init(InitArgs),
@@ -120,7 +120,7 @@ pub(super) enum Command {
     Cache(CacheCommand),
     /// Show a run again, also one that was interrupted or killed
     Show(ShowArgs),
-    /// Join the runs of the parts of a suite, which `run --partition` held on several machines, into one run for each job; the
+    /// Join the runs of the parts of a suite, which `run --partition` made on several machines, into one run for each job; the
     /// status is that of the whole
     Merge(MergeArgs),
     /// Compare runs, or the models of one, pair by pair: better, worse, the same or not decided (status 0, 100, 0, 101), and what

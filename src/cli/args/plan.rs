@@ -1,4 +1,4 @@
-//! The arguments that decide what a run holds, and how it is carried out.
+//! The arguments that decide what is run, and how it is carried out.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub(in crate::cli) struct RunArgs {
     #[command(flatten)]
     pub(in crate::cli) resume: ResumeArgs,
 
-    /// How many conversations may be held at once
+    /// How many conversations may run at once
     #[arg(short = 'j', long, env = "EVAL_JOB_MAX_CONCURRENCY", value_name = "N", default_value_t = 10,
           value_parser = whole_number::<u16>(1, u16::MAX.into()))]
     pub(in crate::cli) max_concurrency: u16,

@@ -11,19 +11,19 @@ const NEWEST: &str = "newest";
 #[derive(Debug, Default, clap::Args)]
 pub(in crate::cli) struct ResumeArgs {
     /// Go on with a run that was killed, interrupted, or stopped by a limit or a full disk: what is finished stays, the rest is
-    /// held [default: the newest unfinished run of the job files; of any job where none is named]
+    /// run [default: the newest unfinished run of the job files; of any job where none is named]
     #[arg(long, env = "EVAL_JOB_RESUME", value_name = "ID", num_args = 0..=1, default_missing_value = NEWEST,
           conflicts_with_all = ["retry_errors", "cassette_record", "cassette_replay"])]
     pub(in crate::cli) resume: Option<String>,
 
-    /// Hold again what says nothing about the agent in a run (persona, judge, graph or network broken, a figure missing), and
+    /// Run again what says nothing about the agent in a run (persona, judge, graph or network broken, a figure missing), and
     /// what is unfinished; the rest stays [default: the newest run of the job files; of any job where none is named]
     #[arg(long, env = "EVAL_JOB_RETRY_ERRORS", value_name = "ID", num_args = 0..=1, default_missing_value = NEWEST,
           conflicts_with_all = ["cassette_record", "cassette_replay"])]
     pub(in crate::cli) retry_errors: Option<String>,
 }
 
-/// The trials of a run that are held again.
+/// The trials of a run that are run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum ResumeMode {
     /// Unfinished ones.
@@ -43,7 +43,7 @@ impl ResumeMode {
 }
 
 impl ResumeArgs {
-    /// The trials to hold again, if a run is resumed.
+    /// The trials to run again, if a run is resumed.
     pub(in crate::cli) fn mode(&self) -> Option<ResumeMode> {
         match (&self.resume, &self.retry_errors) {
             (Some(_), _) => Some(ResumeMode::Unfinished),

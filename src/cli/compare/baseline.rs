@@ -59,7 +59,7 @@ pub(in crate::cli) fn baseline_check(
     let (mut apart, mut models) = (Vec::new(), Vec::new());
     for (side, scores) in &run.models {
         let Some(theirs) = baseline.counterpart(side, &run) else { continue };
-        apart = baseline.held.differences(&run.held, theirs, scores);
+        apart = baseline.rules.differences(&run.rules, theirs, scores);
         if !apart.is_empty() {
             break;
         }
@@ -69,7 +69,7 @@ pub(in crate::cli) fn baseline_check(
         check.models = beside_baseline(&models, provenance.gate.allowed_drop(), provenance.rng_seed);
     }
     if !apart.is_empty() {
-        check.why_not = Some(held_apart(&apart));
+        check.why_not = Some(different_rules(&apart));
     } else if check.models.is_empty() {
         check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
     }
@@ -118,7 +118,7 @@ pub(in crate::cli) fn note_check(cassette: &Cassette, provenance: &Provenance, c
     cassette.run_tape().noted(NOTE, Some(recorded));
 }
 
-fn held_apart(differences: &[RuleDifference]) -> String {
+fn different_rules(differences: &[RuleDifference]) -> String {
     let named: Vec<String> =
         differences.iter().take(MAX_LISTED).map(|it| format!("{} ({} and {})", it.what, it.first, it.second)).collect();
     let more = differences.len().saturating_sub(MAX_LISTED);

@@ -35,7 +35,7 @@ pub(super) fn bridge(
     };
     let mut differences: Vec<RuleDifference> = Vec::new();
     for [(_, one), (_, other)] in beside(first, second)? {
-        for difference in first.held.differences(&second.held, one, other) {
+        for difference in first.rules.differences(&second.rules, one, other) {
             if !differences.contains(&difference) {
                 differences.push(difference);
             }
@@ -57,8 +57,8 @@ pub(super) fn bridge(
         store.open(id).map(|file| file.with_redactor(context.redactor().clone()))
     };
     let (mut older_file, mut newer_file) = (open(older)?, open(1 - older)?);
-    let held = runs[1 - older].held.clone();
-    let mut again = runs[older].without_trials(held);
+    let rules = runs[1 - older].rules.clone();
+    let mut again = runs[older].without_trials(rules);
     let has_words = args.verbose || args.json;
     let each = |trial: &TrialRecord| again.add(trial, has_words);
     let Some(bridge) = grade::bridge(invocation, &mut older_file, &mut newer_file, each)? else {

@@ -132,7 +132,7 @@ fn status(comparisons: &[Comparison]) -> u8 {
 
 fn open(id: Option<&str>, args: &CompareArgs, context: &Context, printer: &Printer) -> Result<ComparedRun, CliError> {
     let store = RunsFolder::at(&args.runs_dir.runs_dir);
-    let mut file = store.open_held(id)?.with_redactor(context.redactor().clone());
+    let mut file = store.open_unattended(id)?.with_redactor(context.redactor().clone());
     // Messages are read only where they are shown.
     let run = match args.verbose || args.json {
         true => ComparedRun::read_with_transcripts(&mut file)?,
@@ -170,7 +170,7 @@ fn pairs(runs: &[ComparedRun]) -> Result<Vec<[ScoredSide<'_>; 2]>, CliError> {
                 let (first, second) = (first.id.clone(), other.id.clone());
                 return Err(CompareError::NoSharedCase { first, second, jobs }.into());
             }
-            let differences = first.held.differences(&other.held, one, another);
+            let differences = first.rules.differences(&other.rules, one, another);
             if !differences.is_empty() {
                 let (first, second) = (first.id.clone(), other.id.clone());
                 return Err(CompareError::HeldApart { first, second, differences }.into());

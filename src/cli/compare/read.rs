@@ -17,7 +17,7 @@ pub(in crate::cli) struct ComparedRun {
     pub(super) started_at: DateTime<Utc>,
     /// Whether it has come to its end.
     pub(super) has_ended: bool,
-    pub(super) held: RunRules,
+    pub(super) rules: RunRules,
     /// Its models in the order of the run, each with its scores.
     pub(in crate::cli) models: Vec<(Side, Scores)>,
     /// How repetitions were added until the models differ; `None` where their number was fixed.
@@ -41,7 +41,7 @@ impl ComparedRun {
             (Side { run: summary.id.clone(), model: model.clone() }, Scores::new(&summary.provenance.personas))
         };
         let mut run = ComparedRun {
-            held: RunRules::new(&summary.provenance, file.job.as_deref()),
+            rules: RunRules::new(&summary.provenance, file.job.as_deref()),
             models: summary.provenance.models.iter().map(side).collect(),
             id: summary.id,
             job: summary.provenance.job,
@@ -51,7 +51,7 @@ impl ComparedRun {
             until: summary.provenance.until,
         };
         let mut take = |trial: &TrialRecord| {
-            run.held.add(trial);
+            run.rules.add(trial);
             run.add(trial, has_words);
         };
         let overview = match has_words {
@@ -68,14 +68,14 @@ impl ComparedRun {
     }
 
     /// The same run without its conversations, as it is made by other rules.
-    pub(super) fn without_trials(&self, held: RunRules) -> ComparedRun {
+    pub(super) fn without_trials(&self, rules: RunRules) -> ComparedRun {
         ComparedRun {
             id: self.id.clone(),
             job: self.job.clone(),
             verdict: self.verdict,
             started_at: self.started_at,
             has_ended: self.has_ended,
-            held,
+            rules,
             models: self.models.iter().map(|(side, scores)| (side.clone(), scores.without_trials())).collect(),
             until: self.until.clone(),
         }

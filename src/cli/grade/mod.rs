@@ -78,7 +78,7 @@ pub(super) fn grade(args: &GradeArgs, context: &Context, printer: &Arc<Printer>)
     team::bring(&ids, &args.runs_dir.runs_dir, context, printer)?;
     let (mut worst, mut to_write) = (Verdict::Passed, Vec::new());
     for (place, id) in ids.into_iter().enumerate() {
-        let run = store.open_held(id)?.with_redactor(context.redactor().clone());
+        let run = store.open_unattended(id)?.with_redactor(context.redactor().clone());
         let left = args.runs.get(place + 1..).unwrap_or_default();
         let regraded =
             grade_run(Invocation { args, context, printer }, NamedRun { run, left }, job.as_ref(), asking.as_ref())?;

@@ -184,12 +184,12 @@ impl RunsFolder {
         listed(&self.find(id)?)
     }
 
-    /// Opens the run that is meant where runs are counted or compared: the one of this id, else the newest that no person held (`eval-job
-    /// record`), as far as there is one.
+    /// Opens the run that is meant where runs are counted or compared: the one of this id, else the newest in which no person
+    /// played the user (`eval-job record`), as far as there is one.
     ///
     /// # Errors
     /// When none or several fit, or when it can't be read.
-    pub fn open_held(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
+    pub fn open_unattended(&self, id: Option<&str>) -> Result<JournalFile, StoreError> {
         let by_persona = |name: &&String| listed(&self.path.join(name)).is_ok_and(|run| !run.provenance.by_person);
         let newest = match id {
             None => self.names()?.iter().rev().find(by_persona).cloned(),

@@ -169,12 +169,12 @@ fn the_newest_run_that_is_meant_is_no_persons_conversation() {
         run.folder
     };
     let only = add(10, true);
-    assert_eq!(runs.open_held(None).unwrap().path(), runs.open(None).unwrap().path());
+    assert_eq!(runs.open_unattended(None).unwrap().path(), runs.open(None).unwrap().path());
     let night = add(20, false);
     let newer = add(30, true);
     let path = |run: JournalFile| run.path().to_path_buf();
-    assert!(path(runs.open_held(None).unwrap()).starts_with(&night));
+    assert!(path(runs.open_unattended(None).unwrap()).starts_with(&night));
     assert!(path(runs.open(None).unwrap()).starts_with(&newer));
     let id = only.file_name().unwrap().to_string_lossy().rsplit('-').next().unwrap().to_owned();
-    assert!(path(runs.open_held(Some(&id)).unwrap()).starts_with(&only));
+    assert!(path(runs.open_unattended(Some(&id)).unwrap()).starts_with(&only));
 }
