@@ -1,5 +1,6 @@
 //! Reads agents' JSON: fields that may be missing, and arguments that many write as JSON within a text.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::http::read_json;
@@ -21,6 +22,12 @@ impl JsonFields for Value {
     fn list(&self, key: &str) -> &[Value] {
         self.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// A count of tokens; `None` where it is anything but a whole number that is not negative. It only informs, and makes no reply
+/// unreadable.
+pub(super) fn token_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_u64())
 }
 
 /// Arguments of a call: JSON within a text is parsed, and an empty text means none. Any other text stays a text.

@@ -236,11 +236,18 @@ impl Wire for A2aWire {
             let what = format!("the reply is about another task ({named:?} instead of {own:?})");
             return Err(reported(reply, AgentErrorKind::BadReply, &what));
         }
-        Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing })
+        Ok(match has_text {
+            _ if self.progress.is_over() => EventOutcome::End,
+            true => EventOutcome::Text,
+            false => EventOutcome::Nothing,
+        })
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {
-        received.broken()?;
+        // What comes after the answer is no part of it.
+        if !self.progress.rests() {
+            received.broken()?;
+        }
         if self.polled.is_none() {
             self.first_ms = received.first_ms;
         }

@@ -100,10 +100,13 @@ fn is_enough(verdicts: &[&ItemVerdict], scale: Scale, usable: usize, asked: usiz
     let (inapplicable, failed) = (usable - scores.len().min(usable), asked - usable);
     let winners = inapplicable.max(scores.len());
     let is_applying_settled = inapplicable == 0 || failed == 0 || winners * 2 > asked;
-    let decides_by_majority = scale != Scale::Ten && scores.len() >= inapplicable;
-    usable * 2 > asked
-        && is_applying_settled
-        && (!decides_by_majority || is_settled(&scores, Score::clamped(0.5), failed))
+    let is_settled = match scale {
+        _ if failed == 0 || scores.len() < inapplicable => true,
+        // Of two means that lie apart, the third one would have decided.
+        Scale::Ten => spread(&scores.iter().map(|score| score.get()).collect::<Vec<_>>()) <= SPREAD,
+        _ => is_settled(&scores, Score::clamped(0.5), failed),
+    };
+    usable * 2 > asked && is_applying_settled && is_settled
 }
 
 /// The message that too few verdicts can be used, with the problems of the others.
@@ -144,6 +147,9 @@ pub(super) fn mean_of_samples(
     if scores.len() * 2 < usable || scores.is_empty() {
         each.retain(|(_, component)| component.score().is_none());
         return each.remove(0);
+    }
+    if !options.strict && usable < asked && spread(&scores) > SPREAD {
+        return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
     let distance = |component: &Component| component.score().map_or(f64::INFINITY, |it| (it.get() - mean).abs());
@@ -303,6 +309,9 @@ mod tests {
             Component::missing("only 1 of 2 verdicts can be used: no reply")
         );
         assert_eq!(mean(Vec::new(), &["down", "down", "slow"]).1, Component::missing("down (2 times); slow"));
+        let apart = "2 of 3 verdicts can be used, and the others could have turned the result: no reply";
+        assert_eq!(mean(vec![scored(1.0), scored(0.0)], &["no reply"]).1, Component::missing(apart));
+        assert_eq!(mean(vec![scored(0.9), scored(1.0)], &["no reply"]).1.score(), Score::new(0.95));
         let broken = (Vec::new(), Component::missing("no quote"));
         assert_eq!(mean(vec![broken.clone()], &[]).1, Component::missing("no quote"));
         assert_eq!(

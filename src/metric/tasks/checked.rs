@@ -63,11 +63,25 @@ pub(super) enum MissingVerdict {
     Missing(String),
 }
 
+/// The verdicts of all samples of which a majority can be read.
+pub(super) struct Verdicts {
+    read: Vec<CheckedVerdict>,
+    /// Why the others can't be read.
+    unread: Vec<UnusableRating>,
+}
+
+impl Verdicts {
+    /// The score by all verdicts on one thing.
+    pub(super) fn score<'v>(
+        &'v self,
+        rating: impl Fn(&'v CheckedVerdict) -> Result<&'v Rating, &'v UnusableRating>,
+    ) -> Component {
+        score_of_samples(self.read.iter().map(rating).chain(self.unread.iter().map(Err)))
+    }
+}
+
 /// The verdicts of all samples. A majority of them can be read.
-pub(super) fn verdicts(
-    input: &MetricInput<'_>,
-    judgements: &[Judgement],
-) -> Result<Vec<CheckedVerdict>, MissingVerdict> {
+pub(super) fn verdicts(input: &MetricInput<'_>, judgements: &[Judgement]) -> Result<Verdicts, MissingVerdict> {
     if input.tasks.is_empty() {
         return Err(MissingVerdict::NoTasks);
     }
@@ -91,7 +105,7 @@ pub(super) fn verdicts(
     match (read.len(), why.as_slice()) {
         (0, []) => Err(MissingVerdict::Missing("the judge was not asked".to_owned())),
         (usable, why) => match enough(usable, why) {
-            Ok(()) => Ok(read),
+            Ok(()) => Ok(Verdicts { read, unread: why.iter().cloned().map(UnusableRating).collect() }),
             Err(error) => Err(MissingVerdict::Missing(error.to_string())),
         },
     }
@@ -106,6 +120,9 @@ enum TooFewVerdicts {
     /// Some of them.
     #[error("only {usable} of {all} verdicts can be used: {first}")]
     TooFew { usable: usize, all: usize, first: String },
+    /// Most of them, which differ so much that the others would have decided.
+    #[error("{usable} of {all} verdicts can be used, and the others could have turned the result: {first}")]
+    Apart { usable: usize, all: usize, first: String },
 }
 
 /// Whether a majority can be used: those that can't may have judged otherwise.
@@ -120,17 +137,26 @@ fn enough<S: ToString>(usable: usize, why: &[S]) -> Result<(), TooFewVerdicts> {
 }
 
 /// The score by all samples of one rating.
-pub(super) fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r UnusableRating>>) -> Component {
+///
+/// Where some can't be used, the others must agree: of two that differ, the third one would have decided.
+fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r UnusableRating>>) -> Component {
     let (mut usable, mut why) = (Vec::new(), Vec::new());
     samples.for_each(|sample| match sample {
         Ok(rating) => usable.push(rating),
         Err(problem) => why.push(problem),
     });
-    match enough(usable.len(), &why) {
+    let scores: Vec<f64> = usable.iter().map(|rating| rating.score.get()).collect();
+    let is_apart = spread(&scores) > SPREAD;
+    let apart = |first: &&UnusableRating| TooFewVerdicts::Apart {
+        usable: usable.len(),
+        all: usable.len() + why.len(),
+        first: first.to_string(),
+    };
+    match enough(usable.len(), &why).and_then(|()| why.first().filter(|_| is_apart).map_or(Ok(()), |it| Err(apart(it))))
+    {
         Ok(()) => {
             let rating = Rating::mean(&usable);
-            let scores: Vec<f64> = usable.iter().map(|rating| rating.score.get()).collect();
-            Component::scored(rating.score, rating.reason).unstable_if(spread(&scores) > SPREAD)
+            Component::scored(rating.score, rating.reason).unstable_if(is_apart)
         }
         Err(error) => Component::missing(error.to_string()),
     }

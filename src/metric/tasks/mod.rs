@@ -15,7 +15,7 @@ use super::{Metric, MetricInput, ReplyError};
 use crate::evidence::{Judgement, Question};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Item, Score, Weight, weighted_mean};
-use checked::{MissingVerdict, UnusableRating, read, score_of_samples, verdicts};
+use checked::{MissingVerdict, UnusableRating, read, verdicts};
 use question::question;
 
 /// A task counts as good above this score. Embabel's threshold.
@@ -95,7 +95,7 @@ impl Metric for Tasks {
         };
         let (component, ratings) = match verdicts(input, judgements) {
             Ok(verdicts) => {
-                let rated = |at: usize| score_of_samples(verdicts.iter().map(|verdict| verdict.tasks[at].as_ref()));
+                let rated = |at: usize| verdicts.score(|verdict| verdict.tasks[at].as_ref());
                 let ratings: Vec<Component> = (0..input.tasks.len()).map(rated).collect();
                 (self.score_items(&labelled(ratings.clone())), ratings)
             }
@@ -143,9 +143,7 @@ impl Metric for Tone {
     fn score(&self, input: &MetricInput<'_>, judgements: &[Judgement]) -> Dimension {
         let none = Err(UnusableRating("the judge gave no tone".to_owned()));
         let component = match verdicts(input, judgements) {
-            Ok(verdicts) => {
-                score_of_samples(verdicts.iter().map(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref()))
-            }
+            Ok(verdicts) => verdicts.score(|verdict| verdict.tone.as_ref().unwrap_or(&none).as_ref()),
             Err(MissingVerdict::Silent) => Component::not_applicable(SILENT),
             Err(MissingVerdict::NoTasks) => Component::not_applicable("the job has no tasks"),
             Err(MissingVerdict::Missing(error)) => Component::missing(error),

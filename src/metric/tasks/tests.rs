@@ -49,6 +49,22 @@ fn a_verdict_that_was_there_before_the_judge_was_asked_is_not_the_judges() {
 }
 
 #[test]
+fn a_judge_that_fails_leaves_the_others_to_decide_where_they_agree() {
+    let example = Example::new(1);
+    let scored = |score: f64| {
+        let task = json!({"index": 1, "reason": "r", "quotes": [], "turnsRead": [0, 1], "score": score});
+        seen(json!({"tasks": [task]}))
+    };
+    let down = || judgement(Observed::Failed("it is down".to_owned()));
+    let score = |judgements: &[Judgement]| TASKS.score(&example.input(), judgements).component;
+    assert_eq!(score(&[scored(0.9), scored(0.8), down()]).score(), Score::new(0.85));
+    assert_eq!(score(&[scored(0.9), scored(0.0)]).score(), Score::new(0.45));
+    let apart = "2 of 3 verdicts can be used, and the others could have turned the result: it is down";
+    let component = score(&[scored(0.9), scored(0.0), down()]);
+    assert!(component.is_missing() && component.why().contains(apart), "{component:?}");
+}
+
+#[test]
 fn nobody_is_asked_where_there_is_nothing_to_judge() {
     let mut silent = Example::new(2);
     silent.transcript.turns[0].agent = None;

@@ -33,6 +33,8 @@ pub struct TaskProgress {
     reported: BTreeSet<String>,
     /// An answer came that is a message and no task.
     is_message: bool,
+    /// The agent has said that nothing more comes: by `final`, or in 1.0, which has no such mark, by a state in which it rests.
+    is_final: bool,
 }
 
 impl TaskProgress {
@@ -60,7 +62,12 @@ impl TaskProgress {
         }
         if let Some(update) = payload("statusUpdate", "status-update") {
             self.take_ids(update);
-            return Ok(self.apply_status(update));
+            let has_text = self.apply_status(update);
+            self.is_final |= match kind {
+                Some(_) => update.get("final") == Some(&Value::Bool(true)),
+                None => self.rests(),
+            };
+            return Ok(has_text);
         }
         if let Some(update) = payload("artifactUpdate", "artifact-update") {
             self.take_ids(update);
@@ -183,6 +190,11 @@ impl TaskProgress {
     /// Whether the message is answered, or the task is in a state in which nothing more will come.
     pub fn rests(&self) -> bool {
         self.is_message || self.state.as_deref().is_some_and(rests)
+    }
+
+    /// Whether nothing of a stream is read any more: it rests, and the agent has said that it was the last event.
+    pub fn is_over(&self) -> bool {
+        self.is_final && self.rests()
     }
 
     /// The task that the next message is for: one that waits for it.

@@ -281,6 +281,19 @@ fn a_continued_task_does_not_report_earlier_calls() {
 }
 
 #[test]
+fn what_comes_after_the_last_event_is_not_read() {
+    let update =
+        |status: Value, last: bool| json!({"kind": "status-update", "taskId": "t", "status": status, "final": last});
+    let (working, done) = (json!({"state": "working"}), json!({"state": "completed"}));
+    assert!(!fold(&[update(working.clone(), true)]).is_over(), "it is polled");
+    assert!(!fold(&[update(done.clone(), false)]).is_over());
+    assert!(fold(&[update(working.clone(), false), update(done, true)]).is_over());
+    let newer = |state: &str| json!({"statusUpdate": {"taskId": "t", "status": {"state": state}}});
+    assert!(!fold(&[newer("TASK_STATE_WORKING")]).is_over());
+    assert!(fold(&[newer("TASK_STATE_INPUT_REQUIRED")]).is_over());
+}
+
+#[test]
 fn json_of_another_shape_is_no_message() {
     for message in [json!("hi"), json!({"text": "hi"})] {
         assert!(TaskProgress::default().apply(&json!({ "message": message })).is_err());

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::agent::json::arguments_of;
+use crate::agent::json::{arguments_of, token_count};
 use crate::agent::{AgentRun, WireError};
 use crate::evidence::{Event, EventKind, Usage};
 use crate::text::is_blank;
@@ -48,10 +48,15 @@ struct Actions {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct UsageMetadata {
+    #[serde(deserialize_with = "token_count")]
     prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "token_count")]
     tool_use_prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "token_count")]
     cached_content_token_count: Option<u64>,
+    #[serde(deserialize_with = "token_count")]
     candidates_token_count: Option<u64>,
+    #[serde(deserialize_with = "token_count")]
     thoughts_token_count: Option<u64>,
 }
 
@@ -182,8 +187,13 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<AgentRun, WireError> {
     }
     let text = match last.map(|index| whole[index]) {
         Some(event) => text_of(event)?,
-        // trpc-agent-go's server leaves out the event that would hold the pieces together. What came before a tool's
-        // result is no part of them.
+        // trpc-agent-go's server leaves out the event that would hold the pieces together. ADK's own sends it: without it,
+        // the stream was cut off.
+        None if whole.is_empty() && !events.is_empty() && events.iter().all(|event| event.object.is_none()) => {
+            let what = "the run ended before its final response: there are only pieces of it";
+            return Err(WireError::Failed(what.to_owned()));
+        }
+        // What came before a tool's result is no part of them.
         None => {
             let from = events.iter().rposition(AdkEvent::is_of_a_tool).map_or(0, |last| last + 1);
             let text: String = events[from..].iter().filter(|event| event.is_partial()).map(AdkEvent::text).collect();

@@ -99,9 +99,14 @@ fn the_last_final_response_wins() {
         ),
         // trpc-agent-go: pieces only.
         (
-            json!([{"author": "a", "partial": true, "content": {"parts": [{"text": "Hel"}]}},
-                   {"author": "a", "partial": true, "content": {"parts": [{"text": "lo"}]}}]),
+            json!([{"author": "a", "object": "chat.completion.chunk", "partial": true, "content": {"parts": [{"text": "Hel"}]}},
+                   {"author": "a", "object": "chat.completion.chunk", "partial": true, "content": {"parts": [{"text": "lo"}]}}]),
             Ok("Hello"),
+        ),
+        // ADK: the stream was cut off.
+        (
+            json!([{"author": "a", "partial": true, "content": {"parts": [{"text": "I have booked the "}]}}]),
+            Err("there are only pieces of it"),
         ),
     ] {
         let run = list(&events.to_string());
@@ -113,6 +118,17 @@ fn the_last_final_response_wins() {
     let run = list(&json!([message("a", "first"), message("b", "second")]).to_string()).unwrap();
     assert_eq!(kinds(&run), [EventKind::Other { data: json!({"intermediate": "first", "author": "a"}) }]);
     assert_eq!(run.usage, None);
+}
+
+#[test]
+fn a_count_of_tokens_that_is_none_does_not_make_a_reply_unreadable() {
+    for count in [json!(-1), json!(4.5), json!(1e30), json!("4"), json!(null), json!({})] {
+        let event = json!([{"author": "a", "content": {"parts": [{"text": "Done."}]},
+                            "usageMetadata": {"promptTokenCount": count, "candidatesTokenCount": 5}}]);
+        let run = list(&event.to_string()).unwrap();
+        let usage = run.usage.unwrap();
+        assert_eq!((run.text.as_str(), usage.input_tokens, usage.output_tokens), ("Done.", None, Some(5)), "{count}");
+    }
 }
 
 #[test]

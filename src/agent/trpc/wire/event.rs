@@ -6,7 +6,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::agent::json::{arguments_of, json_within};
+use crate::agent::json::{arguments_of, json_within, token_count};
 use crate::evidence::{Event, EventKind, Usage};
 use crate::text::is_blank;
 
@@ -59,7 +59,9 @@ struct RunFunction {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct TokenUsage {
+    #[serde(deserialize_with = "token_count")]
     prompt_tokens: Option<u64>,
+    #[serde(deserialize_with = "token_count")]
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Value>,
 }
