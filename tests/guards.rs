@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use eval_job::conversation::guard::{GuardInput, check, is_off_task};
+use eval_job::conversation::guard::{GuardInput, KnownTexts, check, faults, is_off_task};
 use eval_job::evidence::{Guard, Message, Role};
 use serde_json::Value;
 
@@ -56,7 +56,8 @@ fn text(entry: &Value) -> String {
     entry.as_str().map(str::to_owned).or_else(|| of("task")).or_else(|| of("fact")).unwrap_or_else(|| entry.to_string())
 }
 
-fn found(labelled: &Labelled) -> Vec<&'static str> {
+/// Looks at a labelled turn with the guards.
+fn looked_at<T>(labelled: &Labelled, look: impl FnOnce(&GuardInput<'_>) -> T) -> T {
     let (tasks, facts): (Vec<String>, Vec<String>) =
         (labelled.tasks.iter().map(text).collect(), labelled.facts.iter().map(text).collect());
     let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
@@ -65,7 +66,7 @@ fn found(labelled: &Labelled) -> Vec<&'static str> {
         Judged::Next(turn) => (&labelled.transcript[..], turn),
         Judged::At(place) => (&labelled.transcript[..*place], &labelled.transcript[*place].content),
     };
-    let input = GuardInput {
+    look(&GuardInput {
         has_facts: labelled.condition == "with_facts",
         tasks: &tasks,
         facts: &facts,
@@ -74,8 +75,11 @@ fn found(labelled: &Labelled) -> Vec<&'static str> {
         transcript,
         turn,
         is_done: false,
-    };
-    check(&input).into_iter().map(|finding| finding.guard.as_str()).collect()
+    })
+}
+
+fn found(labelled: &Labelled) -> Vec<&'static str> {
+    looked_at(labelled, |input| check(input).into_iter().map(|finding| finding.guard.as_str()).collect())
 }
 
 /// Prints the figures of a corpus and returns them, in the order of the guards.
@@ -304,4 +308,16 @@ fn no_conversation_of_a_corpus_is_called_off_task_where_nothing_is_wrong_with_it
         }
     }
     assert!(looked_at >= 50, "{looked_at}");
+}
+
+#[test]
+fn texts_that_are_kept_from_turn_to_turn_change_no_finding() {
+    let corpus = std::fs::read_to_string(root().join("tests/guards.jsonl")).unwrap();
+    let mut known = KnownTexts::default();
+    for line in corpus.lines().filter(|line| !line.trim().is_empty()) {
+        let labelled: Labelled = serde_json::from_str(line).unwrap();
+        let (kept, fresh) =
+            looked_at(&labelled, |input| (faults(input, &mut known), faults(input, &mut KnownTexts::default())));
+        assert_eq!(kept, fresh, "{}", labelled.id);
+    }
 }

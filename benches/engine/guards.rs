@@ -1,9 +1,11 @@
 //! What it costs to check a turn of the persona with all guards.
 
-use eval_job::conversation::guard::{GuardInput, check};
+use std::time::{Duration, Instant};
+
+use eval_job::conversation::guard::{GuardInput, KnownTexts, faults};
 use eval_job::evidence::{Message, Role};
 
-const TURNS: usize = 5_000;
+const TURNS: u32 = 5_000;
 
 /// Prints a line for a conversation of each length, with a turn that is all right and one that is not.
 pub fn table() {
@@ -22,26 +24,31 @@ pub fn table() {
             ("sound", "That sounds good. Could you tell me whether parking is available nearby in the evening?"),
             ("faulty", "Sure, my name is Robert Miller and I'm allergic to peanuts, call 0171 5556677 at 7 pm. Bye!"),
         ] {
-            let input = GuardInput {
+            let after = |messages: usize| GuardInput {
                 has_facts: true,
                 tasks: &tasks,
                 facts: &facts,
                 background: &[],
                 signoff: "So Long, and Thanks for All the Fish",
-                transcript: &transcript,
+                transcript: &transcript[..messages],
                 turn,
                 is_done: false,
             };
-            let mut found = check(&input).len();
-            let started = crate::cpu_ms();
+            // As in a conversation: the texts up to the last turn are known from the turn before.
+            let (before, now) = (after(transcript.len() - 2), after(transcript.len()));
+            let mut known = KnownTexts::default();
+            let (mut found, mut spent) = (0, Duration::ZERO);
             for _ in 0..TURNS {
-                found += check(std::hint::black_box(&input)).len();
+                faults(&before, &mut known);
+                let started = Instant::now();
+                found += faults(std::hint::black_box(&now), &mut known).len();
+                spent += started.elapsed();
             }
-            let ms = (crate::cpu_ms() - started) / TURNS as f64;
+            let ms = spent.as_secs_f64() * 1e3 / f64::from(TURNS);
             println!(
                 "guards   {name:<7} turn after {:>2} messages: {ms:.4} ms, {} findings",
                 2 * pairs,
-                found / (TURNS + 1)
+                found / TURNS as usize
             );
         }
     }

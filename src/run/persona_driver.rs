@@ -51,6 +51,8 @@ pub(super) struct PersonaDriver<'a> {
     dense_instructions: DenseText,
     dense_template: DenseText,
     request: LlmRequest,
+    /// The conversation as the guards look at it.
+    known_texts: guard::KnownTexts,
     /// Who reads its messages before they are sent.
     review: Option<PersonaReview<'a>>,
     /// The turns that the request holds.
@@ -116,6 +118,7 @@ impl<'a> PersonaDriver<'a> {
             dense_instructions,
             dense_template,
             request,
+            known_texts: guard::KnownTexts::default(),
             review: PersonaReview::new(engine, trial),
             turns: 0,
             last_failure: LastFailure::default(),

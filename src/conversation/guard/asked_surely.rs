@@ -1,7 +1,7 @@
 //! The fact that the agent certainly asks for: by its name, or by a kind of thing that each user has one of.
 
 use super::confirmation::MORE;
-use super::fact_leak::{clauses, reveals, subject, value};
+use super::fact_leak::{reveals, subject, value};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::shape::KINDS;
@@ -215,7 +215,7 @@ pub(super) fn surely_asked<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<
     let question = TextView::new(only_question(agent)?);
     if !is_open(&question)
         || question.words().any(|word| MORE.contains(&word))
-        || scene.tasks.iter().chain(&scene.background).any(is_reluctant)
+        || scene.tasks.iter().chain(scene.background).any(is_reluctant)
     {
         return None;
     }
@@ -299,8 +299,7 @@ const MOST_OF_QUESTION: usize = 9;
 
 /// Whether anything of what the fact says was said before, or is said by the turn.
 fn is_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    let says = |text: &TextView<'_>| {
-        clauses(fact.raw).any(|clause| value(&TextView::new(clause)).iter().any(|word| text.says(word)))
-    };
+    let says =
+        |text: &TextView<'_>| fact.clauses().iter().any(|clause| value(clause).iter().any(|word| text.says(word)));
     reveals(scene, scene.text(), fact) || says(scene.text()) || scene.messages.iter().any(|(_, text)| says(text))
 }

@@ -89,7 +89,7 @@ fn brings_nothing_new(scene: &Scene<'_>, question: &TextView<'_>) -> bool {
         let is_of_phrase =
             || question.hits_in(List::Confirms).any(|hit| hit.start == start || start < hit.end && hit.end <= end);
         let is_date = || PHRASES.months.contains_key(word.text) || PHRASES.weekdays.contains_key(word.text);
-        let is_said = || scene.tasks.iter().chain(&scene.facts).chain(scene.users()).any(|text| text.says(word));
+        let is_said = || scene.tasks.iter().chain(scene.facts).chain(scene.users()).any(|text| text.says(word));
         word.has_digit()
             || word.is_number()
             || PHRASES.task_words.contains_key(word.text)

@@ -28,7 +28,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let agent = scene.last_agent().filter(|_| awaits_answer(scene))?;
     if surely_asked(scene).is_some() {
-        return fault("it ends the conversation instead of telling a fact that the assistant asks for", agent.raw);
+        return fault("it ends the conversation instead of telling a fact that the assistant asks for", &*agent.raw);
     }
     let within = |hit: &Hit, list| {
         turn.hits_in(list).any(|it| {
@@ -43,7 +43,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if answers {
         return None;
     }
-    fault("it ends the conversation while the assistant waits for an answer", agent.raw)
+    fault("it ends the conversation while the assistant waits for an answer", &*agent.raw)
 }
 
 /// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised

@@ -5,7 +5,7 @@ use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
-use super::values::{TextValue, ValueKind, digits, values};
+use super::values::{TextValue, ValueKind, values};
 use super::words::{Script, plain};
 use super::{Fault, fault};
 
@@ -97,7 +97,7 @@ const MOST_OF_PICK: usize = 5;
 
 /// Whether the turn reveals something of a fact that was not known before.
 pub(super) fn reveals(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    clauses(fact.raw).any(|clause| reveals_clause(scene, turn, &TextView::new(clause)))
+    fact.clauses().iter().any(|clause| reveals_clause(scene, turn, clause))
 }
 
 /// The parts of a fact that say something each.
@@ -155,14 +155,10 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
 
 /// Whether the turn has a long number of a clause, however its digits are grouped.
 fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
-    let number = digits(clause.plain());
+    let number = clause.digits();
     number.len() >= 5
-        && digits(turn.plain()).contains(&number)
-        && !scene
-            .tasks
-            .iter()
-            .chain(scene.messages.iter().map(|(_, text)| text))
-            .any(|it| digits(it.plain()).contains(&number))
+        && turn.digits().contains(number)
+        && !scene.tasks.iter().chain(scene.messages.iter().map(|(_, text)| text)).any(|it| it.digits().contains(number))
 }
 
 /// Whether the turn has the time of day of a clause, however it is written: "20:00" as "8 in the evening".

@@ -3,32 +3,37 @@
 use std::mem::discriminant;
 
 use super::GuardInput;
-use super::fact_leak::{asks_for, clauses, is_answer, reveals, value};
+use super::fact_leak::{asks_for, is_answer, reveals, value};
+use super::known_texts::KnownTexts;
 use super::phrases::is_sentence_end;
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::values::{TextValue, ValueKind, values};
-use crate::evidence::{FactUse, Role, Transcript};
+use crate::evidence::{FactUse, Message, Transcript};
 
 /// When each fact of a case was asked for and released in a conversation.
 pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec<FactUse> {
     let mut uses: Vec<FactUse> =
         (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, released: None, stated: None }).collect();
+    let messages: Vec<Message> = transcript.messages().collect();
     let input = GuardInput {
         has_facts: true,
         tasks,
         facts,
         background: &[],
         signoff: "",
-        transcript: &[],
+        transcript: &messages,
         turn: "",
         is_done: false,
     };
-    let mut scene = Scene::new(&input);
-    let mut asked_in = None;
+    let texts = KnownTexts::of(&input);
+    let mut scene = Scene::new(&input, &texts);
+    let (mut seen, mut asked_in) = (0, None);
     for turn in &transcript.turns {
         if !turn.is_greeting() {
-            scene.turn.text = TextView::new(&turn.user);
+            scene.messages = &texts.messages[..seen];
+            seen += 1;
+            scene.turn.text = TextView::new(turn.user.as_str());
             let mut released = 0;
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
                 known.released = reveals(&scene, scene.text(), fact).then_some(turn.number);
@@ -38,19 +43,19 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
                     known.asked = asked_in;
                 }
             }
-            scene.messages.push((Role::User, TextView::new(&turn.user)));
         }
-        if let Some(reply) = &turn.agent {
-            let reply = TextView::new(reply);
+        if turn.agent.is_some() {
+            scene.messages = &texts.messages[..seen];
+            let (_, reply) = &texts.messages[seen];
+            seen += 1;
             asked_in = Some(turn.number);
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.asked.is_none()) {
-                known.asked = asks_for(&scene, &reply, fact).then_some(turn.number);
+                known.asked = asks_for(&scene, reply, fact).then_some(turn.number);
             }
             let open = |known: &&mut FactUse| known.released.is_none() && known.stated.is_none();
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| open(known)) {
-                known.stated = states(&scene, &reply, fact).then_some(turn.number);
+                known.stated = states(&scene, reply, fact).then_some(turn.number);
             }
-            scene.messages.push((Role::Assistant, reply));
         }
     }
     uses
@@ -61,11 +66,10 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
 fn states(scene: &Scene<'_>, reply: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let is_stated = |sentence: &str| {
         let sentence = TextView::new(sentence);
-        clauses(fact.raw).any(|clause| says_clause(scene, &sentence, &TextView::new(clause)))
-            && !offers_choice(&sentence, fact)
+        fact.clauses().iter().any(|clause| says_clause(scene, &sentence, clause)) && !offers_choice(&sentence, fact)
     };
     // By far the most replies end here.
-    reveals(scene, reply, fact) && sentences(reply.raw).any(is_stated)
+    reveals(scene, reply, fact) && sentences(&reply.raw).any(is_stated)
 }
 
 /// Whether a sentence has all figures and two of three words of what is new in a clause.

@@ -37,7 +37,7 @@ fn sum<'t>(texts: impl Iterator<Item = &'t TextView<'t>>) -> [f32; 32] {
 pub(super) fn requests(scene: &Scene<'_>) -> usize {
     let mut agent: Option<&TextView<'_>> = None;
     let (mut asked, mut stated) = (0, 0);
-    for (role, text) in &scene.messages {
+    for (role, text) in scene.messages {
         match role {
             Role::User if text.only_closes() => {}
             Role::User => asked += clauses(text, 1).saturating_sub(usize::from(answers(scene, text, agent))),
@@ -76,7 +76,7 @@ fn clauses(text: &TextView<'_>, least_words: usize) -> usize {
 fn statements(text: &TextView<'_>) -> usize {
     let sentences = text.plain().split_inclusive(is_sentence_end).filter(|it| !it.ends_with(['?', '؟']));
     let tells = |part: &&str| {
-        let view = TextView::new(part);
+        let view = TextView::new(*part);
         view.places().len() >= 2 && view.outside(&SMALL_TALK).0 >= LEAST_TOLD
     };
     sentences.flat_map(parts).filter(tells).count()

@@ -21,7 +21,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 pub(super) fn sources<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s TextView<'s>> {
-    scene.tasks.iter().chain(&scene.facts).chain(&scene.background).chain(scene.messages.iter().map(|(_, text)| text))
+    scene.tasks.iter().chain(scene.facts).chain(scene.background).chain(scene.messages.iter().map(|(_, text)| text))
 }
 
 /// The values of tasks, facts and conversation.
@@ -49,11 +49,11 @@ impl KnownValues {
             }
         }
         // Of "a day later" one is a number that nobody says.
-        if scene.tasks.iter().chain(&scene.facts).any(|text| text.words().any(|word| RELATIVE.contains(&word))) {
+        if scene.tasks.iter().chain(scene.facts).any(|text| text.words().any(|word| RELATIVE.contains(&word))) {
             numbers.extend([1.0, 7.0]);
         }
         // Parts of ids and of phone numbers, also as they are grouped.
-        let digits = sources(scene).map(|text| digits(text.plain()) + " ").collect();
+        let digits = sources(scene).map(|text| [text.digits(), " "].concat()).collect();
         KnownValues { values, numbers, digits }
     }
 

@@ -108,7 +108,7 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     let question = TextView::new(agent.raw.rfind(['?', '؟']).map_or("", |at| last_sentence(&agent.raw[..at])));
     let asks_who =
         question.words().any(|word| WHO.contains(&word)) && turn.places().len() <= 6 && !turn.raw.contains('?');
-    if asks_who && let Some(name) = full_name(turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
+    if asks_who && let Some(name) = full_name(&turn.raw).filter(|name| name.iter().all(|part| !is_known(part))) {
         return Some(name.join(" "));
     }
     if asks_name && names.len() >= 2 && turn.places().len() <= 8 && !turn.raw.contains(['?']) {
@@ -148,7 +148,7 @@ fn other_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         let own = name_of(fact);
         own.is_some_and(|own| subject(&own).any(|word| name.says(&word)))
     });
-    let place = given.map(|name| TextView::new(name.raw).places().len() + 1);
+    let place = given.map(|name| TextView::new(&*name.raw).places().len() + 1);
     match place {
         Some(place) => words.get(place..)?.iter().take(2).copied().find(|word| is_unknown(word)),
         None if words.len() <= MOST_OF_NAME => one_name(turn).filter(|name| is_unknown(name)),
@@ -161,7 +161,7 @@ const MOST_OF_NAME: usize = 3;
 
 /// The one word of a short statement that can only be a name: with a capital inside a sentence, or alone, and in no list of
 /// words.
-fn one_name<'t>(turn: &TextView<'t>) -> Option<&'t str> {
+fn one_name<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
     if turn.places().len() > MOST_AROUND_NAME || turn.raw.contains('?') {
         return None;
     }

@@ -18,6 +18,7 @@ mod foreign;
 mod goodbye_loop;
 mod invented_fact;
 mod invented_name;
+mod known_texts;
 mod off_task;
 mod phrases;
 mod reasoning_leak;
@@ -40,6 +41,7 @@ mod words;
 mod wrong_language;
 
 pub use fact_uses::fact_uses;
+pub use known_texts::KnownTexts;
 pub use off_task::is_off_task;
 pub use retry_echo::{RETRY_OPENING, retry_request};
 use scene::Scene;
@@ -99,8 +101,11 @@ fn fault(why: impl Into<String>, evidence: impl Into<String>) -> Option<Fault> {
 
 /// The faults of a turn, each counted once: what is copied from the assistant is found as its part and as a repetition, "as an AI
 /// language model" as its part and as a leak.
-pub fn faults(input: &GuardInput<'_>) -> Vec<GuardFinding> {
-    let mut findings = check(input);
+///
+/// `known` is kept from turn to turn of one conversation; a new one gives the same findings, later.
+pub fn faults(input: &GuardInput<'_>, known: &mut KnownTexts) -> Vec<GuardFinding> {
+    known.update(input);
+    let mut findings = find_all(&Scene::new(input, known));
     if let Some(role) = findings.iter().find(|finding| finding.guard == Guard::RoleSwap).map(|it| it.evidence.clone()) {
         let is_same = |finding: &GuardFinding| match finding.guard {
             Guard::Repetition => finding.why == repetition::COPIED,
@@ -130,9 +135,12 @@ pub fn load() {
 
 /// What each guard finds in a turn.
 pub fn check(input: &GuardInput<'_>) -> Vec<GuardFinding> {
-    let scene = Scene::new(input);
+    find_all(&Scene::new(input, &KnownTexts::of(input)))
+}
+
+fn find_all(scene: &Scene<'_>) -> Vec<GuardFinding> {
     if scene.turn.is_empty {
-        return find(Guard::Empty, &scene).into_iter().collect();
+        return find(Guard::Empty, scene).into_iter().collect();
     }
-    Guard::ALL.into_iter().filter_map(|guard| find(guard, &scene)).collect()
+    Guard::ALL.into_iter().filter_map(|guard| find(guard, scene)).collect()
 }

@@ -94,7 +94,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let forms = PATTERNS
         .iter()
         .filter(|(marks, ..)| turn.raw.contains(|c: char| marks.contains(c)))
-        .filter_map(|(_, pattern, name)| Some((pattern.as_ref()?.find(turn.raw)?, name)));
+        .filter_map(|(_, pattern, name)| Some((pattern.as_ref()?.find(&turn.raw)?, name)));
     for (found, name) in forms {
         let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
         // A user may send code, but never the form of the persona's own reply.
@@ -124,7 +124,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         return fault("it speaks of the user as of somebody else; write only what the user says", fact);
     }
     let is_of_case = |words: &str| {
-        scene.tasks.iter().chain(&scene.facts).any(|text| text.plain().contains(words))
+        scene.tasks.iter().chain(scene.facts).any(|text| text.plain().contains(words))
             || scene.last_agent().is_some_and(|agent| agent.plain().contains(words))
     };
     let hit = turn.hits_in(List::Simulated).find(|hit| {
@@ -166,9 +166,9 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
 fn aside(scene: &Scene<'_>) -> Option<String> {
     let turn = scene.text();
     let is_aside = |remark: &&str| {
-        let view = TextView::new(remark);
+        let view = TextView::new(*remark);
         let Some(is_meta) = view.words().find(|word| PHRASES.meta[1].contains(*word)) else { return false };
-        let mut of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
+        let mut of_case = scene.tasks.iter().chain(scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
         let is_of_case = of_case.any(|text| text.plain().contains(is_meta));
         view.places().len() >= LEAST_OF_ASIDE && !view.asks() && !is_of_case
     };

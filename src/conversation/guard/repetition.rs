@@ -59,7 +59,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         if repeats(turn, earlier, agent) || question.is_some_and(|it| answers_again(turn, earlier, it, agent)) {
             return fault(
                 "it says nearly the same as an earlier message; react to the last reply instead",
-                earlier.raw,
+                &*earlier.raw,
             );
         }
     }

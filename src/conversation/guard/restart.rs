@@ -58,7 +58,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     let rest_words = rest.chars().filter(|c| c.is_alphanumeric()).count();
     if rest_words == 0 {
-        return if rest.contains(['?', '？', '؟']) { None } else { fault(why, turn.raw) };
+        return if rest.contains(['?', '？', '؟']) { None } else { fault(why, &*turn.raw) };
     }
     // "Good morning works": no greeting.
     let is_greeting = rest
@@ -80,11 +80,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let has_opener = turn.hits_in(List::Opener).any(|hit| hit.start >= greeting.end);
     let is_reply = !has_greeted && agent.asks() && turn.content().any(|word| word.has_digit() || agent.says(&word));
     if JUST_CAME.iter().any(|words| rest.contains(words)) {
-        return fault(why, turn.raw);
+        return fault(why, &*turn.raw);
     }
     let begins = !agent_greets && !is_reply && rest_words > 9 && (has_opener || turn.asks() || !goes_on);
     if begins || is_closed(scene) || scene.users().any(|earlier| resembles(turn, earlier, agent_greets)) {
-        return fault(why, turn.raw);
+        return fault(why, &*turn.raw);
     }
     None
 }

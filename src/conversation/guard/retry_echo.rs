@@ -22,7 +22,7 @@ pub(super) fn retry_echo<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let refused = opening.strip_prefix(SUBJECTS[0])?;
     let turn = scene.text().plain().trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = SUBJECTS.iter().find_map(|subject| turn.strip_prefix(subject)?.strip_prefix(refused))?;
-    let of_case = scene.tasks.iter().chain(&scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
+    let of_case = scene.tasks.iter().chain(scene.facts).chain(scene.messages.iter().map(|(_, text)| text));
     let is_of_case = of_case.flat_map(|text| text.words()).any(|word| USES.contains(&word));
     let is_whole_form = rest.starts_with(':') || rest.contains(end.trim_end_matches('.'));
     let is_bare = !rest.chars().any(char::is_alphanumeric) || rest.starts_with(',');

@@ -1,6 +1,7 @@
 //! All texts that guards look at, each analysed once.
 
 use super::GuardInput;
+use super::known_texts::KnownTexts;
 use super::phrases::List;
 use super::text_view::{Content, TextView};
 use crate::evidence::Role;
@@ -9,10 +10,10 @@ use crate::text::is_blank;
 pub(super) struct Scene<'a> {
     pub(super) input: &'a GuardInput<'a>,
     pub(super) turn: TextViewOfTurn<'a>,
-    pub(super) tasks: Vec<TextView<'a>>,
-    pub(super) facts: Vec<TextView<'a>>,
-    pub(super) background: Vec<TextView<'a>>,
-    pub(super) messages: Vec<(Role, TextView<'a>)>,
+    pub(super) tasks: &'a [TextView<'a>],
+    pub(super) facts: &'a [TextView<'a>],
+    pub(super) background: &'a [TextView<'a>],
+    pub(super) messages: &'a [(Role, TextView<'a>)],
 }
 
 /// The turn, without the sign-off phrase at its end.
@@ -23,8 +24,8 @@ pub(super) struct TextViewOfTurn<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn new(input: &'a GuardInput<'a>) -> Scene<'a> {
-        let views = |texts: &'a [&'a str]| texts.iter().map(|text| TextView::new(text)).collect();
+    /// A turn beside the texts of its conversation, which must be those of the input.
+    pub(super) fn new(input: &'a GuardInput<'a>, texts: &'a KnownTexts) -> Scene<'a> {
         let signoff = super::signoff_inside::place(input.turn, input.signoff);
         let text = match signoff {
             Some((start, end)) if !input.turn[end..].chars().any(char::is_alphanumeric) => &input.turn[..start],
@@ -37,16 +38,8 @@ impl<'a> Scene<'a> {
                 || is_opening && super::empty::is_placeholder(input.turn));
         let turn =
             TextViewOfTurn { text: TextView::new(text), is_empty, signs_off: signoff.is_some() || input.is_done };
-        let messages =
-            input.transcript.iter().map(|message| (message.role, TextView::new(message.content.as_str()))).collect();
-        Scene {
-            input,
-            turn,
-            tasks: views(input.tasks),
-            facts: views(input.facts),
-            background: views(input.background),
-            messages,
-        }
+        let KnownTexts { tasks, facts, background, messages } = texts;
+        Scene { input, turn, tasks, facts, background, messages }
     }
 
     /// Whether a text has a word in e-mail addresses alone: whoever gives his address does not tell his name.
@@ -86,7 +79,7 @@ impl<'a> Scene<'a> {
     pub(super) fn is_known(&self, word: &Content<'_>) -> bool {
         self.tasks
             .iter()
-            .chain(&self.background)
+            .chain(self.background)
             .chain(self.messages.iter().map(|(_, text)| text))
             .any(|text| text.says(word))
     }

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use super::phrases::PHRASES;
 use super::text_view::TextView;
-use super::values::digits;
 
 /// The kinds that are known by their form, and reasons, a bit each.
 pub(super) struct Kinds {
@@ -36,7 +35,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
 
 /// The kinds that what a fact says has by its form.
 pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
-    let digits = digits(fact.plain()).len();
+    let digits = fact.digits().len();
     let is_digit = |c: char| c.is_ascii_digit();
     let joins = |joint: char| {
         fact.plain().match_indices(joint).any(|(at, mark)| {

@@ -1,10 +1,11 @@
 //! A text as guards look at it: its words, and the phrases in it, each found once and only if needed.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::values::TextValue;
-use super::words::{Script, Word, is_same_stem, plain, words};
+use super::words::{Script, Word, is_same_stem, plain, stem_bit, words};
 use crate::text::is_of_word;
 
 /// The most words of a text that are compared: replies may be megabytes long.
@@ -12,7 +13,7 @@ const MAX_COMPARED_WORDS: usize = 400;
 
 #[derive(Debug)]
 pub(super) struct TextView<'a> {
-    pub(super) raw: &'a str,
+    pub(super) raw: Cow<'a, str>,
     plain: OnceCell<String>,
     words: OnceCell<Vec<Word>>,
     known: OnceCell<Vec<Option<&'static KnownWord>>>,
@@ -23,6 +24,19 @@ pub(super) struct TextView<'a> {
     script: OnceCell<Option<Script>>,
     kinds: OnceCell<u32>,
     values: OnceCell<Vec<TextValue>>,
+    outline: OnceCell<Outline>,
+    digits: OnceCell<String>,
+    clauses: OnceCell<Vec<TextView<'static>>>,
+}
+
+/// What decides of most words at once that a text does not have them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outline {
+    /// A bit for the first letters of each word.
+    stems: u128,
+    /// The groups of synonyms of all content words.
+    synonyms: u128,
+    has_numbers: bool,
 }
 
 /// A content word: its place, its groups of synonyms and its number.
@@ -60,9 +74,9 @@ impl Content<'_> {
 }
 
 impl<'a> TextView<'a> {
-    pub(super) fn new(raw: &'a str) -> TextView<'a> {
+    pub(super) fn new(raw: impl Into<Cow<'a, str>>) -> TextView<'a> {
         TextView {
-            raw,
+            raw: raw.into(),
             plain: OnceCell::new(),
             words: OnceCell::new(),
             known: OnceCell::new(),
@@ -73,11 +87,14 @@ impl<'a> TextView<'a> {
             script: OnceCell::new(),
             kinds: OnceCell::new(),
             values: OnceCell::new(),
+            outline: OnceCell::new(),
+            digits: OnceCell::new(),
+            clauses: OnceCell::new(),
         }
     }
 
     pub(super) fn plain(&self) -> &str {
-        self.plain.get_or_init(|| plain(self.raw))
+        self.plain.get_or_init(|| plain(&self.raw))
     }
 
     pub(super) fn places(&self) -> &[Word] {
@@ -160,12 +177,42 @@ impl<'a> TextView<'a> {
         self.values.get_or_init(|| super::values::find_values(self))
     }
 
+    /// All its digits, without what is between them.
+    pub(super) fn digits(&self) -> &str {
+        self.digits.get_or_init(|| super::values::digits(self.plain()))
+    }
+
+    /// Its parts that say something each.
+    pub(super) fn clauses(&self) -> &[TextView<'static>] {
+        self.clauses
+            .get_or_init(|| super::fact_leak::clauses(&self.raw).map(|it| TextView::new(it.to_owned())).collect())
+    }
+
     /// Whether it has a word that says the same.
     pub(super) fn says(&self, wanted: &Content<'_>) -> bool {
         match wanted.script {
             Script::Han | Script::Thai | Script::Katakana => self.plain().contains(wanted.text),
-            _ => self.content().any(|word| wanted.is_same(&word)),
+            _ => self.may_say(wanted) && self.content().any(|word| wanted.is_same(&word)),
         }
+    }
+
+    fn may_say(&self, wanted: &Content<'_>) -> bool {
+        let outline = self.outline();
+        outline.stems & stem_bit(wanted.text) != 0
+            || outline.synonyms & wanted.synonyms != 0
+            || outline.has_numbers && wanted.number.is_some()
+    }
+
+    fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| {
+            let mut outline =
+                Outline { stems: self.words().fold(0, |bits, word| bits | stem_bit(word)), ..Outline::default() };
+            for word in self.content() {
+                outline.synonyms |= word.synonyms;
+                outline.has_numbers |= word.number.is_some();
+            }
+            outline
+        })
     }
 
     /// Whether it asks something.
@@ -264,7 +311,9 @@ impl<'a> TextView<'a> {
         match wanted.script {
             Script::Han | Script::Thai | Script::Katakana => self.plain().contains(wanted.text),
             _ => {
-                self.words().any(|word| is_same_stem(wanted.text, word)) || wanted.number.is_some() && self.says(wanted)
+                self.outline().stems & stem_bit(wanted.text) != 0
+                    && self.words().any(|word| is_same_stem(wanted.text, word))
+                    || wanted.number.is_some() && self.says(wanted)
             }
         }
     }

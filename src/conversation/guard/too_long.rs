@@ -37,7 +37,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let factor = if is_asked_for { 2 } else { 1 };
     let is_long = words > MOST_WORDS * factor
         || characters > 750 * factor
-        || words > 100 * factor && sentences(text.raw).len() > MOST_SENTENCES * factor;
+        || words > 100 * factor && sentences(&text.raw).len() > MOST_SENTENCES * factor;
     if !is_long {
         return None;
     }

@@ -12,11 +12,11 @@ pub(super) fn unexplained(scene: &Scene<'_>) -> usize {
     let words: Vec<Vec<Content<'_>>> = (0..scene.tasks.len()).map(|at| distinctive_words(scene, at)).collect();
     let is_explained = |text: &TextView<'_>| words.iter().any(|words| matched(text, words).0 > 0);
     let questions = |text: &TextView<'_>| {
-        parts(text).filter(|part| part.ends_with(['?', '؟']) && !is_explained(&TextView::new(part))).count()
+        parts(text).filter(|part| part.ends_with(['?', '؟']) && !is_explained(&TextView::new(part.as_str()))).count()
     };
     let mut agent: Option<&TextView<'_>> = None;
     let mut requests = questions(scene.text());
-    for (role, text) in &scene.messages {
+    for (role, text) in scene.messages {
         match role {
             Role::Assistant => agent = Some(text),
             Role::User if is_explained(text) => requests += questions(text),

@@ -63,7 +63,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if turn.words().any(|word| LOOKS.contains(&word)) || !hits.any(|hit| is_about(scene, fact, hit)) {
         return None;
     }
-    fault("it keeps back a fact that the user knows and the assistant asks for; tell it", fact.raw)
+    fault("it keeps back a fact that the user knows and the assistant asks for; tell it", &*fact.raw)
 }
 
 /// Whether what the user does not know is the fact, and not another thing that the sentence names.

@@ -13,7 +13,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let has_user = scene.users().next().is_some();
     let mut allowed: Vec<&TextView<'_>> = scene.messages.iter().map(|(_, text)| text).collect();
     if !has_user || allowed.iter().all(|text| text.script().is_none()) {
-        allowed.extend(&scene.tasks);
+        allowed.extend(scene.tasks);
     }
     let scripts: Vec<Script> = allowed.iter().filter_map(|text| text.script()).collect();
     if scripts.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if !scripts.contains(&script_of_turn) {
         // A few Latin words may be a name.
         let is_name = script_of_turn == Script::Latin && best(own).1 < 1.0 && turn.places().len() < 8;
-        return if is_name { None } else { fault(why, turn.raw) };
+        return if is_name { None } else { fault(why, &*turn.raw) };
     }
     let others: Vec<&TextView<'_>> = allowed.into_iter().filter(|text| text.script() == Some(script_of_turn)).collect();
     let mut spoken = [0.0; 32];
@@ -50,11 +50,11 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         place.script == script_of_turn
             && !others
                 .iter()
-                .chain(&scene.tasks.iter().chain(&scene.facts).collect::<Vec<_>>())
+                .chain(&scene.tasks.iter().chain(scene.facts).collect::<Vec<_>>())
                 .any(|text| text.words().any(|it| it == word))
     });
     if most >= 3.0 && own[main] < 0.4 && score < 0.9 && unknown.count() >= 7 {
-        return fault(why, turn.raw);
+        return fault(why, &*turn.raw);
     }
     let words: usize = others.iter().map(|text| unquoted(text).count()).sum();
     let is_known = match most >= 1.5 {
@@ -62,7 +62,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         // What is spoken is none of the languages that are known here.
         false => words < 6 || spoken[language] > 0.7 || own[language] < 2.0,
     };
-    if score < 0.9 || language == main || is_known { None } else { fault(why, turn.raw) }
+    if score < 0.9 || language == main || is_known { None } else { fault(why, &*turn.raw) }
 }
 
 /// The script of most letters. Japanese is Hiragana, whatever its characters are.

@@ -2,7 +2,7 @@
 
 use super::PersonaDriver;
 use crate::conversation::{PersonaReply, guard};
-use crate::evidence::{Condition, Guard, GuardFinding, Message, Role, Transcript, Turn};
+use crate::evidence::{Condition, Guard, GuardFinding, Message, Transcript};
 use crate::job::{Case, Job, Persona};
 use crate::prompt::UserMessageView;
 use crate::run::trial::TrialAbort;
@@ -74,7 +74,7 @@ impl PersonaDriver<'_> {
     }
 
     /// The findings of the rules on a message that can be read.
-    fn faults_of(&self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
+    fn faults_of(&mut self, transcript: &Transcript, reply: &PersonaReply) -> Vec<GuardFinding> {
         if !self.is_guarded {
             return Vec::new();
         }
@@ -87,16 +87,19 @@ impl PersonaDriver<'_> {
         let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
         let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
         let background = character.chain(of_case.map(String::as_str));
-        let findings = guard::faults(&guard::GuardInput {
+        let messages: Vec<Message> = transcript.messages().collect();
+        let background: Vec<&str> = background.collect();
+        let input = guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
             tasks: &tasks,
             facts: &facts,
-            background: &background.collect::<Vec<_>>(),
+            background: &background,
             signoff: self.signoff,
-            transcript: &messages(transcript),
+            transcript: &messages,
             turn: written(reply, self.signoff),
             is_done: reply.done,
-        });
+        };
+        let findings = guard::faults(&input, &mut self.known_texts);
         findings.into_iter().filter(|finding| !is_allowed(job, case, finding.guard)).collect()
     }
 }
@@ -133,16 +136,6 @@ pub(super) fn described(findings: &[GuardFinding]) -> String {
         }
     };
     findings.iter().map(one).collect::<Vec<_>>().join("; and ")
-}
-
-/// The messages of a conversation, each with who said it: the persona is the user.
-fn messages(transcript: &Transcript) -> Vec<Message> {
-    let of_turn = |turn: &Turn| {
-        let user = (!turn.is_greeting()).then(|| Message::new(Role::User, turn.user.clone()));
-        let agent = turn.agent.as_ref().map(|text| Message::new(Role::Assistant, text.clone()));
-        user.into_iter().chain(agent).collect::<Vec<_>>()
-    };
-    transcript.turns.iter().flat_map(of_turn).collect()
 }
 
 /// Whether a message is the one by which the instructions show the form of a reply.
