@@ -48,7 +48,7 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 
 /// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised
 /// one in other words, and what the agent said by itself needs no question.
-fn open_task(scene: &Scene<'_>) -> Option<usize> {
+pub(super) fn open_task(scene: &Scene<'_>) -> Option<usize> {
     let turn = scene.text();
     let users: Vec<_> = scene.users().chain([turn]).collect();
     // What the assistant asked whether to tell, and was answered, needs no question of the user's.

@@ -29,6 +29,7 @@ mod role_swap;
 mod scene;
 mod shape;
 mod signoff_inside;
+mod stalled;
 mod task_read_out;
 mod tasks_raised;
 mod text_view;
@@ -45,6 +46,7 @@ pub use known_texts::KnownTexts;
 pub use off_task::is_off_task;
 pub use retry_echo::{RETRY_OPENING, retry_request};
 use scene::Scene;
+pub use stalled::stalled_task;
 
 use crate::evidence::{Guard, GuardFinding, Message, Role};
 

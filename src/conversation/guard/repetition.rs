@@ -28,6 +28,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(sentence) = mirrored(scene) {
         return fault(COPIED, sentence);
     }
+    if super::stalled::is_stuck(scene) {
+        return fault("it says the same again and again, and nothing about what it wants", &*turn.raw);
+    }
     let agent = scene.last_agent()?;
     if turn.has(List::Objection) || agent.raw.trim().is_empty() || starts_over(scene, agent) {
         return None;
