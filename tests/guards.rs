@@ -285,6 +285,38 @@ fn nothing_is_wrong_with_a_good_turn() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A turn in which something is wrong, as strangers and small models wrote it, and what is near to that.
+#[derive(serde::Deserialize)]
+struct FaultyTurn {
+    #[serde(flatten)]
+    turn: GoodTurn,
+    labels: Vec<String>,
+}
+
+#[test]
+fn what_is_wrong_with_a_faulty_turn_is_found() {
+    let mut wrong = Vec::new();
+    for line in std::fs::read_to_string(root().join("tests/faulty-turns.jsonl")).unwrap().lines() {
+        let FaultyTurn { turn, labels } = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let tasks: Vec<&str> = turn.tasks.iter().map(String::as_str).collect();
+        let facts: Vec<&str> = turn.facts.iter().map(String::as_str).collect();
+        let found = check(&GuardInput {
+            has_facts: true,
+            tasks: &tasks,
+            facts: &facts,
+            background: &[],
+            signoff: "So Long, and Thanks for All the Fish",
+            transcript: &turn.transcript,
+            turn: &turn.turn,
+            is_done: false,
+        });
+        if !labels.iter().all(|label| found.iter().any(|finding| finding.guard.as_str() == label)) {
+            wrong.push(format!("{}: {found:?}", turn.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn no_conversation_of_a_corpus_is_called_off_task_where_nothing_is_wrong_with_it() {
     let mut looked_at = 0;

@@ -142,7 +142,7 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
         data |= is_said && word.has_digit() && word.text.len() >= 3;
     }
     // What it says in figures was said before: the rest is about it.
-    if stated == 0 || known_data && !data {
+    if stated == 0 || known_data && !data || stated == 1 && lacks_point(scene, turn, clause, &value) {
         return false;
     }
     let is_unspaced = value.first().is_some_and(|word| matches!(word.script, Script::Han | Script::Thai));
@@ -151,6 +151,28 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
         || stated >= 2 && stated * 5 >= new * 2
         || is_unspaced && stated * 3 >= new
         || is_unknown && !has_data && !turn.asks() && (stated > 1 || is_exact)
+}
+
+/// Whether a turn with one word of a clause lacks the figure, day or name for which the clause is there: "I need a laptop" does not
+/// say that it is needed by Friday.
+fn lacks_point(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>, value: &[Content<'_>]) -> bool {
+    if !scene.input.has_facts {
+        return false;
+    }
+    // German nouns have a capital too.
+    let has_names = turn.language().is_some_and(|language| Some(language) != PHRASES.german);
+    let is_name = |word: &Content<'_>| has_names && names_of(clause).any(|name| plain(name) == word.text);
+    let is_date = |word: &str| PHRASES.months.contains_key(word) || PHRASES.weekdays.contains_key(word);
+    let is_point = |word: &&Content<'_>| word.has_digit() || word.is_number() || is_date(word.text) || is_name(word);
+    let mut points = value.iter().filter(is_point).filter(|word| !scene.is_known(word)).peekable();
+    points.peek().is_some()
+        && !points.any(|word| turn.says(word) || word.has_digit() && turn.plain().contains(word.text))
+}
+
+/// The words of a clause with a capital that do not begin it.
+fn names_of<'c>(clause: &'c TextView<'_>) -> impl Iterator<Item = &'c str> {
+    let words = clause.raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.skip(1).filter(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Whether the turn has a long number of a clause, however its digits are grouped.
@@ -203,8 +225,18 @@ pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     if behind.is_empty() { all } else { behind }
 }
 
-/// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
+/// Whether one of the agent's last two messages asks for the fact, or for whatever there is to say.
 fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    is_asked_in_particular(scene, fact) || scene.agents().rev().take(2).any(asks_for_anything)
+}
+
+/// Whether a message of the agent asks for whatever there is to say: "Can you tell me more?"
+fn asks_for_anything(agent: &TextView<'_>) -> bool {
+    (agent.asks() || agent.has(List::Awaits)) && agent.has(List::Details)
+}
+
+/// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
+pub(super) fn is_asked_in_particular(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     // Of the user's own affairs only a short answer tells what is the matter, and neither a name nor an address does.
     let is_matter = || {
         let is_short = scene.text().places().len() <= MOST_OF_MATTER && kinds(fact) & KINDS.of_user == 0;
@@ -216,11 +248,22 @@ fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     if corrects(scene, fact) {
         return true;
     }
-    scene.agents().rev().take(2).any(|agent| asks_for(scene, agent, fact))
+    scene.agents().rev().take(2).any(|agent| gives_reason(agent, fact) || asks_in_particular(scene, agent, fact))
+}
+
+/// Whether a message of the agent asks for a fact of the scene, or for that kind of thing and for no other fact by name, or for
+/// whatever there is to say.
+pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    asks_for_anything(agent) || gives_reason(agent, fact) || asks_in_particular(scene, agent, fact)
+}
+
+/// Whether a message of the agent asks for a reason, which any fact without a figure may be.
+fn gives_reason(agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    (agent.asks() || agent.has(List::Awaits)) && kinds(agent) & KINDS.reason != 0 && by_shape(fact) == 0
 }
 
 /// Whether a message of the agent asks for a fact of the scene, or for that kind of thing and for no other fact by name.
-pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+pub(super) fn asks_in_particular(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
     if !agent.asks() && !agent.has(List::Awaits) {
         return false;
     }
@@ -236,8 +279,7 @@ pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<
     if is_time(agent) && is_time(fact) {
         (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.date, kinds_of_fact | KINDS.date);
     }
-    let gives_reason = kinds_of_agent & KINDS.reason != 0 && by_shape(fact) == 0;
-    if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
+    if names(scene, agent, fact) {
         return true;
     }
     let asked = kinds_of_agent & kinds_of_fact;
@@ -316,7 +358,7 @@ pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>
 
 /// Whether a short turn, or a short sentence of it that says yes or no, answers a question of which it is not clear what fact
 /// it asks for, with no more facts than it asks.
-fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
+pub(super) fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
     let sentence = scene.text().plain().split_inclusive(is_sentence_end).map(TextView::new);
     let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && reveals(scene, sentence, fact));
     is_short_answer(scene, scene.text(), stated) || answers.any(|sentence| is_short_answer(scene, &sentence, stated))

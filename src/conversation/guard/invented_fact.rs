@@ -1,5 +1,6 @@
 //! Data of the user's own that stand nowhere.
 
+use super::counted::{COUNTED, counts_party, is_bare_count};
 use super::derived::follows;
 use super::phrases::PHRASES;
 use super::scene::Scene;
@@ -10,7 +11,7 @@ use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
+    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(scene, value)).collect();
     let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
     let invented = stated.iter().find(|value| !known.has(scene, turn, value));
     let what = match invented {
@@ -109,7 +110,10 @@ impl KnownValues {
                 if is_year(turn, value) {
                     return self.numbers.iter().any(|known| near(*known));
                 }
+                // The user and seven friends are eight.
+                let is_one_more = || value.is_word && self.numbers.iter().any(|known| near(known + 1.0));
                 self.numbers.iter().any(|known| near(*known))
+                    || is_one_more()
                     || text.len() == 1 && self.is_spelled(turn)
                     || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
                     || text_is_said()
@@ -145,7 +149,8 @@ const BEFORE_YEAR: [&str; 20] = [
 ];
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
-fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
+fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
+    let turn = scene.text();
     let plain = turn.plain();
     let sentence = turn.sentence(value.start);
     let is_own = PHRASES.has_first_person(sentence);
@@ -184,7 +189,9 @@ fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
         ValueKind::Weekday(_) => value.end - value.start >= 5,
         ValueKind::Number(number) if value.is_word => {
             *number >= 2.0 && COUNTED.contains(&next)
-                || (*number >= 3.0 && before.ends_with("there are") && next == "of")
+                || *number >= 2.0
+                    && (counts_party(before, &plain[value.start..value.end], next)
+                        || is_bare_count(scene, &plain[value.start..value.end]))
         }
         ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
@@ -237,6 +244,12 @@ fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
                         "part",
                         "line",
                         "turn",
+                        "message",
+                        "runde",
+                        "nachricht",
+                        "tour",
+                        "turno",
+                        "mensaje",
                         "task",
                         "passo",
                         "paso",
@@ -295,78 +308,4 @@ const RELATIVE: [&str; 30] = [
     "later",
     "eerder",
     "pozniej",
-];
-
-/// Nouns that, after a spelled-out number, state something about the user.
-const COUNTED: [&str; 70] = [
-    "people",
-    "persons",
-    "guests",
-    "adults",
-    "children",
-    "kids",
-    "nights",
-    "days",
-    "weeks",
-    "months",
-    "years",
-    "tickets",
-    "rooms",
-    "of",
-    "euros",
-    "dollars",
-    "pounds",
-    "bedrooms",
-    "hours",
-    "dogs",
-    "cats",
-    "personen",
-    "gaste",
-    "erwachsene",
-    "kinder",
-    "nachte",
-    "tage",
-    "wochen",
-    "monate",
-    "jahre",
-    "karten",
-    "zimmer",
-    "euro",
-    "stunden",
-    "personnes",
-    "adultes",
-    "enfants",
-    "nuits",
-    "jours",
-    "semaines",
-    "mois",
-    "ans",
-    "personas",
-    "adultos",
-    "ninos",
-    "noches",
-    "dias",
-    "semanas",
-    "meses",
-    "anos",
-    "persone",
-    "adulti",
-    "bambini",
-    "notti",
-    "giorni",
-    "anni",
-    "pessoas",
-    "criancas",
-    "noites",
-    "volwassenen",
-    "kinderen",
-    "nachten",
-    "dagen",
-    "osob",
-    "osoby",
-    "dzieci",
-    "человек",
-    "ночей",
-    "kisi",
-    "kisilik",
 ];

@@ -9,6 +9,7 @@
 mod asked_surely;
 mod awaited;
 mod confirmation;
+mod counted;
 mod derived;
 mod early_end;
 mod empty;
@@ -32,6 +33,7 @@ mod task_read_out;
 mod tasks_raised;
 mod text_view;
 mod too_long;
+mod turn_mark;
 mod two_tasks;
 mod unexplained;
 mod values;

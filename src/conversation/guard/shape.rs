@@ -13,7 +13,7 @@ pub(super) struct Kinds {
     pub(super) date: u32,
     pub(super) name: u32,
     code: u32,
-    quantity: u32,
+    pub(super) quantity: u32,
     pub(super) reason: u32,
     /// Those of which each user has one.
     pub(super) of_user: u32,
