@@ -132,6 +132,21 @@ fn reached(guard: Guard) -> f64 {
     }
 }
 
+/// The same on the turns of a stranger who had seen neither the guards nor what is known of them; half of the misses have been read.
+fn reached_on_sixth(guard: Guard) -> f64 {
+    match guard {
+        // A user keeps a fact back in more words than any list has, and who tells another one instead has invented it.
+        Guard::WithheldFact => 47.0,
+        Guard::InventedFact => 82.0,
+        Guard::EarlyEnd => 84.0,
+        Guard::ReasoningLeak => 88.0,
+        Guard::RoleSwap => 90.0,
+        Guard::FactLeak => 91.0,
+        Guard::GoodbyeLoop => 94.0,
+        _ => 100.0,
+    }
+}
+
 #[test]
 fn guards() {
     let other = std::env::var_os("EVAL_JOB_GUARD_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -159,6 +174,11 @@ fn guards() {
     for (guard, figures) in &measure(&root().join("tests/guards-5.jsonl")) {
         let name = guard.as_str();
         assert!(figures.recall() >= 0.95, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    for (guard, figures) in &measure(&root().join("tests/guards-6.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() * 100.0 >= reached_on_sixth(*guard), "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));

@@ -17,7 +17,10 @@ pub(super) fn counts_party(before: &str, number: &str, next: &str) -> bool {
 /// Whether the turn is hardly more than a number, where the assistant asks how many there are.
 pub(super) fn is_bare_count(scene: &Scene<'_>, number: &str) -> bool {
     let is_other_word = OTHER_WORDS.iter().any(|(word, _)| *word == number) && scene.text().places().len() > 1;
-    let asks = scene.last_agent().is_some_and(|agent| agent.asks() && agent.kinds() & KINDS.quantity != 0);
+    let asks = scene.last_agent().is_some_and(|agent| {
+        let counts = || HOW_MANY.iter().any(|words| agent.plain().contains(words));
+        agent.asks() && (agent.kinds() & KINDS.quantity != 0 || counts())
+    });
     asks && !is_other_word && scene.text().places().len() <= MOST_OF_BARE && !scene.text().asks()
 }
 
@@ -35,8 +38,32 @@ const OTHER_WORDS: [(&str, &[&str]); 4] = [
     ("sei", &["siamo", "saremo", "tavolo"]),
 ];
 
+/// How somebody asks for a number.
+const HOW_MANY: [&str; 20] = [
+    "how many",
+    "wie viele",
+    "wieviele",
+    "zu wievielt",
+    "combien de",
+    "cuantos",
+    "cuantas",
+    "quanti ",
+    "quante ",
+    "quantos",
+    "quantas",
+    "hoeveel",
+    "ilu ",
+    "ile ",
+    "сколько",
+    "скільки",
+    "kac kisi",
+    "多少",
+    "몇",
+    "hur manga",
+];
+
 /// The most words of a turn that says nothing but a number.
-const MOST_OF_BARE: usize = 3;
+const MOST_OF_BARE: usize = 5;
 
 /// What is counted where somebody says how far something is: "we are two streets away".
 const LENGTHS: [&str; 12] =

@@ -3,7 +3,8 @@
 use std::mem::discriminant;
 
 use super::GuardInput;
-use super::fact_leak::{asks_in_particular, clauses, is_answer, is_asked_in_particular, may_answer, reveals, value};
+use super::fact_asked::{asks_in_particular, is_answer, is_asked_in_particular, may_answer};
+use super::fact_leak::{clauses, reveals, value};
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};

@@ -66,6 +66,11 @@ impl KnownValues {
             .any(|known| matches!(known, ValueKind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
     }
 
+    /// Whether a task or a fact speaks of somebody who comes along.
+    fn has_company(&self, scene: &Scene<'_>) -> bool {
+        scene.tasks.iter().chain(&scene.facts).any(|text| text.words().any(|word| COMPANY.contains(&word)))
+    }
+
     fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &TextValue) -> bool {
         let text = &turn.plain()[value.start..value.end];
         match &value.kind {
@@ -111,11 +116,12 @@ impl KnownValues {
                     return self.numbers.iter().any(|known| near(*known));
                 }
                 // The user and seven friends are eight.
-                let is_one_more = || value.is_word && self.numbers.iter().any(|known| near(known + 1.0));
+                let is_one_more =
+                    || value.is_word && self.has_company(scene) && self.numbers.iter().any(|known| near(known + 1.0));
                 self.numbers.iter().any(|known| near(*known))
                     || is_one_more()
                     || text.len() == 1 && self.is_spelled(turn)
-                    || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
+                    || digits(text).len() >= 3 && self.digits.contains(&digits(text))
                     || text_is_said()
                     || follows()
             }
@@ -275,6 +281,44 @@ fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
             .iter()
             .any(|part| sentence.contains(part))
 }
+
+/// Words for those who come along with the user.
+const COMPANY: [&str; 34] = [
+    "friends",
+    "friend",
+    "colleagues",
+    "others",
+    "guests",
+    "children",
+    "kids",
+    "family",
+    "relatives",
+    "freunde",
+    "freunden",
+    "kollegen",
+    "gaste",
+    "kinder",
+    "kindern",
+    "amis",
+    "amies",
+    "collegues",
+    "enfants",
+    "amigos",
+    "amigas",
+    "companeros",
+    "hijos",
+    "amici",
+    "colleghi",
+    "figli",
+    "filhos",
+    "colegas",
+    "vrienden",
+    "kinderen",
+    "przyjaciol",
+    "dzieci",
+    "друзей",
+    "детей",
+];
 
 /// Words of a task or a fact that tells a day or a number by another one.
 const RELATIVE: [&str; 30] = [

@@ -9,7 +9,7 @@ use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::task_read_out::read_out;
 use super::text_view::TextView;
-use super::turn_mark::turn_mark;
+use super::turn_mark::{numbered_goal, turn_mark};
 use super::{Fault, fault};
 
 /// Forms that nobody types in a chat: characters of which each has one, its pattern, and what it is.
@@ -111,6 +111,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(mark) = turn_mark(scene) {
         return fault("it numbers the messages; write only what the user says", mark);
+    }
+    if let Some(goal) = numbered_goal(scene) {
+        return fault("it speaks of a goal by its number; write only what the user says", goal);
     }
     if let Some(words) = retry_echo(scene) {
         return fault("it repeats the request to reply again; write only what the user says", words);

@@ -22,6 +22,29 @@ static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// A goal or task by its number, as the persona's instructions have it, and what became of it.
+static GOAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = "goal|task|objective|ziel|aufgabe|objectif|tâche|objetivo|tarea|obiettivo|compito|tarefa|doel|taak|cel|\
+                 zadanie|цель|задача|görev|目标|任务|タスク|目標|목표|과제";
+    let done = "achieved|accomplished|completed?|done|finished|fulfilled|erreicht|erledigt|erfüllt|atteinte?|accomplie?|\
+                terminée?|logrado|completad[ao]|cumplid[ao]|raggiunto|completato|alcançado|concluíd[ao]|bereikt|voltooid|\
+                osiągnięty|wykonane|достигнута|выполнена|完成|達成|완료";
+    Regex::new(&format!(
+        r"(?i)\b(?P<goal>{words})\s*\#?[0-9]{{1,2}}\s*(?:[:：]|(?:is|was|has been|ist|est|está|è|is)?\s*(?:{done})\b)"
+    ))
+    .ok()
+});
+
+/// A goal that the turn names by its number, where neither a task nor the assistant does.
+pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let found = GOAL.as_ref()?.captures(&turn.raw)?;
+    let word = found.name("goal")?.as_str().to_lowercase();
+    let mut of_case = scene.tasks.iter().chain(scene.agents());
+    let is_of_case = of_case.any(|text| text.raw.to_lowercase().contains(&word));
+    found.get(0).filter(|_| !is_of_case).map(|mark| &turn.raw[mark.range()])
+}
+
 /// The mark before the turn, where neither a task nor the assistant speaks of such turns, as in a game.
 pub(super) fn turn_mark<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
