@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use eval_job::conversation::guard::{GuardInput, check, is_off_task};
+use eval_job::conversation::guard::{GuardInput, check, is_off_task, load};
 use eval_job::evidence::{Guard, Message, Role};
 use serde_json::Value;
 
@@ -356,4 +356,39 @@ fn no_conversation_of_a_corpus_is_called_off_task_where_nothing_is_wrong_with_it
         }
     }
     assert!(looked_at >= 50, "{looked_at}");
+}
+
+/// In a process of its own, as nothing has been looked for there yet.
+#[test]
+fn the_first_turn_waits_for_nothing_once_the_phrases_are_loaded() {
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["--exact", "guards::first_turn_in_this_process", "--ignored", "--nocapture"];
+    let output = std::process::Command::new(program).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn first_turn_in_this_process() {
+    let transcript =
+        [Message::new(Role::User, "Is the ferry on time?"), Message::new(Role::Assistant, "When do you want to go?")];
+    let first_turn = || {
+        let started = std::time::Instant::now();
+        check(&GuardInput {
+            has_facts: true,
+            tasks: &["Find out whether the ferry is on time"],
+            facts: &["The user's name is Zoë Grün", "The ferry leaves on 4 May at 7 pm"],
+            background: &[],
+            signoff: "Bye",
+            transcript: &transcript,
+            turn: "On 4 May at 7 pm, and I'm Zoë. Reply to zoe@example.org, [Turn 2] please.",
+            is_done: false,
+        });
+        started.elapsed()
+    };
+    let started = std::time::Instant::now();
+    load();
+    let (loaded, first) = (started.elapsed(), first_turn());
+    assert!(first * 3 < loaded, "the first turn took {first:?}, what was loaded before {loaded:?}");
 }

@@ -24,7 +24,7 @@ fn persona(fails: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server {
 
 /// How often each conversation was held again, by its condition.
 fn discarded(record: &Value, condition: &str) -> Vec<usize> {
-    let trials = record["trials"].as_array().unwrap().iter().filter(|trial| trial["condition"] == condition);
+    let trials = record["trials"].as_array().unwrap().iter().filter(|trial| trial["trial"]["condition"] == condition);
     trials.map(|trial| trial["discarded"].as_array().map_or(0, Vec::len)).collect()
 }
 

@@ -147,6 +147,10 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
 /// A turn of a few characters of a script without spaces, or of Korean, where a name is asked for.
 fn bare_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
+    // By far the most turns end here.
+    if turn.raw.is_ascii() {
+        return None;
+    }
     let is_asked = scene.last_agent().is_some_and(|agent| {
         (agent.asks() || agent.has(List::Awaits)) && ASKS_NAME.iter().any(|word| agent.plain().contains(word))
     });
@@ -169,11 +173,14 @@ const ASKS_NAME: [&str; 12] =
 fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
-    let question = last_question(agent).map(TextView::new);
-    let asks = question.is_some_and(|question| question.kinds() & KINDS.address != 0);
     let words: Vec<&str> = turn.raw.split_whitespace().collect();
     let has_number = words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    if !asks || !has_number || words.len() > MOST_AROUND_NAME || turn.raw.contains('?') {
+    // By far the most turns end here.
+    if !has_number || words.len() > MOST_AROUND_NAME || turn.raw.contains('?') {
+        return None;
+    }
+    let question = last_question(agent).map(TextView::new);
+    if question.is_none_or(|question| question.kinds() & KINDS.address == 0) {
         return None;
     }
     let inner = |word: &&'s str| word.trim_matches(|c: char| !c.is_alphanumeric());

@@ -112,9 +112,6 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if let Some(mark) = turn_mark(scene) {
         return fault("it numbers the messages; write only what the user says", mark);
     }
-    if let Some(goal) = numbered_goal(scene) {
-        return fault("it speaks of a goal by its number; write only what the user says", goal);
-    }
     if let Some(words) = retry_echo(scene) {
         return fault("it repeats the request to reply again; write only what the user says", words);
     }
@@ -129,6 +126,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(task) = read_out(scene) {
         return fault("it reads out a task as it was given; ask for it in the user's own words", task);
+    }
+    if let Some(goal) = numbered_goal(scene) {
+        return fault("it speaks of a goal by its number; write only what the user says", goal);
     }
     if let Some(fact) =
         scene.facts.iter().map(|fact| fact.plain().trim_end_matches('.')).find(|fact| is_read_out(turn, fact))

@@ -38,6 +38,10 @@ static GOAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A goal that the turn names by its number, where neither a task nor the assistant does.
 pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
+    // By far the most turns end here.
+    if !turn.raw.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let found = GOAL.as_ref()?.captures(&turn.raw)?;
     let word = found.name("goal")?.as_str().to_lowercase();
     let mut of_case = scene.tasks.iter().chain(scene.agents());
@@ -48,6 +52,10 @@ pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
 /// The mark before the turn, where neither a task nor the assistant speaks of such turns, as in a game.
 pub(super) fn turn_mark<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
+    // By far the most turns end here.
+    if !turn.raw.contains(|c: char| c.is_ascii_digit() || c == '第') {
+        return None;
+    }
     let found = MARK.as_ref()?.captures(&turn.raw)?;
     let word = ["bracketed", "named", "counted"].iter().find_map(|name| found.name(name))?.as_str().to_lowercase();
     let mut of_case = scene.tasks.iter().chain(scene.agents());
