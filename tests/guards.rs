@@ -136,6 +136,21 @@ fn reached(guard: Guard) -> f64 {
     }
 }
 
+/// The same on the turns of a stranger who had seen neither the guards nor what is known of them; half of the misses have been read.
+fn reached_on_sixth(guard: Guard) -> f64 {
+    match guard {
+        // A user keeps a fact back in more words than any list has, and who tells another one instead has invented it.
+        Guard::WithheldFact => 47.0,
+        Guard::InventedFact => 82.0,
+        Guard::EarlyEnd => 84.0,
+        Guard::ReasoningLeak => 88.0,
+        Guard::RoleSwap => 90.0,
+        Guard::FactLeak => 91.0,
+        Guard::GoodbyeLoop => 94.0,
+        _ => 100.0,
+    }
+}
+
 #[test]
 fn guards() {
     let other = std::env::var_os("EVAL_JOB_GUARD_CORPUS").filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -163,6 +178,11 @@ fn guards() {
     for (guard, figures) in &measure(&root().join("tests/guards-5.jsonl")) {
         let name = guard.as_str();
         assert!(figures.recall() >= 0.95, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    for (guard, figures) in &measure(&root().join("tests/guards-6.jsonl")) {
+        let name = guard.as_str();
+        assert!(figures.recall() * 100.0 >= reached_on_sixth(*guard), "{name}: recall {}", figures.recall());
         assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));
@@ -284,6 +304,38 @@ fn nothing_is_wrong_with_a_good_turn() {
         });
         if !found.is_empty() {
             wrong.push(format!("{}: {found:?}", good.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A turn in which something is wrong, as strangers and small models wrote it, and what is near to that.
+#[derive(serde::Deserialize)]
+struct FaultyTurn {
+    #[serde(flatten)]
+    turn: GoodTurn,
+    labels: Vec<String>,
+}
+
+#[test]
+fn what_is_wrong_with_a_faulty_turn_is_found() {
+    let mut wrong = Vec::new();
+    for line in std::fs::read_to_string(root().join("tests/faulty-turns.jsonl")).unwrap().lines() {
+        let FaultyTurn { turn, labels } = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let tasks: Vec<&str> = turn.tasks.iter().map(String::as_str).collect();
+        let facts: Vec<&str> = turn.facts.iter().map(String::as_str).collect();
+        let found = check(&GuardInput {
+            has_facts: true,
+            tasks: &tasks,
+            facts: &facts,
+            background: &[],
+            signoff: "So Long, and Thanks for All the Fish",
+            transcript: &turn.transcript,
+            turn: &turn.turn,
+            is_done: false,
+        });
+        if !labels.iter().all(|label| found.iter().any(|finding| finding.guard.as_str() == label)) {
+            wrong.push(format!("{}: {found:?}", turn.id));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

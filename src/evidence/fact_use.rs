@@ -17,11 +17,21 @@ pub struct FactUse {
     /// The first turn in whose reply the agent states the fact itself, before the user said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<u32>,
+    /// The turn whose question for whatever there is to say, "Can you tell me more?", the user answered with the fact. Such a
+    /// question asks for no fact in particular.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompted: Option<u32>,
 }
 
 impl FactUse {
-    /// Whether the user said it before the agent had asked for it. The answer to a reply is in the next turn.
+    /// Whether the user said it before the agent had asked for it or for whatever there is. The answer to a reply is in the next
+    /// turn.
     pub fn is_volunteered(&self) -> bool {
+        self.prompted.is_none() && self.was_told_first()
+    }
+
+    /// Whether the user said it before the agent had asked for it in particular, so that it had no need to ask.
+    pub fn was_told_first(&self) -> bool {
         self.released.is_some_and(|released| self.asked.is_none_or(|asked| asked >= released))
     }
 

@@ -88,6 +88,7 @@ impl ApiType {
                 ("volunteered", Plain),
                 ("stated", Plain),
                 ("known", Plain),
+                ("prompted", Plain),
             ],
             ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             ApiType::FunctionCall => &[("function", Plain), ("args", Free)],

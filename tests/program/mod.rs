@@ -61,6 +61,7 @@ mod resume_limits;
 mod resume_sessions;
 mod shell;
 mod signals;
+mod stuck_personas;
 mod team;
 mod terminal;
 mod traps;

@@ -14,7 +14,7 @@ use crate::servers::http::{Reply, Request, Server};
 
 const SIGNOFF: &str = "So Long, and Thanks for All the Fish";
 
-fn says(content: &str) -> Reply {
+pub(super) fn says(content: &str) -> Reply {
     let message = json!({"role": "assistant", "content": content});
     Reply::Json(
         200,
@@ -49,7 +49,7 @@ fn judge() -> Server {
 }
 
 /// What a good user says next.
-fn good(request: &Request) -> (&'static str, bool) {
+pub(super) fn good(request: &Request) -> (&'static str, bool) {
     let knows = request.body.contains("come at 19:00");
     let replies = request.body.matches("<agent-reply>").count();
     match (replies, knows) {
@@ -226,13 +226,13 @@ fn a_reviewer_without_a_model_or_beside_fixed_messages_is_refused() {
     }
 }
 
-struct Desk {
+pub(super) struct Desk {
     folder: tempfile::TempDir,
     _servers: [Server; 3],
 }
 
 impl Desk {
-    fn new(persona: Server, more: &Value) -> Desk {
+    pub(super) fn new(persona: Server, more: &Value) -> Desk {
         Desk::with_agent(agent(), persona, more)
     }
 
@@ -265,7 +265,7 @@ impl Desk {
         self.folder.path()
     }
 
-    fn run(&self) -> (Output, Value) {
+    pub(super) fn run(&self) -> (Output, Value) {
         let arguments = ["run", "job.yml", "--model", "m", "-j", "1", "--no-progress", "-o", "run.json"];
         let output = eval_job(self.path()).args(arguments).output().unwrap();
         let text = std::fs::read_to_string(self.path().join("run.json"));

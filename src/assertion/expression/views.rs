@@ -112,6 +112,7 @@ fn fact_use(fact: &FactUse) -> Dynamic {
         ("volunteered", fact.is_volunteered().into()),
         ("stated", turn(fact.stated)),
         ("known", fact.is_known_to_agent().into()),
+        ("prompted", turn(fact.prompted)),
     ];
     Record::dynamic(ApiType::FactUse, parts)
 }

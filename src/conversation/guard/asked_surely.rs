@@ -1,10 +1,11 @@
 //! The fact that the agent certainly asks for: by its name, or by a kind of thing that each user has one of.
 
 use super::confirmation::MORE;
-use super::fact_leak::{reveals, subject, value};
+use super::fact_asked::{last_question, subject};
+use super::fact_leak::{is_point, reveals, value};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
-use super::shape::KINDS;
+use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
 use super::words::Script;
 
@@ -205,6 +206,29 @@ const RELUCTANT: [&str; 40] = [
     "vergeten",
 ];
 
+/// Words of a request beside another one. "Your surname too?" asks for the surname.
+const ALSO: [&str; 17] = [
+    "also",
+    "too",
+    "well",
+    "auch",
+    "noch",
+    "aussi",
+    "egalement",
+    "encore",
+    "tambien",
+    "anche",
+    "tambem",
+    "ook",
+    "nog",
+    "tez",
+    "takze",
+    "также",
+    "тоже",
+];
+/// Those that say what happened to a thing.
+const LOST: [&str; 2] = ["lost", "verloren"];
+
 /// The most words of a question beside those that name the fact.
 const MOST_BESIDE: usize = 2;
 
@@ -214,14 +238,16 @@ pub(super) fn surely_asked<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<
     let agent = scene.last_agent().filter(|_| scene.input.has_facts && !scene.facts.is_empty())?;
     let question = TextView::new(only_question(agent)?);
     if !is_open(&question)
-        || question.words().any(|word| MORE.contains(&word))
+        || question.words().any(|word| MORE.contains(&word) && !ALSO.contains(&word))
         || scene.tasks.iter().chain(scene.background).any(is_reluctant)
     {
         return None;
     }
     let mut asked = scene.facts.iter().filter(|fact| asks_surely(scene, &question, fact));
     let fact = asked.next().filter(|_| asked.next().is_none())?;
-    (!is_told(scene, fact)).then_some(fact)
+    // A fact without "is" has the words of the question too.
+    let is_told = if name_of(fact).is_some() { is_told(scene, fact) } else { is_value_told(scene, fact) };
+    (!is_told).then_some(fact)
 }
 
 /// The question with which a message ends, where it has no other one and asks for one thing; or the sentence with which it asks
@@ -236,7 +262,7 @@ fn only_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
         1 => text.ends_with(is_mark),
         _ => false,
     };
-    let is_one = !TextView::new(text).words().any(|word| AND.contains(&word));
+    let is_one = !TextView::new(text).words().skip(1).any(|word| AND.contains(&word));
     (asks_once && is_one && end > 0).then_some(text)
 }
 
@@ -259,7 +285,7 @@ fn asks_surely(scene: &Scene<'_>, question: &TextView<'_>, fact: &TextView<'_>) 
     if fact.words().any(|word| NOTHING.contains(&word)) {
         return false;
     }
-    let Some(name) = name_of(fact) else { return false };
+    let Some(name) = name_of(fact) else { return asks_for_all_but_point(question, fact) };
     let words: Vec<Content<'_>> = subject(&name).filter(|word| !PHRASES.is_user(word.text)).collect();
     if words.is_empty() {
         return asks_for_identity(scene, question, &name);
@@ -272,13 +298,81 @@ fn asks_surely(scene: &Scene<'_>, question: &TextView<'_>, fact: &TextView<'_>) 
     words.iter().all(|word| question.says(word)) && (is_unspaced || beside <= MOST_BESIDE)
 }
 
+/// Whether a question has all words of a fact but its figure, day or name: "When did you last give blood?"
+fn asks_for_all_but_point(question: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let (points, words): (Vec<Content<'_>>, Vec<Content<'_>>) =
+        subject(fact).filter(|word| !PHRASES.is_user(word.text)).partition(|word| is_point(fact, word));
+    !points.is_empty() && words.len() >= LEAST_OF_UNNAMED && words.iter().all(|word| question.says(word))
+}
+
+/// The fewest words of a fact without "is" by which a question names it.
+const LEAST_OF_UNNAMED: usize = 2;
+
+/// The fact that the agent's last message wants beside others, or asks for in a longer message: all that names it stands in the
+/// message, and nothing of what it says was said. Only a user who says that he will not tell is judged by that.
+pub(super) fn wanted<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+    let agent = scene.last_agent().filter(|_| scene.input.has_facts)?;
+    // Whoever has lost something may look for it, and still tells what he knows.
+    let is_meant_to = |text: &TextView<'_>| {
+        text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(&word) && !LOST.contains(&word))
+    };
+    if scene.tasks.iter().chain(scene.background).any(is_meant_to) {
+        return None;
+    }
+    scene.facts.iter().find(|fact| {
+        let is_nothing = fact.words().any(|word| NOTHING.contains(&word));
+        !is_nothing && wants(scene, agent, fact) && !is_value_told(scene, fact)
+    })
+}
+
+fn wants(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let name = name_of(fact);
+    let of_name = name.as_ref().unwrap_or(fact);
+    let is_shared = |word: &Content<'_>| scene.facts.iter().any(|other| !std::ptr::eq(other, fact) && other.says(word));
+    let words: Vec<Content<'_>> =
+        subject(of_name).filter(|word| !PHRASES.is_user(word.text) && !is_point(fact, word)).collect();
+    let kinds = agent.kinds() & (fact.kinds() | by_shape(fact));
+    let is_only_of = |kinds: u32| {
+        let is_of_kind =
+            |other: &&TextView<'_>| (other.kinds() | by_shape(other)) & kinds != 0 && !is_value_told(scene, other);
+        scene.facts.iter().filter(is_of_kind).count() == 1
+    };
+    let is_picked = || agent.asks() && value(fact).iter().any(|word| agent.says(word));
+    if words.is_empty() {
+        return kinds != 0 && is_only_of(kinds) || is_picked();
+    }
+    let said = words.iter().filter(|word| agent.says(word)).count();
+    let is_unique = words.iter().any(|word| agent.says(word) && !is_shared(word));
+    // A fact without "is" has its verb and its object in one.
+    let is_named = if name.is_some() { said == words.len() } else { said > 0 };
+    // "Why?" asks for the reason, "Where to?" for the address.
+    let is_kind = || {
+        let kinds = last_question(agent).map(|question| TextView::new(question).kinds()).unwrap_or_default();
+        kinds != 0 && kinds == of_name.kinds() && is_only_of(kinds)
+    };
+    is_named && (is_unique || kinds != 0) || is_kind()
+}
+
+/// Whether the figures, days and names of a fact were said, or of one without them a word that the agent's question has not.
+fn is_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let says = |text: &TextView<'_>, word: &Content<'_>| text.says(word);
+    let texts = || scene.messages.iter().map(|(_, text)| text).chain([scene.text()]);
+    let value = value(fact);
+    let points: Vec<&Content<'_>> = value.iter().filter(|word| is_point(fact, word)).collect();
+    if !points.is_empty() {
+        return points.iter().any(|word| texts().any(|text| says(text, word)));
+    }
+    let is_asked = |word: &Content<'_>| scene.last_agent().is_some_and(|agent| agent.says(word));
+    value.iter().filter(|word| !is_asked(word)).any(|word| texts().any(|text| says(text, word)))
+}
+
 /// The words of a fact that name it: "the home town" of "the home town is Lyon".
 pub(super) fn name_of<'f>(fact: &'f TextView<'_>) -> Option<TextView<'f>> {
     let plain = fact.plain();
     let is_accented = fact.raw.contains([' ']) && (fact.raw.contains(" è ") || fact.raw.contains(" é "));
     let is = |word: &str| IS.contains(&word) || word == "e" && is_accented;
     let word = fact.places().iter().skip(1).find(|word| is(&plain[word.start..word.end]));
-    let end = word.map(|word| word.start).or_else(|| plain.find([':', 'は', '是']))?;
+    let end = word.map(|word| word.start).or_else(|| plain.find([':', 'は', '是', '有']))?;
     Some(TextView::new(&plain[..end]))
 }
 

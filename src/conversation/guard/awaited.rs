@@ -2,7 +2,7 @@
 //! that the user knows and has not given. A question for a rating, an offer, a refusal, or what it said before is none.
 
 use super::confirmation::awaits_confirmation;
-use super::fact_leak::{names, subject};
+use super::fact_asked::{names, subject};
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};

@@ -1,11 +1,10 @@
 //! A fact that is given unasked, or that the persona does not know.
 
-use super::invented_name::WHO;
-use super::phrases::{List, PHRASES, is_sentence_end};
+use super::fact_asked::{adds, is_answer};
+use super::phrases::PHRASES;
 use super::scene::Scene;
-use super::shape::{KINDS, by_shape};
 use super::text_view::{Content, TextView};
-use super::values::{TextValue, ValueKind, values};
+use super::values::{ValueKind, values};
 use super::words::{Script, plain};
 use super::{Fault, fault};
 
@@ -77,11 +76,6 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     None
 }
 
-/// Whether the turn tells a fact, the `stated`th one in it, because the agent has asked for it, or may have.
-pub(super) fn is_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
-    is_asked_for(scene, fact) || may_answer(scene, fact, stated)
-}
-
 /// Whether a short turn picks what a fact says among what the agent asks about: "a student", to "pupil or student?".
 fn picks(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     let turn = scene.text();
@@ -124,6 +118,10 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
         return false;
     }
     let is_address = clause.plain().contains('@');
+    // Another address has its ending in common.
+    if is_address && turn.raw.contains('@') && !addresses(clause).any(|own| turn.plain().contains(own)) {
+        return false;
+    }
     let (mut stated, mut new, mut data, mut known_data) = (0, 0, false, false);
     // "Lieber" is not "Liebe": one word alone says something if it is the same, or a long one.
     let mut is_exact = false;
@@ -142,7 +140,7 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
         data |= is_said && word.has_digit() && word.text.len() >= 3;
     }
     // What it says in figures was said before: the rest is about it.
-    if stated == 0 || known_data && !data {
+    if stated == 0 || known_data && !data || stated == 1 && lacks_point(scene, turn, clause, &value) {
         return false;
     }
     let is_unspaced = value.first().is_some_and(|word| matches!(word.script, Script::Han | Script::Thai));
@@ -153,6 +151,45 @@ fn reveals_clause(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>)
         || is_unknown && !has_data && !turn.asks() && (stated > 1 || is_exact)
 }
 
+/// Whether a turn with one word of a clause lacks the figure, day or name for which the clause is there: "I need a laptop" does not
+/// say that it is needed by Friday.
+fn lacks_point(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>, value: &[Content<'_>]) -> bool {
+    // Who does not know a fact gives it away by any word, but not with another figure or address.
+    let is_other = || has_digit(turn) || turn.raw.contains('@');
+    if !scene.input.has_facts && !is_other() {
+        return false;
+    }
+    // German nouns have a capital too.
+    let has_names = turn.language().is_some_and(|language| Some(language) != PHRASES.german);
+    let is_name = |word: &Content<'_>| has_names && names_of(clause).any(|name| plain(name) == word.text);
+    let is_new = |word: &&Content<'_>| (is_figure(word) || is_name(word)) && !scene.is_known(word);
+    let mut points = value.iter().filter(is_new).peekable();
+    points.peek().is_some()
+        && !points.any(|word| turn.says(word) || word.has_digit() && turn.plain().contains(word.text))
+}
+
+/// Whether a word is a figure, a number or a day.
+fn is_figure(word: &Content<'_>) -> bool {
+    let is_date = PHRASES.months.contains_key(word.text) || PHRASES.weekdays.contains_key(word.text);
+    is_date || word.has_digit() || word.is_number()
+}
+
+/// Whether a word of a fact is a figure, a day, or looks like a name.
+pub(super) fn is_point(fact: &TextView<'_>, word: &Content<'_>) -> bool {
+    is_figure(word) || names_of(fact).any(|name| plain(name) == word.text)
+}
+
+/// The words of a clause with a capital that do not begin it.
+fn names_of<'c>(clause: &'c TextView<'_>) -> impl Iterator<Item = &'c str> {
+    let words = clause.raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.skip(1).filter(|word| word.starts_with(char::is_uppercase))
+}
+
+/// What stands before the at sign in the addresses of a clause.
+fn addresses<'c>(clause: &'c TextView<'_>) -> impl Iterator<Item = &'c str> {
+    clause.plain().split_whitespace().filter_map(|word| Some(word.split_once('@')?.0))
+}
+
 /// Whether the turn has a long number of a clause, however its digits are grouped.
 fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
     let number = clause.digits();
@@ -161,9 +198,12 @@ fn tells_digits(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -
         && !scene.tasks.iter().chain(scene.messages.iter().map(|(_, text)| text)).any(|it| it.digits().contains(number))
 }
 
+fn has_digit(text: &TextView<'_>) -> bool {
+    text.plain().contains(|c: char| c.is_ascii_digit())
+}
+
 /// Whether the turn has the time of day of a clause, however it is written: "20:00" as "8 in the evening".
 fn tells_time(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> bool {
-    let has_digit = |text: &TextView<'_>| text.plain().contains(|c: char| c.is_ascii_digit());
     if !has_digit(clause) || !has_digit(turn) {
         return false;
     }
@@ -197,189 +237,4 @@ pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
     let behind = all.iter().filter(|word| word.text.as_ptr() as usize - plain.as_ptr() as usize >= place);
     let behind: Vec<Content<'_>> = behind.copied().collect();
     if behind.is_empty() { all } else { behind }
-}
-
-/// Whether one of the agent's last two messages asks for the fact, or for that kind of thing and for no other fact by name.
-fn is_asked_for(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    // Of the user's own affairs only a short answer tells what is the matter, and neither a name nor an address does.
-    let is_matter = || {
-        let is_short = scene.text().places().len() <= MOST_OF_MATTER && kinds(fact) & KINDS.of_user == 0;
-        is_short || !fact.words().any(|word| PHRASES.is_user(word))
-    };
-    if scene.last_agent().is_some_and(|agent| agent.has(List::WhatIsWrong)) && is_matter() {
-        return true;
-    }
-    if corrects(scene, fact) {
-        return true;
-    }
-    scene.agents().rev().take(2).any(|agent| asks_for(scene, agent, fact))
-}
-
-/// Whether a message of the agent asks for a fact of the scene, or for that kind of thing and for no other fact by name.
-pub(super) fn asks_for(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    if !agent.asks() && !agent.has(List::Awaits) {
-        return false;
-    }
-    let (mut kinds_of_agent, mut kinds_of_fact) = (kinds(agent), kinds(fact) | by_shape(fact));
-    let is_only_name = || {
-        let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
-        has_name(fact) && !others.any(|other| has_name(other) && !is_told(scene, agent, other))
-    };
-    if agent.asks() && agent.words().any(|word| WHO.contains(&word)) && is_only_name() {
-        (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.name, kinds_of_fact | KINDS.name);
-    }
-    // Who proposes a day asks for one.
-    if is_time(agent) && is_time(fact) {
-        (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.date, kinds_of_fact | KINDS.date);
-    }
-    let gives_reason = kinds_of_agent & KINDS.reason != 0 && by_shape(fact) == 0;
-    if agent.has(List::Details) || gives_reason || names(scene, agent, fact) {
-        return true;
-    }
-    let asked = kinds_of_agent & kinds_of_fact;
-    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact) && !is_told(scene, agent, other));
-    if asked == 0 {
-        // A word that several facts have names this one where no other fits better.
-        let fits =
-            |other: &TextView<'_>| names(scene, agent, other) || kinds_of_agent & (kinds(other) | by_shape(other)) != 0;
-        return subject(fact).any(|word| agent.says(&word)) && !others.any(fits);
-    }
-    // The kind may have been asked for another fact that the agent names.
-    !others.any(|other| names(scene, agent, other) && asked & !(kinds(other) | by_shape(other)) == 0)
-}
-
-/// The most words of a turn that tells what is the matter with the user and nothing else.
-const MOST_OF_MATTER: usize = 10;
-
-/// Whether all that a fact says was said before, or by the agent's message itself: that is not what it asks for.
-fn is_told(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    let value = value(fact);
-    let is_said = |word: &Content<'_>| agent.says(word) || scene.messages.iter().any(|(_, text)| text.says(word));
-    !value.is_empty() && value.iter().all(is_said)
-}
-
-/// Whether a fact names somebody or something: a word with a capital that does not begin it, and is none of a date.
-fn has_name(fact: &TextView<'_>) -> bool {
-    let is_name = |word: &str| {
-        let plain = plain(word.trim_matches(|c: char| !c.is_alphanumeric()));
-        word.starts_with(char::is_uppercase)
-            && word.chars().all(|c| !c.is_ascii_digit())
-            && !PHRASES.months.contains_key(plain.as_str())
-            && !PHRASES.weekdays.contains_key(plain.as_str())
-    };
-    fact.raw.split_whitespace().skip(1).any(is_name)
-}
-
-/// Whether a text has a day or a time of day.
-fn is_time(text: &TextView<'_>) -> bool {
-    let is_of_time =
-        |kind: &ValueKind| matches!(kind, ValueKind::Time { .. } | ValueKind::Month(_) | ValueKind::Weekday(_));
-    let is_day = |value: &TextValue| {
-        matches!(value.kind, ValueKind::Number(number) if (1.0..=31.0).contains(&number))
-            && ["th", "st", "nd", "rd"].iter().any(|end| text.plain()[value.end..].starts_with(end))
-    };
-    values(text).iter().any(|value| is_of_time(&value.kind) && value.end - value.start > 3 || is_day(value))
-}
-
-/// Whether the turn says no, and the fact has another number than the agent has assumed.
-fn corrects(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    let says_no = || {
-        scene.text().has(List::Objection) || scene.text().words().take(MOST_BEFORE_NO).any(|word| NO.contains(&word))
-    };
-    let numbers = |text: &TextView<'_>| -> Vec<f64> {
-        let number = |value: &TextValue| if let ValueKind::Number(number) = value.kind { Some(number) } else { None };
-        values(text).iter().filter_map(number).collect()
-    };
-    let Some(agent) = scene.last_agent().filter(|agent| agent.asks() && says_no()) else { return false };
-    let (of_fact, of_agent) = (numbers(fact), numbers(agent));
-    !of_fact.is_empty() && !of_agent.is_empty() && !of_fact.iter().any(|number| of_agent.contains(number))
-}
-
-/// The words with which somebody denies what the agent has assumed, at the beginning of a turn.
-const NO: [&str; 12] = ["no", "wait", "actually", "nein", "non", "não", "nao", "nee", "nie", "нет", "hayir", "stop"];
-const MOST_BEFORE_NO: usize = 3;
-
-/// The words of a fact by which an agent may ask for it.
-pub(super) fn subject<'f>(fact: &'f TextView<'_>) -> impl Iterator<Item = Content<'f>> {
-    fact.content().filter(|word| !PHRASES.task_words.contains_key(word.text))
-}
-
-/// Whether a message has a word by which the fact alone is known.
-pub(super) fn names(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
-    let is_shared = |word: &Content<'_>| scene.facts.iter().any(|other| !std::ptr::eq(other, fact) && other.says(word));
-    subject(fact).any(|word| agent.says(&word) && !is_shared(&word))
-}
-
-/// Whether a short turn, or a short sentence of it that says yes or no, answers a question of which it is not clear what fact
-/// it asks for, with no more facts than it asks.
-fn may_answer(scene: &Scene<'_>, fact: &TextView<'_>, stated: usize) -> bool {
-    let sentence = scene.text().plain().split_inclusive(is_sentence_end).map(TextView::new);
-    let mut answers = sentence.filter(|sentence| sentence.has(List::Answer) && reveals(scene, sentence, fact));
-    is_short_answer(scene, scene.text(), stated) || answers.any(|sentence| is_short_answer(scene, &sentence, stated))
-}
-
-/// The question with which a message ends.
-fn last_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
-    agent.plain().rfind(['?', '？', '؟']).map(|at| agent.sentence(at))
-}
-
-/// For how many things a question asks.
-fn asked(agent: &TextView<'_>, question: &TextView<'_>) -> usize {
-    let and = ["and", "und", "et", "y", "e", "en", "и", "ve", "oraz"];
-    // "Any allergies or preferences?" asks for both; "today or tomorrow?" for one.
-    let is_open_or = |word: &&str| *word == "or" && question.words().any(|it| it == "any");
-    // Without its accent, "is" looks like "and" in Portuguese and Italian.
-    let is_and = |word: &&str| and.contains(word) && (*word != "e" || agent.raw.contains(" e "));
-    1 + question.words().filter(|word| is_and(word) || is_open_or(word)).count()
-        + question.plain().matches(['、', '和']).count()
-}
-
-/// Whether the turn gives a second fact "by the way" where the agent has asked for one thing.
-fn adds(scene: &Scene<'_>, stated: usize) -> bool {
-    let says_so = || BY_THE_WAY.iter().any(|words| scene.text().plain().contains(words));
-    let asks_for_one = |agent: &TextView<'_>| {
-        !agent.has(List::Details) && last_question(agent).is_some_and(|it| asked(agent, &TextView::new(it)) == 1)
-    };
-    stated > 1 && says_so() && scene.last_agent().is_some_and(asks_for_one)
-}
-
-/// How somebody says what was not asked.
-const BY_THE_WAY: [&str; 18] = [
-    "by the way",
-    "btw",
-    "incidentally",
-    "ubrigens",
-    "au fait",
-    "au passage",
-    "d'ailleurs",
-    "por cierto",
-    "tra l'altro",
-    "ja agora",
-    "trouwens",
-    "overigens",
-    "nawiasem",
-    "кстати",
-    "bu arada",
-    "ちなみに",
-    "顺便",
-    "بالمناسبه",
-];
-
-fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, stated: usize) -> bool {
-    let Some(agent) = scene.last_agent().filter(|agent| agent.asks()) else { return false };
-    let Some(question) = last_question(agent).map(TextView::new) else { return false };
-    let asked = asked(agent, &question);
-    let asks_for_any = question.words().any(|word| word == "any");
-    let is_clear = scene
-        .facts
-        .iter()
-        .any(|fact| names(scene, &question, fact) || kinds(&question) & (kinds(fact) | by_shape(fact)) != 0);
-    let chooses = turn.content().any(|word| question.says(&word) || word.has_digit() && agent.says(&word));
-    let is_short =
-        turn.places().len() <= 6 + 2 * asked + usize::from(asks_for_any) * 2 && !turn.asks() && (!chooses || asked > 1);
-    is_short && stated <= asked && (!is_clear || asked > 1)
-}
-
-fn kinds(text: &TextView<'_>) -> u32 {
-    text.kinds()
 }

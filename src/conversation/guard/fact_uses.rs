@@ -3,9 +3,10 @@
 use std::mem::discriminant;
 
 use super::GuardInput;
-use super::fact_leak::{asks_for, is_answer, reveals, value};
+use super::fact_asked::{asks_in_particular, is_answer, is_asked_in_particular, may_answer};
+use super::fact_leak::{reveals, value};
 use super::known_texts::KnownTexts;
-use super::phrases::is_sentence_end;
+use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
 use super::values::{TextValue, ValueKind, values};
@@ -13,8 +14,8 @@ use crate::evidence::{FactUse, Message, Transcript};
 
 /// When each fact of a case was asked for and released in a conversation.
 pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec<FactUse> {
-    let mut uses: Vec<FactUse> =
-        (1..).zip(facts).map(|(fact, _)| FactUse { fact, asked: None, released: None, stated: None }).collect();
+    let unused = |fact| FactUse { fact, asked: None, released: None, stated: None, prompted: None };
+    let mut uses: Vec<FactUse> = (1..).zip(facts).map(|(fact, _)| unused(fact)).collect();
     let messages: Vec<Message> = transcript.messages().collect();
     let input = GuardInput {
         has_facts: true,
@@ -38,9 +39,14 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.released.is_none()) {
                 known.released = reveals(&scene, scene.text(), fact).then_some(turn.number);
                 released += usize::from(known.released.is_some());
+                if known.released.is_none() || known.asked.is_some() {
+                    continue;
+                }
                 // A fact that is released in answer to a question in other words was asked for too.
-                if known.released.is_some() && known.asked.is_none() && is_answer(&scene, fact, released) {
+                if was_asked_in_other_words(&scene, fact, released) {
                     known.asked = asked_in;
+                } else if is_answer(&scene, fact, released) {
+                    known.prompted = asked_in;
                 }
             }
         }
@@ -49,8 +55,10 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
             let (_, reply) = &texts.messages[seen];
             seen += 1;
             asked_in = Some(turn.number);
+            let questions = questions(&scene, reply);
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.asked.is_none()) {
-                known.asked = asks_for(&scene, reply, fact).then_some(turn.number);
+                let asks = |question: &String| asks_in_particular(&scene, &TextView::new(question.as_str()), fact);
+                known.asked = questions.iter().any(asks).then_some(turn.number);
             }
             let open = |known: &&mut FactUse| known.released.is_none() && known.stated.is_none();
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| open(known)) {
@@ -59,6 +67,37 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
         }
     }
     uses
+}
+
+/// Phrases of a question that asks for no fact in particular.
+const GENERAL: [List; 3] = [List::Details, List::AnythingElse, List::OpenQuestion];
+
+fn is_general(text: &TextView<'_>) -> bool {
+    GENERAL.into_iter().any(|list| text.has(list))
+}
+
+/// Whether the turn, which releases a fact as the `released`th one, does so because the agent asked for it in words that do not
+/// name it.
+fn was_asked_in_other_words(scene: &Scene<'_>, fact: &TextView<'_>, released: usize) -> bool {
+    let is_general = scene.last_agent().is_some_and(is_general);
+    !is_general && (is_asked_in_particular(scene, fact) || may_answer(scene, fact, released))
+}
+
+/// What a message of the agent asks in particular: the message without its questions for whatever there is, and of each of those
+/// what no task says. "Can you tell me more about the order?" asks for nothing where a task speaks of the order.
+fn questions(scene: &Scene<'_>, reply: &TextView<'_>) -> Vec<String> {
+    if !is_general(reply) {
+        return vec![reply.raw.to_string()];
+    }
+    let (general, rest): (Vec<&str>, Vec<&str>) =
+        sentences(&reply.raw).partition(|sentence| is_general(&TextView::new(*sentence)));
+    let without_tasks = |sentence: &str| {
+        let sentence = TextView::new(sentence);
+        let is_of_task = |word: &Content<'_>| scene.tasks.iter().any(|task| task.says(word));
+        let of_tasks: Vec<&str> = sentence.content().filter(is_of_task).map(|word| word.text).collect();
+        sentence.words().filter(|word| !of_tasks.contains(word)).collect::<Vec<_>>().join(" ") + "?"
+    };
+    general.into_iter().map(without_tasks).chain([rest.concat()]).collect()
 }
 
 /// Whether a message of the agent states what a fact says and was not said before. One that offers a choice, "Friday or
@@ -131,6 +170,33 @@ mod tests {
         let shown: Vec<_> = uses.iter().map(|it| (it.fact, it.asked, it.released, it.is_volunteered())).collect();
         assert_eq!(shown, [(1, None, Some(1), true), (2, Some(1), Some(2), false), (3, None, None, false)], "{uses:?}");
     }
+    #[test]
+    fn a_question_for_whatever_there_is_asks_for_no_fact_in_particular() {
+        let tasks = ["Have a parcel sent back"];
+        let facts = ["The parcel number is 4711-22", "The parcel is damaged", "The pick-up day is Friday"];
+        let uses = |reply: &str, answer: &str| -> Vec<_> {
+            let turns =
+                vec![Turn::answered(1, "I want to send a parcel back.", reply), Turn::answered(2, answer, "I see.")];
+            let uses = fact_uses(&tasks, &facts, &Transcript { turns });
+            uses.iter().map(|it| (it.asked, it.released, it.prompted)).collect()
+        };
+        let unknown = (None, None, None);
+        for reply in ["Can you tell me more?", "Any other details about the parcel?", "Could you give me more details?"]
+        {
+            assert_eq!(uses(reply, "Not really."), [unknown; 3], "{reply}");
+            // What it brings is told in answer to it, and nothing else is asked for.
+            assert_eq!(uses(reply, "It is damaged."), [unknown, (None, Some(2), Some(1)), unknown], "{reply}");
+        }
+        // Beside a question that fits, or with words of a fact, it asks for that one.
+        for reply in ["What is the parcel number? Any other details?", "Can you tell me more, like the parcel number?"]
+        {
+            let [number, damage, _] = uses(reply, "4711-22, and it is damaged.")[..] else { panic!("three facts") };
+            assert_eq!((number, damage), ((Some(1), Some(2), None), (None, Some(2), Some(1))), "{reply}");
+        }
+        assert_eq!(uses("Anything else?", "It is damaged.")[1].0, None);
+        assert_eq!(uses("What is wrong with it?", "It is damaged.")[1], (Some(1), Some(2), None));
+    }
+
     #[test]
     fn what_the_agent_states_before_it_asks_is_known_to_it() {
         let tasks = ["Find out where the parcel is"];

@@ -1,7 +1,7 @@
 //! What the user asked for in a conversation in another language than its tasks: their words say nothing there, and only
 //! how many requests there were can be counted.
 
-use super::fact_leak::asks_for;
+use super::fact_asked::asks_for;
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::TextView;

@@ -1,5 +1,6 @@
 //! Data of the user's own that stand nowhere.
 
+use super::counted::{COUNTED, counts_party, is_bare_count};
 use super::derived::follows;
 use super::phrases::PHRASES;
 use super::scene::Scene;
@@ -10,7 +11,7 @@ use crate::text::is_of_word;
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
-    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(turn, value)).collect();
+    let stated: Vec<&TextValue> = values(turn).iter().filter(|value| is_stated(scene, value)).collect();
     let known: std::cell::LazyCell<KnownValues, _> = std::cell::LazyCell::new(|| KnownValues::new(scene));
     let invented = stated.iter().find(|value| !known.has(scene, turn, value));
     let what = match invented {
@@ -65,6 +66,11 @@ impl KnownValues {
             .any(|known| matches!(known, ValueKind::Id(id) if id.len() >= 4 && turn.contains(id.as_str())))
     }
 
+    /// Whether a task or a fact speaks of somebody who comes along.
+    fn has_company(&self, scene: &Scene<'_>) -> bool {
+        scene.tasks.iter().chain(scene.facts).any(|text| text.words().any(|word| COMPANY.contains(&word)))
+    }
+
     fn has(&self, scene: &Scene<'_>, turn: &TextView<'_>, value: &TextValue) -> bool {
         let text = &turn.plain()[value.start..value.end];
         match &value.kind {
@@ -109,9 +115,13 @@ impl KnownValues {
                 if is_year(turn, value) {
                     return self.numbers.iter().any(|known| near(*known));
                 }
+                // The user and seven friends are eight.
+                let is_one_more =
+                    || value.is_word && self.has_company(scene) && self.numbers.iter().any(|known| near(known + 1.0));
                 self.numbers.iter().any(|known| near(*known))
+                    || is_one_more()
                     || text.len() == 1 && self.is_spelled(turn)
-                    || text.len() >= 3 && self.digits.contains(&digits(text)) && !digits(text).is_empty()
+                    || digits(text).len() >= 3 && self.digits.contains(&digits(text))
                     || text_is_said()
                     || follows()
             }
@@ -145,7 +155,8 @@ const BEFORE_YEAR: [&str; 20] = [
 ];
 
 /// Whether a value is said to be so, of the user's own: not asked, and no number of everyday talk.
-fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
+fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
+    let turn = scene.text();
     let plain = turn.plain();
     let sentence = turn.sentence(value.start);
     let is_own = PHRASES.has_first_person(sentence);
@@ -184,7 +195,9 @@ fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
         ValueKind::Weekday(_) => value.end - value.start >= 5,
         ValueKind::Number(number) if value.is_word => {
             *number >= 2.0 && COUNTED.contains(&next)
-                || (*number >= 3.0 && before.ends_with("there are") && next == "of")
+                || *number >= 2.0
+                    && (counts_party(before, &plain[value.start..value.end], next)
+                        || is_bare_count(scene, &plain[value.start..value.end]))
         }
         ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));
@@ -237,6 +250,12 @@ fn is_stated(turn: &TextView<'_>, value: &TextValue) -> bool {
                         "part",
                         "line",
                         "turn",
+                        "message",
+                        "runde",
+                        "nachricht",
+                        "tour",
+                        "turno",
+                        "mensaje",
                         "task",
                         "passo",
                         "paso",
@@ -262,6 +281,44 @@ fn speaks_of_agent(sentence: &str, is_own: bool) -> bool {
             .iter()
             .any(|part| sentence.contains(part))
 }
+
+/// Words for those who come along with the user.
+const COMPANY: [&str; 34] = [
+    "friends",
+    "friend",
+    "colleagues",
+    "others",
+    "guests",
+    "children",
+    "kids",
+    "family",
+    "relatives",
+    "freunde",
+    "freunden",
+    "kollegen",
+    "gaste",
+    "kinder",
+    "kindern",
+    "amis",
+    "amies",
+    "collegues",
+    "enfants",
+    "amigos",
+    "amigas",
+    "companeros",
+    "hijos",
+    "amici",
+    "colleghi",
+    "figli",
+    "filhos",
+    "colegas",
+    "vrienden",
+    "kinderen",
+    "przyjaciol",
+    "dzieci",
+    "друзей",
+    "детей",
+];
 
 /// Words of a task or a fact that tells a day or a number by another one.
 const RELATIVE: [&str; 30] = [
@@ -295,78 +352,4 @@ const RELATIVE: [&str; 30] = [
     "later",
     "eerder",
     "pozniej",
-];
-
-/// Nouns that, after a spelled-out number, state something about the user.
-const COUNTED: [&str; 70] = [
-    "people",
-    "persons",
-    "guests",
-    "adults",
-    "children",
-    "kids",
-    "nights",
-    "days",
-    "weeks",
-    "months",
-    "years",
-    "tickets",
-    "rooms",
-    "of",
-    "euros",
-    "dollars",
-    "pounds",
-    "bedrooms",
-    "hours",
-    "dogs",
-    "cats",
-    "personen",
-    "gaste",
-    "erwachsene",
-    "kinder",
-    "nachte",
-    "tage",
-    "wochen",
-    "monate",
-    "jahre",
-    "karten",
-    "zimmer",
-    "euro",
-    "stunden",
-    "personnes",
-    "adultes",
-    "enfants",
-    "nuits",
-    "jours",
-    "semaines",
-    "mois",
-    "ans",
-    "personas",
-    "adultos",
-    "ninos",
-    "noches",
-    "dias",
-    "semanas",
-    "meses",
-    "anos",
-    "persone",
-    "adulti",
-    "bambini",
-    "notti",
-    "giorni",
-    "anni",
-    "pessoas",
-    "criancas",
-    "noites",
-    "volwassenen",
-    "kinderen",
-    "nachten",
-    "dagen",
-    "osob",
-    "osoby",
-    "dzieci",
-    "человек",
-    "ночей",
-    "kisi",
-    "kisilik",
 ];

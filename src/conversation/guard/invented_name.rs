@@ -1,10 +1,11 @@
 //! A person, place or other name that the user gives and that nobody has named before.
 
 use super::asked_surely::{name_of, surely_asked};
-use super::fact_leak::subject;
+use super::fact_asked::{last_question, subject};
 use super::invented_fact::sources;
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
+use super::shape::KINDS;
 use super::text_view::TextView;
 use super::words::{Script, plain};
 
@@ -57,6 +58,9 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
             return Some((*name).to_owned());
         }
     }
+    if let Some(name) = bare_name(scene).or_else(|| bare_address(scene)) {
+        return Some(name.to_owned());
+    }
     if let Some(name) = other_name(scene) {
         return Some(name.to_owned());
     }
@@ -82,6 +86,22 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         "имя",
         "isim",
         "adiniz",
+        "звати",
+        "називаєте",
+        "називається",
+        "heter",
+        "hedder",
+        "nimi",
+        "nimesi",
+        "nimenne",
+        "jmenujete",
+        "jmeno",
+        "nationality",
+        "nationalite",
+        "nacionalidad",
+        "nazionalita",
+        "nacionalidade",
+        "nationaliteit",
         "where do you live",
         "which city",
         "what city",
@@ -122,6 +142,57 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
         return one_name(turn).filter(|name| !is_known(name)).map(str::to_owned);
     }
     None
+}
+
+/// A turn of a few characters of a script without spaces, or of Korean, where a name is asked for.
+fn bare_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    // By far the most turns end here.
+    if turn.raw.is_ascii() {
+        return None;
+    }
+    let is_asked = scene.last_agent().is_some_and(|agent| {
+        (agent.asks() || agent.has(List::Awaits)) && ASKS_NAME.iter().any(|word| agent.plain().contains(word))
+    });
+    let name = turn.plain().trim().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let is_letter = |c: char| matches!(Script::from_char(c), Script::Han | Script::Hangul | Script::Katakana);
+    let is_other = || {
+        [List::Answer, List::Unknown, List::Unwilling, List::Polite, List::Greeting, List::Goodbye]
+            .into_iter()
+            .any(|list| turn.has(list))
+    };
+    let is_name = is_asked && (2..=4).contains(&name.chars().count()) && name.chars().all(is_letter) && !is_other();
+    (is_name && !sources(scene).any(|source| source.plain().contains(name))).then_some(name)
+}
+
+/// How a name is asked for in such languages.
+const ASKS_NAME: [&str; 12] =
+    ["姓名", "名字", "贵姓", "称呼", "叫什么", "お名前", "氏名", "ご芳名", "성함", "이름", "성명", "叫啥"];
+
+/// A street with its number that stands nowhere, where the user's address is asked for and the turn is hardly more.
+fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
+    let words: Vec<&str> = turn.raw.split_whitespace().collect();
+    let has_number = words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    // By far the most turns end here.
+    if !has_number || words.len() > MOST_AROUND_NAME || turn.raw.contains('?') {
+        return None;
+    }
+    let question = last_question(agent).map(TextView::new);
+    if question.is_none_or(|question| question.kinds() & KINDS.address == 0) {
+        return None;
+    }
+    let inner = |word: &&'s str| word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_street = |word: &&str| {
+        word.starts_with(char::is_uppercase)
+            && word.chars().count() > LEAST_WITHIN
+            && !PHRASES.words.contains_key(&plain(word))
+            && !COMMON.contains(word)
+    };
+    let mut streets = words.iter().map(inner).filter(|word| is_street(word)).peekable();
+    let first = *streets.peek()?;
+    streets.all(|word| !sources(scene).any(|source| has_name(source, &plain(word)))).then_some(first)
 }
 
 /// The name that a turn gives in the place of the one in a fact that the agent certainly asks for: "my home town is Lille", or "Lille"

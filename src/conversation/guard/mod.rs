@@ -9,9 +9,11 @@
 mod asked_surely;
 mod awaited;
 mod confirmation;
+mod counted;
 mod derived;
 mod early_end;
 mod empty;
+mod fact_asked;
 mod fact_leak;
 mod fact_uses;
 mod foreign;
@@ -34,6 +36,7 @@ mod task_read_out;
 mod tasks_raised;
 mod text_view;
 mod too_long;
+mod turn_mark;
 mod two_tasks;
 mod unexplained;
 mod values;
@@ -115,6 +118,9 @@ pub fn faults(input: &GuardInput<'_>, known: &mut KnownTexts) -> Vec<GuardFindin
             _ => false,
         };
         findings.retain(|finding| !is_same(finding));
+    }
+    if findings.len() > 1 {
+        findings.retain(|finding| finding.why != withheld_fact::EVADED);
     }
     findings
 }

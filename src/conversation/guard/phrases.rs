@@ -41,9 +41,10 @@ pub(super) enum List {
     Confirms,
     Inquiry,
     Unknown,
+    Unwilling,
 }
 
-const LISTS: [(List, &str); 26] = [
+const LISTS: [(List, &str); 27] = [
     (List::Goodbye, include_str!("phrases/goodbye.txt")),
     (List::Polite, include_str!("phrases/polite.txt")),
     (List::Greeting, include_str!("phrases/greeting.txt")),
@@ -70,6 +71,7 @@ const LISTS: [(List, &str); 26] = [
     (List::Confirms, include_str!("phrases/confirms.txt")),
     (List::Inquiry, include_str!("phrases/inquiry.txt")),
     (List::Unknown, include_str!("phrases/unknown.txt")),
+    (List::Unwilling, include_str!("phrases/unwilling.txt")),
 ];
 
 /// How far apart, in bytes, the parts of one phrase may stand.

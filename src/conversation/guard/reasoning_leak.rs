@@ -9,10 +9,11 @@ use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::task_read_out::read_out;
 use super::text_view::TextView;
+use super::turn_mark::{numbered_goal, turn_mark};
 use super::{Fault, fault};
 
 /// Forms that nobody types in a chat: characters of which each has one, its pattern, and what it is.
-const FORMS: [(&str, &str, &str); 11] = [
+const FORMS: [(&str, &str, &str); 12] = [
     (
         "<",
         r"(?i)</?(think|thinking|thought|reasoning|analysis|scratchpad|reflection|inner_?monologue|message|reply|response|output|user|assistant|system|agent-reply|persona|task|tasks|fact|facts|signoff|final|answer|plan|traits?)( [^<>]{0,60})?/?>",
@@ -26,12 +27,17 @@ const FORMS: [(&str, &str, &str); 11] = [
     ("<[", r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
     (
         ":：",
-        r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|client|bot|ai|chatbot|nutzer|benutzer|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|用户|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
+        r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|caller|client|bot|ai|chatbot|me|nutzer|benutzer|kunde|kundin|anrufer|ich|moi|yo|io|ik|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|я|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|私|用户|我|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
         "a role before the message",
     ),
     (
         "[(<",
         r"(?i)^\s*[\[(<]\s*(user|human|assistant|persona|customer|client|nutzer|utilisateur|usuario|utente|gebruiker)( turn| message| reply)?( ?\d+)?\s*[\])>]",
+        "a role before the message",
+    ),
+    (
+        ">",
+        r"(?i)^\s*(user|human|me|customer|caller|client|persona|nutzer|kunde|utilisateur|usuario|usuário|cliente|utente|gebruiker|użytkownik|пользователь|kullanıcı|ユーザー|用户|사용자)\s*>+\s",
         "a role before the message",
     ),
     ("{%$", r"\{\{[^{}]{0,60}\}\}|\{%|\$\{[a-zA-Z_.]+\}|%[a-z_]{3,}%|\{[a-z_]{2,25}\}", "template text"),
@@ -103,6 +109,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
             return fault(format!("it contains {name}; write only what the user says, in plain words"), found.as_str());
         }
     }
+    if let Some(mark) = turn_mark(scene) {
+        return fault("it numbers the messages; write only what the user says", mark);
+    }
     if let Some(words) = retry_echo(scene) {
         return fault("it repeats the request to reply again; write only what the user says", words);
     }
@@ -117,6 +126,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     if let Some(task) = read_out(scene) {
         return fault("it reads out a task as it was given; ask for it in the user's own words", task);
+    }
+    if let Some(goal) = numbered_goal(scene) {
+        return fault("it speaks of a goal by its number; write only what the user says", goal);
     }
     if let Some(fact) =
         scene.facts.iter().map(|fact| fact.plain().trim_end_matches('.')).find(|fact| is_read_out(turn, fact))

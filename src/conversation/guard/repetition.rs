@@ -31,6 +31,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if super::stalled::is_stuck(scene) {
         return fault("it says the same again and again, and nothing about what it wants", &*turn.raw);
     }
+    if let Some(quote) = quotes_itself(scene) {
+        return fault("it quotes an earlier message of its own; react to the last reply instead", quote);
+    }
     let agent = scene.last_agent()?;
     if turn.has(List::Objection) || agent.raw.trim().is_empty() || starts_over(scene, agent) {
         return None;
@@ -68,6 +71,34 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     }
     None
 }
+
+/// An earlier message of the user's with which the turn begins, in quotation marks or behind the mark of a quotation. Who says "I
+/// said" before it, objects, or was asked to say it again quotes with reason.
+fn quotes_itself<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    let plain = turn.plain();
+    // By far the most turns end here.
+    let (before, rest) = plain.split_once(['"', '>'])?;
+    let end = if plain[before.len()..].starts_with('>') { rest.find('\n') } else { rest.find('"') };
+    let quote = &rest[..end.unwrap_or(rest.len())];
+    let view = TextView::new(quote);
+    let is_asked = scene.last_agent().is_some_and(|agent| agent.has(List::AskAgain));
+    if view.places().len() < LEAST_QUOTED
+        || TextView::new(before).places().len() > MOST_BEFORE_QUOTE
+        || PHRASES.has_first_person(before)
+        || turn.has(List::Objection)
+        || is_asked
+    {
+        return None;
+    }
+    let quote = quote.trim().trim_end_matches(is_sentence_end);
+    scene.users().any(|user| user.plain().contains(quote) || user.likeness(&view) >= QUOTED).then_some(quote)
+}
+
+/// The fewest words of a quotation of oneself, the most words before it, and how alike it is to what was said.
+const LEAST_QUOTED: usize = 5;
+const MOST_BEFORE_QUOTE: usize = 3;
+const QUOTED: f64 = 0.9;
 
 /// The turn, where it is one long sentence of the assistant's but for a word or two: "we have …" for "you have …".
 fn mirrored<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {

@@ -90,10 +90,23 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 }
 
 /// Phrases of somebody who has just come.
-const JUST_CAME: [&str; 20] = [
+const JUST_CAME: [&str; 33] = [
     "is anyone there",
     "is anybody there",
-    "new to this chat",
+    "new to this",
+    "i'm new here",
+    "i am new here",
+    "hope you're doing well",
+    "hope you are doing well",
+    "hope you're well",
+    "hope you are well",
+    "ich bin neu hier",
+    "je suis nouveau",
+    "je suis nouvelle",
+    "soy nuevo",
+    "soy nueva",
+    "sono nuovo",
+    "sou novo",
     "i'm getting in touch",
     "i am getting in touch",
     "i'm reaching out",

@@ -12,7 +12,8 @@ pub(super) struct Kinds {
     pub(super) date: u32,
     pub(super) name: u32,
     code: u32,
-    quantity: u32,
+    pub(super) address: u32,
+    pub(super) quantity: u32,
     pub(super) reason: u32,
     /// Those of which each user has one.
     pub(super) of_user: u32,
@@ -27,6 +28,7 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         date: kinds("date"),
         name: kinds("surname"),
         code: kinds("serial"),
+        address: kinds("postcode"),
         quantity: kinds("quantity"),
         reason: kinds("reason"),
         of_user: kinds("surname") | kinds("birthdate") | kinds("email") | kinds("telephone"),
@@ -53,7 +55,8 @@ pub(super) fn by_shape(fact: &TextView<'_>) -> u32 {
         all |= KINDS.date;
     }
     let is_date = |word: &str| PHRASES.months.contains_key(word) || PHRASES.weekdays.contains_key(word);
-    if fact.words().any(|word| word.len() > 3 && is_date(word)) {
+    // "May" is a month beside a figure.
+    if fact.words().any(|word| (word.len() > 3 || digits > 0) && is_date(word)) {
         all |= KINDS.date;
     }
     if digits >= 3 {

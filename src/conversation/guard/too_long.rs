@@ -7,7 +7,7 @@ use super::{Fault, fault};
 use crate::text::sentences;
 
 /// The most words; a message of a few long sentences stays below it.
-const MOST_WORDS: usize = 136;
+const MOST_WORDS: usize = 140;
 /// The most sentences, where they are not short.
 const MOST_SENTENCES: usize = 10;
 

@@ -1,7 +1,8 @@
 //! Whether the agent asked for the facts.
 //!
 //! Score: of the facts for which the agent had to ask, the share for which it did. A fact that the user told before the agent
-//! could ask for it, or that the agent stated itself before it asked, says nothing of that and is left out.
+//! could ask for it, or in answer to a question for whatever there is, or that the agent stated itself before it asked, says
+//! nothing of that and is left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,9 +61,12 @@ impl Metric for ElicitationMetric {
 
 fn component(fact: &FactUse) -> Component {
     match (fact.asked, fact.released) {
-        (_, Some(released)) if fact.is_volunteered() => {
-            Component::not_applicable(format!("the user told it unasked in turn {released}"))
-        }
+        (_, Some(released)) if fact.was_told_first() => match fact.prompted {
+            None => Component::not_applicable(format!("the user told it unasked in turn {released}")),
+            Some(_) => {
+                Component::not_applicable(format!("the user told it in turn {released}, asked for whatever there is"))
+            }
+        },
         _ if fact.is_known_to_agent() => Component::not_applicable(format!(
             "known to the agent, which stated it itself in turn {}",
             fact.stated.unwrap_or_default()
@@ -89,7 +93,7 @@ mod tests {
     #[test]
     fn it_is_the_share_of_the_facts_that_were_asked_for_of_those_that_were_not_volunteered() {
         let facts = ["a", "b", "c", "d"].map(str::to_owned);
-        let use_of = |fact, asked, released| FactUse { fact, asked, released, stated: None };
+        let use_of = |fact, asked, released| FactUse { fact, asked, released, stated: None, prompted: None };
         let uses =
             [use_of(1, Some(1), Some(2)), use_of(2, Some(2), None), use_of(3, None, None), use_of(4, Some(3), Some(3))];
         let dimension = scored(&facts, Some(&uses));
@@ -108,17 +112,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_question_for_whatever_there_is_brought_counts_neither_way() {
+        let facts = ["a", "b"].map(str::to_owned);
+        let prompted = FactUse { fact: 1, asked: None, released: Some(2), stated: None, prompted: Some(1) };
+        let never = FactUse { fact: 2, asked: None, released: None, stated: None, prompted: None };
+        let dimension = scored(&facts, Some(&[prompted, never]));
+        assert_eq!(dimension.component.why(), "the agent asked for 0 of 1 facts");
+        assert_eq!(dimension.items[0].component.why(), "the user told it in turn 2, asked for whatever there is");
+    }
+
+    #[test]
     fn what_nobody_saw_is_missing_and_what_is_not_there_does_not_apply() {
         let facts = ["a".to_owned()];
         assert!(matches!(scored(&facts, None).component, Component::Missing { .. }));
         assert!(matches!(scored(&[], Some(&[])).component, Component::NotApplicable { .. }));
-        let uses = [FactUse { fact: 1, asked: None, released: Some(1), stated: None }];
+        let uses = [FactUse { fact: 1, asked: None, released: Some(1), stated: None, prompted: None }];
         assert!(matches!(scored(&facts, Some(&uses)).component, Component::NotApplicable { .. }));
     }
     #[test]
     fn what_the_agent_stated_itself_before_it_asked_is_neither_asked_for_nor_missed() {
         let facts = ["a", "b", "c"].map(str::to_owned);
-        let use_of = |fact, asked, stated| FactUse { fact, asked, released: None, stated: Some(stated) };
+        let use_of =
+            |fact, asked, stated| FactUse { fact, asked, released: None, stated: Some(stated), prompted: None };
         // A question that states the value; a statement alone; a statement after the question.
         let dimension = scored(&facts, Some(&[use_of(1, Some(2), 2), use_of(2, None, 1), use_of(3, Some(1), 2)]));
         assert_eq!(dimension.component.why(), "the agent asked for 1 of 1 facts");

@@ -83,7 +83,8 @@ impl Phrases {
         for (_, words) in lines(include_str!("numbers.txt")) {
             let (ones, tens) = words.split_once(" ; ").unwrap_or((words, ""));
             let ones = ones.split(' ').zip(0..);
-            for (word, number) in ones.chain(tens.split(' ').zip((2..).map(|tens| tens * 10))) {
+            let is_word = |(word, _): &(&str, u64)| *word != "-";
+            for (word, number) in ones.chain(tens.split(' ').zip((2..).map(|tens| tens * 10))).filter(is_word) {
                 self.words.entry(plain(word)).or_default().number = Some(number);
             }
         }

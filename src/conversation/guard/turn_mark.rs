@@ -1,0 +1,113 @@
+//! A mark before a message that says which of a conversation's it is: "[Turn 1]". Who plays a user from a transcript writes it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::scene::Scene;
+
+/// Words for a message or a turn, in brackets or before a colon, with a number.
+static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = "turn|message|msg|utterance|round|exchange|user|runde|nachricht|äußerung|beitrag|tour|échange|turno|ronda|mensaje|\
+                 messaggio|battuta|mensagem|rodada|fala|beurt|bericht|ronde|tura|wiadomość|kolejka|ход|сообщение|реплика|раунд|\
+                 tur|mesaj|ターン|メッセージ|発言|回合|轮次|消息|턴|메시지|رسالة|دور|संदेश|बारी|ข้อความ";
+    let number = r"(?:\#|no\.?|nr\.?)?\s*[0-9]{1,3}";
+    Regex::new(&format!(
+        r"(?ix)
+        ^[\s*\#_]* [\[(<【（] \s* (?P<bracketed>{words}) \s* {number} [^\])>】）\n]{{0,20}} [\])>】）]
+        | ^[\s*\#_]* (?P<named>{words}) \s* {number} \s* (?:[\[(][^\])\n]{{0,20}}[\])])? [\s*_]* [:：]
+        | ^[\s*\#_]* [\[(<【（]? \s* (?P<counted>第 \s* [0-9一二三四五六七八九十]+ \s* (?:轮|輪|回合|ターン|句)) \s* [\])>】）:：]
+        "
+    ))
+    .ok()
+});
+
+/// A goal or task by its number, as the persona's instructions have it, and what became of it.
+static GOAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = "goal|task|objective|ziel|aufgabe|objectif|tâche|objetivo|tarea|obiettivo|compito|tarefa|doel|taak|cel|\
+                 zadanie|цель|задача|görev|目标|任务|タスク|目標|목표|과제";
+    let done = "achieved|accomplished|completed?|done|finished|fulfilled|erreicht|erledigt|erfüllt|atteinte?|accomplie?|\
+                terminée?|logrado|completad[ao]|cumplid[ao]|raggiunto|completato|alcançado|concluíd[ao]|bereikt|voltooid|\
+                osiągnięty|wykonane|достигнута|выполнена|完成|達成|완료";
+    Regex::new(&format!(
+        r"(?i)\b(?P<goal>{words})\s*\#?[0-9]{{1,2}}\s*(?:[:：]|(?:is|was|has been|ist|est|está|è|is)?\s*(?:{done})\b)"
+    ))
+    .ok()
+});
+
+/// A goal that the turn names by its number, where neither a task nor the assistant does.
+pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    // By far the most turns end here.
+    if !turn.raw.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let found = GOAL.as_ref()?.captures(&turn.raw)?;
+    let word = found.name("goal")?.as_str().to_lowercase();
+    let mut of_case = scene.tasks.iter().chain(scene.agents());
+    let is_of_case = of_case.any(|text| text.raw.to_lowercase().contains(&word));
+    found.get(0).filter(|_| !is_of_case).map(|mark| &turn.raw[mark.range()])
+}
+
+/// The mark before the turn, where neither a task nor the assistant speaks of such turns, as in a game.
+pub(super) fn turn_mark<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
+    let turn = scene.text();
+    // By far the most turns end here.
+    if !turn.raw.contains(|c: char| c.is_ascii_digit() || c == '第') {
+        return None;
+    }
+    let found = MARK.as_ref()?.captures(&turn.raw)?;
+    let word = ["bracketed", "named", "counted"].iter().find_map(|name| found.name(name))?.as_str().to_lowercase();
+    let mut of_case = scene.tasks.iter().chain(scene.agents());
+    let is_of_case = of_case.any(|text| text.raw.to_lowercase().contains(&word));
+    found.get(0).filter(|_| !is_of_case).map(|mark| &turn.raw[mark.range()])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::conversation::guard::{GuardInput, check};
+    use crate::evidence::Guard;
+
+    fn is_found(task: &str, turn: &str) -> bool {
+        let found = check(&GuardInput {
+            has_facts: false,
+            tasks: &[task],
+            facts: &[],
+            background: &[],
+            signoff: "So Long",
+            transcript: &[],
+            turn,
+            is_done: false,
+        });
+        found.iter().any(|finding| finding.guard == Guard::ReasoningLeak)
+    }
+
+    #[test]
+    fn who_numbers_the_messages_is_no_user() {
+        for turn in [
+            "[Turn 1] I need a new laptop.",
+            "Turn 1: I need a new laptop.",
+            "**Turn 3 (User):** I need a new laptop.",
+            "(Message 2) I need a new laptop.",
+            "[Runde 1] Ich möchte einen neuen Laptop.",
+            "[Tour 1] Je voudrais un ordinateur.",
+            "【ターン1】ノートパソコンが欲しいです。",
+            "[第1轮] 我想买一台笔记本。",
+            "Me: I need a new laptop.",
+            "Kunde: Ich möchte einen neuen Laptop.",
+            "USER> I need a new laptop.",
+        ] {
+            assert!(is_found("Order a new laptop", turn), "{turn}");
+        }
+    }
+
+    #[test]
+    fn a_move_in_a_game_and_a_step_are_no_marks() {
+        for turn in ["Turn 2: I take the red card.", "[Turn 2] I take the red card."] {
+            assert!(!is_found("Play one turn of the card game", turn), "{turn}");
+        }
+        for turn in ["Step 1 is done, now what?", "My turn: I take the red card.", "In turn 3: what do I do?"] {
+            assert!(!is_found("Order a new laptop", turn), "{turn}");
+        }
+    }
+}
