@@ -71,7 +71,8 @@ fn matching(pattern: &Path, files: &dyn Files) -> Vec<PathBuf> {
         }
         let letters: Vec<char> = name.chars().collect();
         let fits = |path: &PathBuf| {
-            let name: Vec<char> = super::name(path).chars().collect();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name: Vec<char> = name.chars().collect();
             name.first() != Some(&'.') && fits(&letters, &name)
         };
         let here = |path: &PathBuf| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
