@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::tools::ToolMockConfig;
+use super::tools::TurnParts;
 use super::{Ability, Agent, AgentError, Missing, SettingError};
 use crate::clock::Clock;
 use crate::http::{BaseUrl, HttpClient, header_problem};
@@ -164,8 +164,8 @@ pub struct AgentContext {
     pub model: String,
     /// The state that the case's session begins with.
     pub state: Map<String, Value>,
-    /// The results of tools in each turn, for agents whose tools eval-job answers for.
-    pub mocks: Vec<Vec<ToolMockConfig>>,
+    /// What eval-job says for others in each turn, for agents whose tools it answers for or whose history it keeps.
+    pub turns: TurnParts,
     /// The address of the agent that was started for the trial.
     pub started_at: Option<String>,
     /// `EVAL_JOB_AGENT_API_KEY`, for transports without a key of their own.
@@ -202,7 +202,7 @@ impl AgentContext {
             chatbot: chatbot.to_owned(),
             model: model.to_owned(),
             state: Map::new(),
-            mocks: Vec::new(),
+            turns: TurnParts::default(),
             started_at: None,
             api_key: None,
             folder: PathBuf::new(),

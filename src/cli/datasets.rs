@@ -151,6 +151,7 @@ impl TargetArg {
             takes_history: can(Ability::TakesHistory),
             mocks_tools: can(Ability::MocksTools),
             mocks_reference: false,
+            reference_takes_history: false,
             reference: None,
             tells_difference: false,
             is_recorded: false,
@@ -207,9 +208,16 @@ pub(super) fn import_all(
     let target = here(target);
     let expected_target = args.expected_target.as_ref().map(here);
     let reference = expected_target.as_ref().map(|other| (other.key.to_owned(), other.settings()));
-    let mocks_reference = expected_target.as_ref().is_some_and(|other| other.lowering(false).mocks_tools);
-    let options =
-        LowerOptions { reference, mocks_reference, tells_difference, ..target.lowering(args.reading.dialect_strict) };
+    let of_reference = expected_target.as_ref().map(|other| other.lowering(false));
+    let mocks_reference = of_reference.as_ref().is_some_and(|other| other.mocks_tools);
+    let reference_takes_history = of_reference.is_some_and(|other| other.takes_history);
+    let options = LowerOptions {
+        reference,
+        mocks_reference,
+        reference_takes_history,
+        tells_difference,
+        ..target.lowering(args.reading.dialect_strict)
+    };
     let import = |dataset: &dataset::Dataset| {
         refuse_empty(typed, dataset)?;
         let lowered = dataset::lower(dataset, &options);

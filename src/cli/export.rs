@@ -208,6 +208,11 @@ fn write_cases(path: &Path, written: &[WrittenDataset], printer: &Printer) -> Re
         )));
     }
     for file in written.iter().flat_map(|set| &set.files) {
+        // It names the files with cases as a folder has them.
+        if is_file && file.is_companion && file.name.ends_with(".yml") {
+            printer.note(&format!("note: {} is left out: say -o FOLDER to have it", file.name));
+            continue;
+        }
         let path = if is_file && !file.is_companion { path.to_path_buf() } else { folder.join(&file.name) };
         let made = match path.parent().filter(|_| !is_file) {
             Some(folder) => fs::create_dir_all(folder),

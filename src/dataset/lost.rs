@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::open::read_watsonx_config;
+use super::watsonx::CONFIG;
 use super::write::WrittenDataset;
 use super::{Beside, CaseUser, ContextFile, Dataset, DatasetCase, NamedText, Scenario, System, UserLine, load};
+use crate::job::Problems;
 
 /// The places of a case, and the words for them: the longest that fits counts.
 const WORDS: &[(&str, &str)] = &[
@@ -142,18 +145,25 @@ pub(super) fn read_back(written: &WrittenDataset) -> Result<Dataset, ReadBackErr
     let beside = Beside { config, context: context.collect(), ..Beside::default() };
     let mut all: Option<Dataset> = None;
     for file in written.files.iter().filter(|file| !file.is_companion) {
-        let set = load(&file.name, &file.text, &beside).map_err(|problems| {
-            let first = problems.list.first();
-            ReadBackError::Unreadable(
-                first.map_or_else(String::new, |it| format!("{}, line {}: {}", it.file, it.line, it.message)),
-            )
-        })?;
+        let set = load(&file.name, &file.text, &beside).map_err(|problems| unreadable(&problems))?;
         match &mut all {
             None => all = Some(set),
             Some(all) => all.cases.extend(set.cases),
         }
     }
-    all.ok_or(ReadBackError::NoCases)
+    let mut all = all.ok_or(ReadBackError::NoCases)?;
+    if let Some(file) = written.files.iter().find(|file| file.name == CONFIG) {
+        let (config, _) = read_watsonx_config(&file.name, &file.text).map_err(|problems| unreadable(&problems))?;
+        config.apply(&mut all);
+    }
+    Ok(all)
+}
+
+fn unreadable(problems: &Problems) -> ReadBackError {
+    let first = problems.list.first();
+    ReadBackError::Unreadable(
+        first.map_or_else(String::new, |it| format!("{}, line {}: {}", it.file, it.line, it.message)),
+    )
 }
 
 /// The places in which a case differs from what was read back.

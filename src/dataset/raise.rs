@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use super::Kind;
 use super::model::{
     CaseSession, CaseUser, ContextFile, ContextMessage, Dataset, DatasetCall, DatasetCase, DatasetGoals, DatasetMetric,
-    Goal, GoalKind, LineExpectation, MeasureKind, Scenario, ScenarioPersona, UserLine,
+    Goal, GoalKind, LineExpectation, MeasureKind, Scenario, ScenarioPersona, ToolMock, UserLine,
 };
+use crate::evidence::Message;
 use crate::job::{Case, ContextText, Job, Line, Seed, User};
 use crate::metric::rouge::RougeConfig;
 use crate::metric::trajectory::{CallOrder, Expectation, ExpectedCall, Rule, TrajectoryConfig, TrajectoryMatcher};
@@ -18,6 +19,7 @@ pub fn from_job(job: &Job) -> (Dataset, Vec<String>) {
     let mut dataset = Dataset::new(Kind::MessageList, job.name.clone());
     dataset.description.clone_from(&job.description);
     dataset.runs = (job.repeat > 1).then_some(job.repeat);
+    dataset.personas.clone_from(&job.persona.personas);
     dataset.cases = job.cases.iter().map(|case| case_of(job, case, &mut warnings)).collect();
     for entry in &job.metrics {
         let mut warn = |what: &str| warnings.push(format!("metric {}: {what}", entry.label()));
@@ -86,18 +88,10 @@ fn case_of(job: &Job, case: &Case, warnings: &mut Vec<String>) -> DatasetCase {
         Seed::Conversation(messages) => Some(messages),
         Seed::Text(_) => None,
     });
-    let context = messages.flatten().map(|message| ContextMessage {
-        role: if message.role == crate::evidence::Role::User { "user" } else { "assistant" }.to_owned(),
-        content: message.content.clone(),
-        ..ContextMessage::default()
-    });
+    let context = messages.flatten().map(said_before);
     let mut expected = Vec::new();
     let user = match &case.user {
-        User::Lines(lines) => {
-            let has_mocks = lines.iter().any(|line| !line.mocks.is_empty() || !line.reference_mocks.is_empty());
-            warn(has_mocks, "the mocks of its tools are left out");
-            CaseUser::Lines(lines_of(job, case, lines, &mut expected))
-        }
+        User::Lines(lines) => CaseUser::Lines(lines_of(job, case, lines, &mut expected)),
         User::Persona => CaseUser::Scenario(Box::new(scenario_of(job, case))),
     };
     for (turn, expectation) in &expected {
@@ -151,7 +145,7 @@ fn lines_of<'a>(
 ) -> Vec<UserLine> {
     let said = first_messages(job, case).into_iter().map(|say| UserLine { say, ..UserLine::default() });
     let line = |(line, turn): (&'a Line, usize)| {
-        let mut said = UserLine { say: line.say.clone(), ..UserLine::default() };
+        let mut said = raised_line(line);
         if let Some(expectation) = line.expected.as_deref() {
             said.expected = LineExpectation {
                 reply: expectation.reply.clone(),
@@ -164,6 +158,55 @@ fn lines_of<'a>(
         said
     };
     said.chain(lines.iter().zip(1..).map(line)).collect()
+}
+
+fn said_before(message: &Message) -> ContextMessage {
+    ContextMessage {
+        role: message.role.as_str().to_owned(),
+        content: message.content.clone(),
+        ..ContextMessage::default()
+    }
+}
+
+/// A fixed message with what is said for others in its turn.
+fn raised_line(line: &Line) -> UserLine {
+    let [mocks, expected_runner_mocks] = [&line.mocks, &line.reference_mocks].map(|mocks| {
+        let raised = mocks.iter().map(|mock| {
+            let tree = |paths: &[String]| (!paths.is_empty()).then(|| tree_of(paths));
+            let arguments = mock.args.as_ref().map(|args| {
+                let rules = [
+                    ("expected", Some(args.clone())),
+                    ("onlyTree", tree(&mock.only_paths)),
+                    ("ignoreTree", tree(&mock.ignore_paths)),
+                    ("numberTolerance", mock.number_tolerance.map(Value::from)),
+                ];
+                rules.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+            });
+            ToolMock { tool: mock.tool.clone(), arguments, result: mock.result.clone(), prompt: mock.prompt.clone() }
+        });
+        raised.collect()
+    });
+    let context = line.before.iter().map(said_before).collect();
+    UserLine { say: line.say.clone(), context, mocks, expected_runner_mocks, ..UserLine::default() }
+}
+
+/// Paths such as `address.city` as a tree, of which each leaf is true. A path above another one stands for both.
+fn tree_of(paths: &[String]) -> Value {
+    let mut tree = Value::Object(Map::new());
+    for path in paths {
+        let mut place = &mut tree;
+        for key in path.split('.') {
+            if place.is_boolean() {
+                break;
+            }
+            place = &mut place[key];
+            if place.is_null() {
+                *place = Value::Object(Map::new());
+            }
+        }
+        *place = Value::Bool(true);
+    }
+    tree
 }
 
 /// The user's messages before its lines, or before the persona speaks.

@@ -6,7 +6,10 @@
 use serde_json::{Map, Value};
 
 use super::lost::lost;
-use super::{CaseExpectation, Dataset, DatasetCase, Kind, System, adk, redhat, trpc, watsonx};
+use super::{
+    CaseExpectation, CaseUser, Dataset, DatasetCase, Kind, Scenario, ScenarioPersona, System, adk, redhat, trpc,
+    watsonx,
+};
 
 /// A dataset as another system's files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,8 +47,33 @@ impl WrittenDataset {
     }
 }
 
+/// The dataset with a case for each of its personas in the place of each that a simulated user has: only watsonx Orchestrate's
+/// files name them once.
+fn with_each_persona(dataset: &Dataset) -> Dataset {
+    let mut each = Dataset { personas: Vec::new(), cases: Vec::new(), ..dataset.clone() };
+    for case in &dataset.cases {
+        let CaseUser::Scenario(scenario) = &case.user else {
+            each.cases.push(case.clone());
+            continue;
+        };
+        if scenario.persona.is_some() {
+            each.cases.push(case.clone());
+            continue;
+        }
+        each.cases.extend(dataset.personas.iter().map(|persona| {
+            let scenario = Scenario { persona: Some(ScenarioPersona::from(persona)), ..(**scenario).clone() };
+            let id = format!("{}@{}", case.id, persona.name);
+            DatasetCase { id, user: CaseUser::Scenario(Box::new(scenario)), ..case.clone() }
+        }));
+    }
+    each
+}
+
 /// Writes a dataset as this system's files.
 pub fn write(dataset: &Dataset, system: System) -> WrittenDataset {
+    if !dataset.personas.is_empty() && system != System::Watsonx {
+        return write(&with_each_persona(dataset), system);
+    }
     let mut written = match system {
         System::Adk => adk::write(dataset),
         System::Trpc => trpc::write(dataset),

@@ -165,13 +165,23 @@ impl Case {
         self.expected.iter().chain(lines.iter().filter_map(|line| line.expected.as_ref())).map(AsRef::as_ref)
     }
 
+    /// Its fixed messages, where it has some.
+    pub fn lines(&self) -> &[Line] {
+        match &self.user {
+            User::Lines(lines) => lines,
+            User::Persona => &[],
+        }
+    }
+
     /// The results of tools, of each turn that has some, in order.
     pub fn mocks(&self) -> impl Iterator<Item = &[ToolMockConfig]> {
-        let lines = match &self.user {
-            User::Lines(lines) => lines.as_slice(),
-            User::Persona => &[],
-        };
-        lines.iter().map(|line| line.mocks.as_slice()).filter(|mocks| !mocks.is_empty())
+        self.lines().iter().map(|line| line.mocks.as_slice()).filter(|mocks| !mocks.is_empty())
+    }
+
+    /// Whether a model makes up the results of tools, of the agent under test or of the reference agent.
+    pub fn writes_results(&self) -> bool {
+        let mut mocks = self.lines().iter().flat_map(|line| line.mocks.iter().chain(&line.reference_mocks));
+        mocks.any(|mock| mock.prompt.is_some())
     }
 
     /// Whether a setup or an assertion looks at the graph.
@@ -238,13 +248,19 @@ fn one_seed_kind(schema: &mut Schema) {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "message", rename = "Message")]
-struct MessageFile {
+pub(super) struct MessageFile {
     /// Who spoke.
     #[serde(default = "by_user")]
     role: Role,
     /// The text of the message.
     #[schemars(regex(pattern = r"\S"))]
     content: String,
+}
+
+impl From<MessageFile> for Message {
+    fn from(MessageFile { role, content }: MessageFile) -> Message {
+        Message::new(role, content)
+    }
 }
 
 fn by_user() -> Role {

@@ -135,6 +135,9 @@ pub struct Job {
     /// Whether a judge is asked which goals of the cases were reached, once that was looked for.
     #[serde(skip)]
     pub(super) asks_reader: CachedPerCases,
+    /// Whether the persona's model is asked at all, once that was looked for.
+    #[serde(skip)]
+    pub(super) asks_persona: CachedPerCases,
 }
 
 /// Without cases a file is one case, and has to say what that is about: by tasks and facts, or by the lines of a script.

@@ -7,7 +7,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::case::MessageFile;
 use crate::agent::tools::ToolMockConfig;
+use crate::evidence::Message;
 use crate::metric::trajectory::Expectation;
 
 /// One fixed message of a script.
@@ -15,6 +17,8 @@ use crate::metric::trajectory::Expectation;
 pub struct Line {
     /// The message.
     pub say: String,
+    /// Messages that are put before it.
+    pub before: Vec<Message>,
     /// The expectations of the agent's turn.
     pub expected: Option<Box<Expectation>>,
     /// The results of tools in this turn.
@@ -25,7 +29,7 @@ pub struct Line {
 
 impl From<String> for Line {
     fn from(say: String) -> Line {
-        Line { say, expected: None, mocks: Vec::new(), reference_mocks: Vec::new() }
+        Line { say, before: Vec::new(), expected: None, mocks: Vec::new(), reference_mocks: Vec::new() }
     }
 }
 
@@ -37,6 +41,9 @@ struct LineMapping {
     /// The message.
     #[schemars(regex(pattern = r"\S"))]
     say: String,
+    /// Messages that are put before this one, as if they had been said, for agents whose conversation may begin with an earlier one.
+    #[serde(default)]
+    before: Vec<MessageFile>,
     /// The expectations of the agent's turn.
     #[serde(default)]
     expected: Option<Box<Expectation>>,
@@ -55,6 +62,8 @@ impl Serialize for Line {
         #[derive(Serialize)]
         struct Mapping<'a> {
             say: &'a str,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            before: &'a [Message],
             #[serde(skip_serializing_if = "Option::is_none")]
             expected: Option<&'a Expectation>,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -62,11 +71,11 @@ impl Serialize for Line {
             #[serde(rename = "referenceMocks", skip_serializing_if = "<[_]>::is_empty")]
             reference_mocks: &'a [ToolMockConfig],
         }
-        let Line { say, expected, mocks, reference_mocks } = self;
-        if expected.is_none() && mocks.is_empty() && reference_mocks.is_empty() {
+        let Line { say, before, expected, mocks, reference_mocks } = self;
+        if expected.is_none() && before.is_empty() && mocks.is_empty() && reference_mocks.is_empty() {
             return serializer.serialize_str(say);
         }
-        Mapping { say, expected: expected.as_deref(), mocks, reference_mocks }.serialize(serializer)
+        Mapping { say, before, expected: expected.as_deref(), mocks, reference_mocks }.serialize(serializer)
     }
 }
 
@@ -76,8 +85,9 @@ impl<'de> Deserialize<'de> for Line {
             Value::String(say) => Ok(Line::from(say)),
             mapping => {
                 let mapping = serde_json::from_value(mapping).map_err(Error::custom)?;
-                let LineMapping { say, expected, mocks, reference_mocks } = mapping;
-                Ok(Line { say, expected, mocks, reference_mocks })
+                let LineMapping { say, before, expected, mocks, reference_mocks } = mapping;
+                let before = before.into_iter().map(Message::from).collect();
+                Ok(Line { say, before, expected, mocks, reference_mocks })
             }
         }
     }

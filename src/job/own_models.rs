@@ -107,9 +107,10 @@ impl Job {
                 || self.cases.iter().any(|case| case.expectations().any(Expectation::is_fuzzy)))
     }
 
-    /// The persona's model; `None` where all its lines are fixed.
+    /// The persona's model; `None` where all its lines are fixed and it makes up no result of a tool.
     pub fn persona_model(&self) -> Option<&Model> {
-        self.cases.iter().any(|case| case.user.is_persona()).then_some(&self.persona.model)
+        let asks = || self.cases.iter().any(|case| case.user.is_persona() || case.writes_results());
+        self.asks_persona.find(&self.cases, asks).then_some(&self.persona.model)
     }
 
     /// The review of the persona's messages; `None` where there is none, or where rules speak, which make no faults.

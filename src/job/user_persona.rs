@@ -51,7 +51,7 @@ pub struct UserPersona {
 }
 
 /// The personas that are built in: name and text.
-const SHIPPED: [(&str, &str); 10] = [
+const SHIPPED: [(&str, &str); 13] = [
     ("terse", include_str!("../../prompts/personas/terse.yml")),
     ("rambling", include_str!("../../prompts/personas/rambling.yml")),
     ("impatient", include_str!("../../prompts/personas/impatient.yml")),
@@ -62,6 +62,9 @@ const SHIPPED: [(&str, &str); 10] = [
     ("expert", include_str!("../../prompts/personas/expert.yml")),
     ("novice", include_str!("../../prompts/personas/novice.yml")),
     ("evaluator", include_str!("../../prompts/personas/evaluator.yml")),
+    ("cooperative", include_str!("../../prompts/personas/cooperative.yml")),
+    ("confused", include_str!("../../prompts/personas/confused.yml")),
+    ("adversarial", include_str!("../../prompts/personas/adversarial.yml")),
 ];
 
 impl UserPersona {

@@ -248,6 +248,13 @@ impl ConversationLimiter {
         state.queued_ms + state.queued.map_or(0.0, |since| conversation.shared.served_ms(since))
     }
 
+    /// Adds time of a message that is nobody's wait for the agent: while something else was made for it.
+    pub fn add_waited_ms(&self, ms: f64) {
+        if let Some(conversation) = &self.0 {
+            conversation.state().waited_ms += ms;
+        }
+    }
+
     /// The milliseconds for which requests have waited because of others since this was last asked.
     pub fn take_waited_ms(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |conversation| std::mem::take(&mut conversation.state().waited_ms))

@@ -175,4 +175,28 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn numbers_are_compared_to_the_last_digit() {
+        for (schema, value, holds) in [
+            (json!({"multipleOf": 0.01}), json!(19.99), true),
+            (json!({"multipleOf": 0.01}), json!(4.35), true),
+            (json!({"multipleOf": 0.01}), json!(4.355), false),
+            (json!({"multipleOf": 0.1}), json!(1e30), true),
+            (json!({"multipleOf": 7}), json!(1e30), false),
+            (json!({"multipleOf": 3}), json!(-9.0), true),
+            (json!({"multipleOf": 1e20}), json!(5), false),
+            (json!({"minimum": 9_007_199_254_740_993_u64}), json!(9_007_199_254_740_992_u64), false),
+            (json!({"minimum": 9_007_199_254_740_993_u64}), json!(9_007_199_254_740_993_u64), true),
+            (json!({"exclusiveMaximum": 0.3}), json!(0.3), false),
+            (json!({"maximum": -1.5}), json!(-1.25), false),
+            (json!({"maximum": -1.5}), json!(-2), true),
+            (json!({"minimum": 0}), json!(-0.0), true),
+            (json!({"minimum": -1e-300}), json!(1e-300), true),
+            (json!({"exclusiveMinimum": 100}), json!(1e2), false),
+        ] {
+            let compiled = CompiledSchema::new(&schema).unwrap();
+            assert_eq!(compiled.violations(&value).is_empty(), holds, "{schema} {value}");
+        }
+    }
 }

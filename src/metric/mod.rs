@@ -24,6 +24,7 @@ pub mod pairwise;
 mod parts;
 mod pattern;
 mod per_turn;
+mod re2;
 mod reply;
 mod reply_error;
 pub mod role_adherence;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Environment, Overrides, Refusal};
-use crate::job::{Case, Job, JobPlace, Model, ModelName, ModelNameError, Panel, Provider, User};
+use crate::job::{Case, Job, JobPlace, Line, Model, ModelName, ModelNameError, Panel, Provider, User};
 use crate::llm::check as check_address;
 use crate::secret::{Secret, Variables};
 
@@ -79,7 +79,10 @@ pub(super) fn choose(job: &mut Job, wanted: &Overrides, variables: &Variables) -
 /// Whether a case has fixed messages that no persona can replace: it has no tasks, or something is expected of the replies to them.
 fn is_about_lines(case: &Case) -> bool {
     match &case.user {
-        User::Lines(lines) => case.tasks.is_empty() || lines.iter().any(|line| line.expected.is_some()),
+        User::Lines(lines) => {
+            let is_more = |line: &Line| line.expected.is_some() || !line.mocks.is_empty() || !line.before.is_empty();
+            case.tasks.is_empty() || lines.iter().any(is_more)
+        }
         User::Persona => false,
     }
 }
@@ -94,6 +97,12 @@ pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
     let judges = judges.iter().map(|(part, model)| (part.as_str(), "the judge", *model));
     let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings", "the embeddings", model));
     let reviewer = job.review_model().map(|model| (REVIEW, "the reviewer", model));
+    let is_scripted = job.persona_model().is_some_and(|model| model.name == ModelName::Scripted);
+    if let Some(case) = job.cases.iter().find(|case| is_scripted && case.writes_results()) {
+        let problem = format!("case {}: a mock has a `prompt`, and scripted rules make no result up", case.id);
+        let place = Some(JobPlace::key("evaluator.model"));
+        refusals.push(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") });
+    }
     if reviewer.is_some_and(|(.., model)| model.name == ModelName::Scripted) {
         let problem = "evaluator.review.model: scripted rules review nothing";
         let place = Some(JobPlace::key("evaluator.review.model"));

@@ -177,6 +177,12 @@ pub(super) fn refusals(
             "a line of a script has `mocks`",
             "target.openai and target.responses can; give the agent itself mocked tools",
         ),
+        (
+            job.cases.iter().any(|case| case.lines().iter().any(|line| !line.before.is_empty())),
+            Ability::TakesHistory,
+            "a line of a script has messages `before` it",
+            "target.openai and target.responses can; take `before` away, or tell it in the line itself",
+        ),
         (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];
     for (needed, ability, why, help) in needs {

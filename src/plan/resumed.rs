@@ -9,7 +9,7 @@ use super::{Lane, Plan, Trial};
 use crate::agent::Ability;
 use crate::evidence::{Ending, Evidence, Judgement, Usage};
 use crate::graph::GraphConfig;
-use crate::job::{Case, Isolation};
+use crate::job::{Case, Isolation, Line};
 
 /// The trials of an earlier run, as far as they are not simply to come.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -108,9 +108,10 @@ impl Plan {
         if !target.transport.can(Ability::Resumes) {
             return Some(format!("target.{key} can't continue a session, as it is set up"));
         }
-        let has_mocks = case.mocks().next().is_some();
-        if has_mocks || case.reference.is_some() {
-            return Some("its tools are mocked, or it has a reference agent".to_owned());
+        let is_more = |line: &Line| !line.mocks.is_empty() || !line.before.is_empty();
+        if case.lines().iter().any(is_more) || case.reference.is_some() {
+            let why = "its tools are mocked, messages are put before its turns, or it has a reference agent";
+            return Some(why.to_owned());
         }
         None
     }

@@ -94,6 +94,11 @@ impl Clients {
         self.models.persona.as_deref()
     }
 
+    /// Who makes up the results of tools, where a case leaves them to a model.
+    pub(super) fn result_writer(&self) -> Option<Arc<dyn Llm>> {
+        self.models.result_writer.clone()
+    }
+
     /// The reviewer of the persona's messages, where the job names one.
     pub(super) fn reviewer(&self) -> Option<&dyn Llm> {
         self.models.reviewer.as_deref()

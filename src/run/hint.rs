@@ -31,6 +31,9 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         AgentErrorKind::Unreachable => {
             format!("starting the agent, or its own address in {address}, or target.start to have it started")
         }
+        AgentErrorKind::Unsendable if names("could not be made up") => {
+            "another evaluator.model, or a `result` in the place of the mock's `prompt`".to_owned()
+        }
         AgentErrorKind::Unsendable => {
             format!("what target.{key} says of the request: its address, headers and templates")
         }

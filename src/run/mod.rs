@@ -46,7 +46,9 @@ mod trial_env;
 mod trial_graph;
 mod trial_limit;
 mod turn;
+mod turn_parts;
 mod watch;
+mod written_results;
 
 pub use abort::SetupError;
 pub use ask_again::{AskingStopped, StoredConversation, ask_again};

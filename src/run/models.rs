@@ -24,6 +24,8 @@ pub(super) const EMBEDDINGS: &str = "embeddings";
 pub(super) struct Models {
     /// `None` where it says fixed lines.
     pub(super) persona: Option<Arc<dyn Llm>>,
+    /// The same, also where a person speaks in its place: it makes up the results of tools.
+    pub(super) result_writer: Option<Arc<dyn Llm>>,
     /// Who reads its messages before they are sent, where the job names one.
     pub(super) reviewer: Option<Arc<dyn Llm>>,
     /// One, or a panel of several.
@@ -92,7 +94,7 @@ impl Models {
             Some((written, folder)) => Some(local_embeddings(written, folder)?),
             None => endpoint,
         };
-        Ok(Models { persona, reviewer, judges, embeddings, addresses, endpoints, keys })
+        Ok(Models { result_writer: persona.clone(), persona, reviewer, judges, embeddings, addresses, endpoints, keys })
     }
 }
 

@@ -57,7 +57,8 @@ pub(super) async fn hold(
         persona.map(PersonaDriver::end).unwrap_or_default();
     if let (Err(TrialAbort::Outcome(_)), true) = (&outcome, is_own) {
         // The persona's calls so far were paid for.
-        engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, persona_usage))?;
+        let usage = persona_usage.plus(env.writer.usage());
+        engine.sink.append(Entry::conversation_cut_off(env.trial.id.number, usage))?;
     }
     outcome.map(|()| ReferenceConversation {
         transcript: conversation.into_transcript(),
@@ -78,7 +79,7 @@ async fn talk(
     let failed = |error: AgentError| failure(engine, &error);
     let ran_out =
         |limit: &TrialLimit, what| TrialAbort::broken(format!("{}; try a longer one", limit.ran_out_while(what)));
-    let opened = limit.within(reference.agent.open()).await;
+    let opened = limit.within(reference.agent.open_after(&reference.history)).await;
     let mut session = opened
         .ok_or_else(|| ran_out(&limit, "a session with the reference agent was being opened"))?
         .map_err(failed)?;

@@ -4,13 +4,13 @@ use super::Engine;
 use super::trial::TrialAbort;
 use crate::agent::{Ability, Agent, AgentError, AgentErrorKind, Attempts};
 use crate::evidence::{Message, Role, Usage};
-use crate::job::{Case, Job, Seed};
+use crate::job::{Case, Seed, Target};
 use crate::plan::Trial;
 use crate::record::Entry;
 
 /// The seeds as earlier messages of the conversation, for an agent without a memory across conversations.
-pub(super) fn history(job: &Job, case: &Case) -> Vec<Message> {
-    if !job.target.transport.can(Ability::TakesHistory) {
+pub(super) fn history(target: &Target, case: &Case) -> Vec<Message> {
+    if !target.transport.can(Ability::TakesHistory) {
         return Vec::new();
     }
     let messages = |seed: &Seed| match seed {

@@ -77,7 +77,7 @@ pub(super) async fn converse<'a>(
         persona.map(PersonaDriver::end).unwrap_or_default();
     if let Err(TrialAbort::Outcome(_) | TrialAbort::NotContinued(_)) = outcome {
         // The persona's calls so far were paid for.
-        engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage))?;
+        engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage.plus(env.writer.usage())))?;
     }
     let LiveConversation { watch, conversation, .. } = talk;
     Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults })

@@ -283,6 +283,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
         }
         (_, None) => {}
     }
+    evidence.persona_usage = evidence.persona_usage.plus(env.writer.usage());
     observe::observe(env, session.as_mut(), &mut evidence).await;
     let down = match &evidence.ending {
         Ending::AgentFailed { error } => match excuse(&evidence) {

@@ -14,15 +14,16 @@ use super::seeds::{deliver_seeds, history};
 use super::trial::TrialAbort;
 use super::trial_graph::{TrialGraph, TrialGraphError};
 use super::turn::with_hint;
+use super::turn_parts::CaseTurns;
+use super::written_results::{ResultsFor, WrittenResults};
 use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent, StartError};
-use crate::agent::tools::ToolMockConfig;
 use crate::agent::{Ability, Agent, AgentContext, AgentError, Hosting, LeftSession, Session};
 use crate::cassette::{Party, SessionOf, Tape, TapedAgent};
 use crate::evidence::{Message, Role, Turn};
 use crate::graph::{Graph, GraphError, GraphErrorKind, Parameters};
-use crate::job::{Line, Target, User};
+use crate::job::Target;
 use crate::limiter::ConversationLimiter;
 use crate::plan::{LeftTrial, Trial};
 use crate::retry::RetryPolicy;
@@ -44,6 +45,8 @@ pub(super) struct TrialEnv<'a> {
     pub(super) user: String,
     /// The trial's part of the cassette.
     pub(super) tape: Tape,
+    /// Who makes up the results of tools.
+    pub(super) writer: Arc<WrittenResults>,
     /// The messages that the conversation begins after, where seeds are delivered so.
     history: Vec<Message>,
     owned: Owned,
@@ -53,6 +56,8 @@ pub(super) struct TrialEnv<'a> {
 pub(super) struct Reference {
     pub(super) agent: Box<dyn Agent>,
     pub(super) limiter: ConversationLimiter,
+    /// The messages that its conversation begins after.
+    pub(super) history: Vec<Message>,
 }
 
 /// The processes and graphs of a trial, its own or shared with others.
@@ -101,7 +106,9 @@ impl<'a> TrialEnv<'a> {
         listener: &Listener,
     ) -> Result<TrialEnv<'a>, TrialAbort> {
         let tape = engine.cassette.tape(trial.id.number);
-        let mut setup = EnvSetup { engine, trial, mode, tape, graph: None, owned: Owned::default(), reference: None };
+        let writer = Arc::new(WrittenResults::new(engine, trial));
+        let (owned, reference) = (Owned::default(), None);
+        let mut setup = EnvSetup { engine, trial, mode, tape, writer, graph: None, owned, reference };
         // Boxed: the compiler's own limit for futures within futures is near.
         match Box::pin(setup.carry_out(listener)).await {
             Ok((agent, limiter)) => Ok(TrialEnv {
@@ -112,8 +119,9 @@ impl<'a> TrialEnv<'a> {
                 reference: setup.reference.take(),
                 limiter,
                 user: engine.user(trial),
+                writer: setup.writer,
                 history: match mode {
-                    SetupMode::Everything | SetupMode::IsContinued => history(&engine.plan.job, &trial.case),
+                    SetupMode::Everything | SetupMode::IsContinued => history(&engine.plan.job.target, &trial.case),
                     SetupMode::LeavesNoTrace => Vec::new(),
                 },
                 tape: setup.tape,
@@ -221,6 +229,7 @@ struct EnvSetup<'a> {
     trial: &'a Trial,
     mode: SetupMode,
     tape: Tape,
+    writer: Arc<WrittenResults>,
     /// The graph as the trial sees it.
     graph: Option<Arc<dyn Graph>>,
     owned: Owned,
@@ -248,7 +257,7 @@ impl EnvSetup<'_> {
                 user: target.user.clone(),
                 chatbot: target.chatbot.clone(),
                 started_at: None,
-                mocks: self.mocks(|line| &line.reference_mocks),
+                turns: self.turns(&limiter).parts(target, |line| &line.reference_mocks),
                 api_key: self.reference_key(target),
                 ..self.agent_context(limiter.clone())
             };
@@ -257,7 +266,8 @@ impl EnvSetup<'_> {
                 false => target.transport.connect(context.clone()).map(Some),
             };
             let agent = self.tried("the reference agent's start", connected.map_err(EnvError::Reference))?;
-            self.reference = Some(Reference { agent: self.taped(Party::Reference, context, agent)?, limiter });
+            let agent = self.taped(Party::Reference, context, agent)?;
+            self.reference = Some(Reference { agent, limiter, history: history(target, &trial.case) });
         }
         if self.mode == SetupMode::Everything && !transport.can(Ability::TakesHistory) {
             let mut lifeline = self.owned.lifeline();
@@ -333,13 +343,10 @@ impl EnvSetup<'_> {
         Ok(())
     }
 
-    /// The results of tools in each turn: the opening has none.
-    fn mocks(&self, of_line: fn(&Line) -> &Vec<ToolMockConfig>) -> Vec<Vec<ToolMockConfig>> {
-        let (job, case) = (&self.engine.plan.job, &self.trial.case);
-        let User::Lines(lines) = &case.user else { return Vec::new() };
-        let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty()));
-        let of_lines = lines.iter().map(|line| of_line(line).clone());
-        std::iter::repeat_n(Vec::new(), opening).chain(of_lines).collect()
+    /// What the case says for others in each turn, for an agent with this limiter.
+    fn turns(&self, limiter: &ConversationLimiter) -> CaseTurns<'_> {
+        let results = ResultsFor { results: self.writer.clone(), limiter: limiter.clone() };
+        CaseTurns { job: &self.engine.plan.job, case: &self.trial.case, results }
     }
 
     /// The key of the reference agent: its own, or the agent's where both are at one address. Elsewhere the agent's key is nobody's
@@ -361,7 +368,7 @@ impl EnvSetup<'_> {
             chatbot: session.chatbot.as_ref().unwrap_or(&plan.job.target.chatbot).clone(),
             model: id.model.clone(),
             state: session.state.clone(),
-            mocks: self.mocks(|line| &line.mocks),
+            turns: self.turns(&limiter).parts(&plan.job.target, |line| &line.mocks),
             started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
             api_key: clients.credentials.agent_api_key.clone(),
             folder: plan.job.folder.clone(),

@@ -21,7 +21,20 @@ pub use position::Position;
 pub use sentences::{lines, sentences};
 pub use stem::stem;
 pub use table::{TableRow, table_rows};
-pub use tokens::{Tokenizer, folded, is_of_word, is_unspaced, tokens};
+pub use tokens::{Tokenizer, case_folded, folded, is_of_word, is_unspaced, lowered, tokens, with_ascii_digits};
+
+/// A text without the code fence around it, also one on a single line or without its end.
+pub fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix("```") else { return text };
+    let inner = inner.strip_suffix("```").unwrap_or(inner);
+    // The name of a language.
+    let behind = inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+'));
+    match behind.starts_with(['\n', '\r', ' ', '{', '[', '"']) {
+        true => behind.trim(),
+        false => inner.trim(),
+    }
+}
 
 /// Whether a character could steer a terminal, turn the reading order round, break a line or hide itself: control
 /// characters, Unicode's bidirectional controls, separators, zero-widths, fillers and tags.

@@ -73,8 +73,33 @@ fn unicode(text: &str) -> Vec<String> {
 pub fn folded(text: &str) -> String {
     match text.is_ascii() {
         true => text.to_ascii_lowercase(),
-        false => NFKC.normalize(text).to_lowercase(),
+        false => case_folded(&NFKC.normalize(text)),
     }
+}
+
+/// The text in lower case, letter by letter, as Go does it: wherever a sigma stands, and without the dot of a Turkish I.
+pub fn lowered(text: &str) -> String {
+    let lower = |c: char| match c {
+        'İ' => 'i',
+        c => c.to_lowercase().next().unwrap_or(c),
+    };
+    text.chars().map(lower).collect()
+}
+
+/// The text without case: the sigma at the end of a word is one like any other.
+pub fn case_folded(text: &str) -> String {
+    lowered(text).replace('ς', "σ")
+}
+
+/// A text whose decimal digits are written as 0 to 9, whatever their script.
+pub fn with_ascii_digits(text: &str) -> String {
+    let is_digit = |c: char| CATEGORIES.get(c) == GeneralCategory::DecimalNumber;
+    // Unicode has the ten digits of a script one after the other; of the mathematical ones several tens.
+    let value = |c: char| {
+        let before = (1..60).take_while(|by| char::from_u32(u32::from(c) - by).is_some_and(is_digit)).count();
+        char::from_digit((before % 10) as u32, 10).unwrap_or(c)
+    };
+    text.chars().map(|c| if !c.is_ascii() && is_digit(c) { value(c) } else { c }).collect()
 }
 
 /// Whether a character belongs to a word: a letter, a digit, or a mark on one.
@@ -139,6 +164,22 @@ mod tests {
 
     fn unicode_tokens(text: &str) -> Vec<String> {
         tokens(text, Tokenizer::Unicode, true)
+    }
+
+    #[test]
+    fn case_is_folded_wherever_a_letter_stands() {
+        assert_eq!((lowered("ΟΔΟΣ İZMİR"), lowered("ΟΔΟΣΑ")), ("οδοσ izmir".to_owned(), "οδοσα".to_owned()));
+        assert_eq!(case_folded("οδος"), case_folded("ΟΔΟΣ"));
+        assert_ne!(lowered("οδος"), lowered("ΟΔΟΣ"));
+        assert_eq!(folded("ΟΔΟΣ"), folded("οδός").replace('ό', "ο"));
+    }
+
+    #[test]
+    fn digits_of_all_scripts_are_digits() {
+        for (text, plain) in [("１０", "10"), ("٣٫٥", "3٫5"), ("१२", "12"), ("𝟘𝟡𝟎", "090"), ("a1²", "a1²")]
+        {
+            assert_eq!(with_ascii_digits(text), plain, "{text}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::house::root;
 use crate::servers::http::{Reply, Request, Server};
 
 /// A bare model: it asks for the weather where it is spoken of, and else repeats what it hears after these words.
-fn model(words: &'static str) -> Server {
+pub(super) fn model(words: &'static str) -> Server {
     Server::start(move |request: &Request| {
         let body = request.json();
         let messages = body["messages"].as_array().cloned().unwrap_or_default();
@@ -36,7 +36,7 @@ fn model(words: &'static str) -> Server {
 }
 
 /// The user's messages of each conversation's last request.
-fn heard(server: &Server) -> Vec<Vec<String>> {
+pub(super) fn heard(server: &Server) -> Vec<Vec<String>> {
     let texts = |request: &Request| {
         let messages = request.json()["messages"].as_array().cloned().unwrap_or_default();
         let own = messages.iter().filter(|message| message["role"] == "user");
@@ -46,7 +46,7 @@ fn heard(server: &Server) -> Vec<Vec<String>> {
 }
 
 /// Runs eval-job in a folder; its output, and the record where there is one.
-fn run(folder: &Path, arguments: &[&str]) -> (Output, Option<RunRecord>) {
+pub(super) fn run(folder: &Path, arguments: &[&str]) -> (Output, Option<RunRecord>) {
     let _ = std::fs::remove_file(folder.join("record.json"));
     let mut command = eval_job(folder);
     command.env("OPENAI_API_KEY", "sk-none").arg("run").args(arguments);
@@ -69,7 +69,7 @@ fn scores(record: &RunRecord) -> BTreeMap<String, Value> {
     record.trials.iter().map(of).collect()
 }
 
-fn text(output: &Output) -> String {
+pub(super) fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -150,7 +150,7 @@ fn tools_of_a_trpc_case_are_mocked_where_the_agent_is_a_bare_model() {
 }
 
 /// An eval set of trpc-agent-go with one case, and metrics beside it.
-fn write_trpc(folder: &Path, case: Value) {
+pub(super) fn write_trpc(folder: &Path, case: Value) {
     let set = json!({"evalSetId": "s", "evalCases": [case]});
     let criterion = json!({"finalResponse": {"text": {}}});
     let metrics = json!([

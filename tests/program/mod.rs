@@ -13,6 +13,7 @@ mod cache;
 mod cases;
 pub mod cassette;
 mod check;
+mod dataset_turns;
 mod datasets;
 mod descriptors;
 mod faults;

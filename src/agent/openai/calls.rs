@@ -11,7 +11,7 @@ use crate::agent::history::earlier;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::tools::{RequestedCall, ToolMockConfig, ToolRounds, with_mocked};
+use crate::agent::tools::{RequestedCall, ToolRounds, TurnParts, with_mocked};
 use crate::agent::{AgentError, LeftSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
@@ -22,8 +22,8 @@ const HINTS: Hints = hints!("openai", "apiKey", "; check target.openai.baseUrl, 
 #[derive(Clone)]
 pub(super) struct OpenAiWire {
     config: Arc<OpenAiConfig>,
-    /// The mocks of each turn, and how many turns were answered.
-    mocks: Arc<Vec<Vec<ToolMockConfig>>>,
+    /// What is said for others in each turn, and how many turns were answered.
+    parts: TurnParts,
     turn: usize,
     model: String,
     base: BaseUrl,
@@ -37,15 +37,10 @@ pub(super) struct OpenAiWire {
 }
 
 impl OpenAiWire {
-    pub(super) fn new(
-        config: &OpenAiConfig,
-        base: BaseUrl,
-        model: String,
-        mocks: Vec<Vec<ToolMockConfig>>,
-    ) -> OpenAiWire {
+    pub(super) fn new(config: &OpenAiConfig, base: BaseUrl, model: String, parts: TurnParts) -> OpenAiWire {
         OpenAiWire {
-            config: Arc::new(OpenAiConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
-            mocks: Arc::new(mocks),
+            config: Arc::new(OpenAiConfig { tools: with_mocked(&config.tools, parts.mocks()), ..config.clone() }),
+            parts,
             turn: 0,
             model,
             base,
@@ -72,6 +67,7 @@ impl Wire for OpenAiWire {
     }
 
     async fn reopen(&mut self, _: &Caller, left: &LeftSession) -> Result<(), AgentError> {
+        self.turn = left.turns as usize;
         self.take_history(&left.messages);
         Ok(())
     }
@@ -82,6 +78,7 @@ impl Wire for OpenAiWire {
 
     fn begin(&mut self, input: &TurnInput) {
         self.history.truncate(self.settled);
+        self.history.extend(earlier(self.parts.before(self.turn)));
         self.history.push(json!({"role": "user", "content": input.message}));
         self.rounds = ToolRounds::default();
     }
@@ -102,8 +99,8 @@ impl Wire for OpenAiWire {
         received.broken()?;
         let completion = std::mem::take(&mut self.completion);
         let (message, text) = (completion.message(), completion.reply_text().to_owned());
-        let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
-        let answers = self.rounds.add(completion.into_round(received.is_over), received, &self.config.tools, mocks)?;
+        let by = self.parts.answers(self.turn, &self.config.tools);
+        let answers = self.rounds.add(completion.into_round(received.is_over), received, by).await?;
         if answers.is_empty() {
             self.turn += 1;
             self.history.push(json!({"role": "assistant", "content": text}));

@@ -63,7 +63,7 @@ impl RestTransport for OpenAiConfig {
     }
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
-        let wire = OpenAiWire::new(self, base, caller.context.model.clone(), caller.context.mocks.clone());
+        let wire = OpenAiWire::new(self, base, caller.context.model.clone(), caller.context.turns.clone());
         Ok(HttpAgent::boxed(wire, caller))
     }
 }

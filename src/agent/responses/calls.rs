@@ -12,7 +12,7 @@ use crate::agent::history::earlier;
 use crate::agent::rest::{
     AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire, hints,
 };
-use crate::agent::tools::{ToolMockConfig, ToolRounds, with_mocked};
+use crate::agent::tools::{ToolRounds, TurnParts, with_mocked};
 use crate::agent::{AgentError, AgentErrorKind, LeftSession};
 use crate::evidence::Message;
 use crate::http::{BaseUrl, HttpReply, Method};
@@ -26,8 +26,8 @@ const CONVERSATIONS: Hints =
 #[derive(Clone)]
 pub(super) struct ResponsesWire {
     config: Arc<ResponsesConfig>,
-    /// The mocks of each turn, and how many turns were answered.
-    mocks: Arc<Vec<Vec<ToolMockConfig>>>,
+    /// What is said for others in each turn, and how many turns were answered.
+    parts: TurnParts,
     turn: usize,
     model: String,
     base: BaseUrl,
@@ -42,15 +42,10 @@ pub(super) struct ResponsesWire {
 }
 
 impl ResponsesWire {
-    pub(super) fn new(
-        config: &ResponsesConfig,
-        base: BaseUrl,
-        model: String,
-        mocks: Vec<Vec<ToolMockConfig>>,
-    ) -> ResponsesWire {
+    pub(super) fn new(config: &ResponsesConfig, base: BaseUrl, model: String, parts: TurnParts) -> ResponsesWire {
         ResponsesWire {
-            config: Arc::new(ResponsesConfig { tools: with_mocked(&config.tools, &mocks), ..config.clone() }),
-            mocks: Arc::new(mocks),
+            config: Arc::new(ResponsesConfig { tools: with_mocked(&config.tools, parts.mocks()), ..config.clone() }),
+            parts,
             turn: 0,
             model,
             base,
@@ -114,7 +109,8 @@ impl Wire for ResponsesWire {
     }
 
     fn begin(&mut self, input: &TurnInput) {
-        self.input = self.earlier.iter().cloned().chain([message(&input.message)]).collect();
+        let before = earlier(self.parts.before(self.turn));
+        self.input = self.earlier.iter().cloned().chain(before).chain([message(&input.message)]).collect();
         self.round_context = self.context.clone();
         self.rounds = ToolRounds::default();
     }
@@ -137,9 +133,8 @@ impl Wire for ResponsesWire {
         if let Some(what) = response.strays_from(&self.round_context) {
             return Err(received.reported(&what));
         }
-        let mocks = self.mocks.get(self.turn).map(Vec::as_slice).unwrap_or_default();
-        let answers =
-            self.rounds.add(response.into_round(received.is_document), received, &self.config.tools, mocks)?;
+        let by = self.parts.answers(self.turn, &self.config.tools);
+        let answers = self.rounds.add(response.into_round(received.is_document), received, by).await?;
         if !matches!(self.round_context, ResponseContext::Conversation(_)) {
             self.round_context = ResponseContext::Response(id);
         }

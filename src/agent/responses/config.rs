@@ -95,7 +95,7 @@ impl RestTransport for ResponsesConfig {
     }
 
     fn agent(&self, base: BaseUrl, caller: Caller) -> Result<Box<dyn Agent>, SettingError> {
-        let wire = ResponsesWire::new(self, base, caller.context.model.clone(), caller.context.mocks.clone());
+        let wire = ResponsesWire::new(self, base, caller.context.model.clone(), caller.context.turns.clone());
         Ok(HttpAgent::boxed(wire, caller))
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use crate::agent::rest::RestSettings;
 use crate::agent::transport::abilities_where;
@@ -32,7 +32,7 @@ pub struct ToolConfig {
 /// The result of a tool's calls in one turn of a case: the tool itself is not called.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(title = "toolMock")]
+#[schemars(title = "toolMock", transform = one_source)]
 pub struct ToolMockConfig {
     /// The tool.
     #[schemars(regex(pattern = r"\S"))]
@@ -53,19 +53,38 @@ pub struct ToolMockConfig {
     #[schemars(with = "Option<f64>", range(min = 0))]
     pub number_tolerance: Option<f64>,
     /// The result.
-    pub result: Value,
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    pub result: Option<Value>,
+    /// Instructions for the persona's model (`evaluator.model`), which makes the result of the arguments up, instead of `result`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", regex(pattern = r"\S"))]
+    pub prompt: Option<String>,
+}
+
+/// Either a result, or who makes it up.
+fn one_source(schema: &mut Schema) {
+    schema.insert("oneOf".to_owned(), json!([{ "required": ["result"] }, { "required": ["prompt"] }]));
+}
+
+/// A value that is there, whatever it is.
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// The functions, and the mocked ones that are not among them: a model can only call declared functions.
-pub(in crate::agent) fn with_mocked(tools: &[ToolConfig], mocks: &[Vec<ToolMockConfig>]) -> Vec<ToolConfig> {
+pub(in crate::agent) fn with_mocked<'a>(
+    tools: &[ToolConfig],
+    mocks: impl Iterator<Item = &'a ToolMockConfig>,
+) -> Vec<ToolConfig> {
     let mut all = tools.to_vec();
-    for mock in mocks.iter().flatten() {
+    for mock in mocks {
         if !all.iter().any(|tool| tool.name == mock.tool) {
             all.push(ToolConfig {
                 name: mock.tool.clone(),
                 description: String::new(),
-                parameters: serde_json::json!({"type": "object", "additionalProperties": true}),
-                returns: serde_json::json!({"error": "nothing is known for these arguments"}),
+                parameters: json!({"type": "object", "additionalProperties": true}),
+                returns: json!({"error": "nothing is known for these arguments"}),
             });
         }
     }
@@ -119,7 +138,7 @@ impl ToolConfig {
     /// Its parameters as JSON Schema, also where it takes none.
     pub(in crate::agent) fn schema(&self) -> Value {
         match &self.parameters {
-            Value::Null => serde_json::json!({"type": "object", "properties": {}}),
+            Value::Null => json!({"type": "object", "properties": {}}),
             schema => schema.clone(),
         }
     }

@@ -1,17 +1,40 @@
-//! The mocked results of the job's functions: the same call always gets the same result.
+//! The mocked results of the job's functions: the same call always gets the same result, unless a model makes it up.
 
 use serde_json::{Map, Value, json};
 
 use super::{ToolConfig, ToolMockConfig};
 
+/// The result of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Returned<'a> {
+    /// This value.
+    Value(Value),
+    /// What a model makes up by these instructions.
+    Written(&'a str),
+}
+
 /// The result of a call: that of the first mock of this turn that answers it, else the job's; an object with `error` where
 /// there is none, also where the tool has mocks and none answers.
-pub(super) fn returned(tools: &[ToolConfig], mocks_of_turn: &[ToolMockConfig], name: &str, args: &Value) -> Value {
+pub(super) fn returned<'a>(
+    tools: &[ToolConfig],
+    mocks_of_turn: &'a [ToolMockConfig],
+    name: &str,
+    args: &Value,
+) -> Returned<'a> {
     let mut own = mocks_of_turn.iter().filter(|mock| mock.tool == name).peekable();
-    if own.peek().is_some() {
-        let answer = own.find(|mock| mock.args.as_ref().is_none_or(|wanted| mock.answers("", wanted, args)));
-        return answer.map_or_else(unknown, |mock| mock.result.clone());
+    if own.peek().is_none() {
+        return Returned::Value(of_job(tools, name, args));
     }
+    let answer = own.find(|mock| mock.args.as_ref().is_none_or(|wanted| mock.answers("", wanted, args)));
+    match answer {
+        None => Returned::Value(unknown()),
+        Some(ToolMockConfig { prompt: Some(prompt), .. }) => Returned::Written(prompt),
+        Some(mock) => Returned::Value(mock.result.clone().unwrap_or_default()),
+    }
+}
+
+/// The result that the job has for a call.
+fn of_job(tools: &[ToolConfig], name: &str, args: &Value) -> Value {
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
         return json!({ "error": format!("there is no function {name}") });
     };
@@ -83,6 +106,13 @@ impl ToolMockConfig {
 mod tests {
     use super::*;
 
+    fn returned(tools: &[ToolConfig], mocks: &[ToolMockConfig], name: &str, args: &Value) -> Value {
+        match super::returned(tools, mocks, name, args) {
+            Returned::Value(value) => value,
+            Returned::Written(prompt) => json!({ "by": prompt }),
+        }
+    }
+
     fn tool(returns: Value) -> [ToolConfig; 1] {
         [ToolConfig { name: "price".to_owned(), description: String::new(), parameters: Value::Null, returns }]
     }
@@ -119,7 +149,7 @@ mod tests {
         let mock = |args: Option<Value>, result: Value| ToolMockConfig {
             tool: "price".to_owned(),
             args,
-            result,
+            result: Some(result),
             ..ToolMockConfig::default()
         };
         let mocks = [mock(Some(json!({"item": "tea"})), json!(3)), mock(Some(json!({"item": "milk"})), Value::Null)];
@@ -128,6 +158,16 @@ mod tests {
         assert_eq!(answer(json!({"item": "tea", "more": 1})), unknown());
         assert_eq!(returned(&tool(json!(9)), &[mock(None, json!(1))], "price", &json!({"x": 1})), 1);
         assert_eq!(returned(&tool(json!(9)), &[], "price", &json!({"x": 1})), 9);
+    }
+
+    #[test]
+    fn a_mock_without_a_result_is_left_to_a_model() {
+        let of = |mock: Value| serde_json::from_value::<ToolMockConfig>(mock).unwrap();
+        let first = of(json!({"tool": "price", "args": {"item": "tea"}, "prompt": "Make up a price."}));
+        let mocks = [first, of(json!({"tool": "price", "result": null}))];
+        let answer = |args: Value| returned(&tool(json!(9)), &mocks, "price", &args);
+        assert_eq!(answer(json!({"item": "tea"})), json!({"by": "Make up a price."}));
+        assert_eq!(answer(json!({"item": "milk"})), Value::Null);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::mock::returned;
-use super::{ToolConfig, ToolMockConfig};
+use super::mock::{Returned, returned};
+use super::{CallAnswers, WantedResult};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::rest::{NextStep, Received};
 use crate::agent::{AgentErrorKind, Reply};
@@ -108,12 +108,11 @@ pub(in crate::agent) struct ToolRounds {
 impl ToolRounds {
     /// Adds a round to the turn. Returns its calls with their results; without any, the reply is complete. Times and tokens
     /// are those of all rounds together.
-    pub(in crate::agent) fn add(
+    pub(in crate::agent) async fn add(
         &mut self,
         round: Round,
         received: &Received,
-        tools: &[ToolConfig],
-        mocks: &[ToolMockConfig],
+        answers: CallAnswers<'_>,
     ) -> Result<Vec<(RequestedCall, String)>, AttemptFailure> {
         round.check(&received.reply)?;
         let reply = &mut self.reply;
@@ -134,7 +133,11 @@ impl ToolRounds {
             let message = format!("the model called functions in {ROUNDS} rounds of one turn, and then again");
             return Err(AttemptFailure::reported(AgentErrorKind::BadReply, message));
         }
-        Ok(round.calls.into_iter().map(|call| self.answer(tools, mocks, call)).collect())
+        let mut answered = Vec::with_capacity(round.calls.len());
+        for call in round.calls {
+            answered.push(self.answer(answers, call).await?);
+        }
+        Ok(answered)
     }
 
     /// The reply of all rounds.
@@ -143,17 +146,26 @@ impl ToolRounds {
     }
 
     /// Answers a call. Returns it with its result for the model; both become events.
-    fn answer(
+    async fn answer(
         &mut self,
-        tools: &[ToolConfig],
-        mocks: &[ToolMockConfig],
+        answers: CallAnswers<'_>,
         call: RequestedCall,
-    ) -> (RequestedCall, String) {
+    ) -> Result<(RequestedCall, String), AttemptFailure> {
         let args = call.args();
-        let output = returned(tools, mocks, &call.name, &args);
+        let output = match returned(answers.tools, answers.mocks, &call.name, &args) {
+            Returned::Value(output) => output,
+            Returned::Written(prompt) => {
+                let wanted = WantedResult { tool: &call.name, prompt, args: &args };
+                answers.written(wanted).await.map_err(|error| {
+                    // The agent has not failed, and nothing that it does would help.
+                    let message = format!("the result of its tool {} could not be made up: {error}", call.name);
+                    AttemptFailure::reported(AgentErrorKind::Unsendable, message)
+                })?
+            }
+        };
         let answer = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
         self.reply.events.push(Event::call(call.name.clone(), args, call.to_json()));
         self.reply.events.push(EventKind::FunctionResponse { output }.into());
-        (call, answer)
+        Ok((call, answer))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::KEYS;
-use crate::dataset::cursor::{Cursor, UnknownKeys};
+use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
 use crate::dataset::model::DatasetCall;
 
 /// The parts of one content.
@@ -31,25 +31,24 @@ impl AdkCaseContent {
     /// The texts between calls, a line for each of those that stand together, with the number of calls before it.
     pub(in crate::dataset) fn placed_texts(&self) -> Vec<(usize, String)> {
         let mut placed: Vec<(usize, String)> = Vec::new();
-        for (text, before) in self.texts.iter().zip(&self.calls_before) {
+        for (text, before) in self.texts.iter().zip(&self.calls_before).filter(|(text, _)| !text.is_empty()) {
             match placed.last_mut().filter(|(place, _)| place == before) {
                 Some((_, joined)) => *joined = format!("{joined}\n{text}"),
                 None => placed.push((*before, text.clone())),
             }
         }
-        placed.retain(|(_, text)| !text.is_empty());
         placed
     }
 
     /// The texts, a line each; `None` where they say nothing.
     pub(in crate::dataset) fn text(&self) -> Option<String> {
-        let text = self.texts.join("\n");
-        (!text.is_empty()).then_some(text)
+        let said: Vec<&str> = self.texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        (!said.is_empty()).then(|| said.join("\n"))
     }
 }
 
 /// The kinds of parts that are neither text nor about functions, and what they may say of themselves.
-const OTHER_PARTS: [&str; 11] = [
+const OTHER_PARTS: [&str; 14] = [
     "inline_data",
     "file_data",
     "executable_code",
@@ -58,6 +57,9 @@ const OTHER_PARTS: [&str; 11] = [
     "media_resolution",
     "tool_call",
     "tool_response",
+    "audio_transcription",
+    "media_processing",
+    "speech_metadata",
     "thought_signature",
     "part_metadata",
     "thought",
@@ -86,7 +88,7 @@ pub(in crate::dataset) fn read_part(part: Cursor<'_>, content: &mut AdkCaseConte
     let call = fields.get("function_call").and_then(read_call);
     let response = fields.get("function_response").and_then(read_response);
     let others = OTHER_PARTS.map(|name| fields.get(name).is_some());
-    let is_other = others[..8].contains(&true);
+    let is_other = others[..9].contains(&true);
     fields.rest(UnknownKeys::Refused);
     if is_other {
         content.others.push(part.json());
@@ -103,10 +105,18 @@ pub(in crate::dataset) fn read_call(value: Cursor<'_>) -> Option<DatasetCall> {
     let tool = fields.required("name").and_then(Cursor::filled_text).unwrap_or_default().to_owned();
     // None given is none expected.
     let args = Some(Value::Object(fields.map("args")));
-    fields.get("partial_args");
-    fields.get("will_continue");
+    means_nothing(&mut fields, &["partial_args", "will_continue"]);
     fields.rest(UnknownKeys::Refused);
     Some(DatasetCall { id, tool, args, ..DatasetCall::default() })
+}
+
+/// Keys that Google's types have and that nobody compares.
+fn means_nothing(fields: &mut Fields<'_>, names: &[&'static str]) {
+    for name in names {
+        if let Some(value) = fields.get(name) {
+            value.warn(format!("`{name}` is not compared: names, arguments and results are"));
+        }
+    }
 }
 
 /// Reads `{"id", "name", "response"}`.
@@ -115,9 +125,7 @@ pub(in crate::dataset) fn read_response(value: Cursor<'_>) -> Option<DatasetCall
     let id = fields.text("id");
     let tool = fields.text("name").unwrap_or_default();
     let result = fields.get("response").map(Cursor::json);
-    for name in ["will_continue", "scheduling", "parts"] {
-        fields.get(name);
-    }
+    means_nothing(&mut fields, &["will_continue", "scheduling", "parts"]);
     fields.rest(UnknownKeys::Refused);
     Some(DatasetCall { id, tool, result, ..DatasetCall::default() })
 }

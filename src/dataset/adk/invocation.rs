@@ -73,6 +73,14 @@ fn read_intermediate(value: Cursor<'_>, turn: &mut AdkInvocation) {
         turn.intermediate.extend(read_message(said));
     }
     let events = fields.items("invocation_events");
+    let is_listed = !calls.is_empty() || !responses.is_empty() || !turn.intermediate.is_empty();
+    if is_listed && !events.is_empty() {
+        let help = "keep `invocation_events`, in which calls and texts have their order, or the lists";
+        value.error_with(
+            "`invocation_events` says the same as `tool_uses` and the other lists: ADK takes one of the two",
+            help,
+        );
+    }
     if !events.is_empty() {
         turn.extra.insert("invocationEvents".to_owned(), events.iter().map(|event| event.json()).collect());
     }

@@ -34,7 +34,7 @@ fn read_described(value: Cursor<'_>) -> Option<ScenarioPersona> {
     let id = fields.required("id").and_then(Cursor::text).unwrap_or_default().to_owned();
     let description = fields.required("description").and_then(Cursor::text).unwrap_or_default().to_owned();
     let behaviors = fields.items("behaviors").into_iter().filter_map(read_behavior).collect();
-    fields.rest(UnknownKeys::Refused);
+    fields.rest(UnknownKeys::Kept);
     Some(ScenarioPersona { id, description, behaviors })
 }
 
@@ -44,6 +44,6 @@ fn read_behavior(value: Cursor<'_>) -> Option<PersonaBehavior> {
     let description = fields.text("description").unwrap_or_default();
     let instructions = fields.get("behavior_instructions").map(Cursor::texts).unwrap_or_default();
     let violation_rubrics = fields.get("violation_rubrics").map(Cursor::texts).unwrap_or_default();
-    fields.rest(UnknownKeys::Refused);
+    fields.rest(UnknownKeys::Kept);
     Some(PersonaBehavior { name, description, instructions, violation_rubrics })
 }

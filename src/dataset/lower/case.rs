@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::{self, before_turn, earlier_messages, has_context, said_before};
 use super::warnings::Warnings;
 use super::{LowerOptions, filled};
 use crate::dataset::{
-    CaseUser, ContextMessage, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, ToolMock,
-    UserLine,
+    CaseUser, DatasetCase, JudgedScope, NO_TEXT, Scenario, ScenarioDriver, ScenarioPersona, ToolMock, UserLine,
 };
 use crate::job::UserPersona;
 use crate::metric::Rubric;
@@ -33,6 +33,8 @@ pub(super) struct JobDefaults {
     pub(super) shares_context: bool,
     /// Whether a turn that names no calls expects none.
     pub(super) absent_calls_are_none: bool,
+    /// Whether a metric asks a judge.
+    pub(super) asks_judge: bool,
 }
 
 /// The case as it stands in a job that says this for all of them.
@@ -65,15 +67,12 @@ pub(super) fn lower_case(
         CaseUser::Lines(lines) => {
             let expects_none = of_all.absent_calls_are_none && case.expects_by_turn();
             let of_case = CaseDefaults { options, expects_none, has_reference: case.expected_runner };
-            let is_only = lines.len() == 1;
-            let lower = |(number, line): (usize, &UserLine)| {
-                // Before the only turn they are the beginning of the conversation.
-                if !line.context.is_empty() && !is_only && !options.is_recorded {
-                    warn(&format!("the messages that are put before message {number} are not sent"));
-                }
-                lower_line(line, of_case, &mut warn)
-            };
-            let script: Vec<Value> = (1..).zip(lines).map(lower).collect();
+            let mut script = Vec::new();
+            for (at, line) in lines.iter().enumerate() {
+                let mut own = lower_line(line, of_case, &mut warn);
+                context::put_before(&mut own, before_turn(case, at, options, &mut warn));
+                script.push(own);
+            }
             lowered.insert("script".to_owned(), script.into());
         }
         CaseUser::Scenario(scenario) => {
@@ -94,8 +93,10 @@ pub(super) fn lower_case(
         lowered.insert("expected".to_owned(), json!(expected));
     }
     lower_session(case, options, &mut lowered, &mut warn);
-    if !of_all.shares_context && !case.context_files.is_empty() {
-        lowered.insert("context".to_owned(), json!(case.context_files));
+    let mut texts = if of_all.shares_context { Vec::new() } else { case.context_files.clone() };
+    texts.extend(said_before(case).filter(|_| of_all.asks_judge));
+    if !texts.is_empty() {
+        lowered.insert("context".to_owned(), json!(texts));
     }
     let leads = matches!(&case.user, CaseUser::Scenario(scenario) if scenario.driver == ScenarioDriver::Expected);
     let wants_reference = case.expected_runner || leads;
@@ -111,6 +112,10 @@ pub(super) fn lower_case(
         (
             wants_reference && options.reference.is_none() && !options.is_recorded,
             "its expected side comes from a second agent: name it with --expected-target; what the file expects counts",
+        ),
+        (
+            lowered.contains_key("reference") && !options.reference_takes_history && has_context(case),
+            "its context messages are not sent to the second agent: a conversation with it begins empty",
         ),
         (!case.uploads.is_empty(), "its files are not offered to the agent"),
     ];
@@ -136,27 +141,7 @@ fn lower_session(
     if !session.is_empty() {
         lowered.insert("session".to_owned(), Value::Object(session));
     }
-    let before_only: &[ContextMessage] = match &case.user {
-        CaseUser::Lines(lines) if lines.len() == 1 => &lines[0].context,
-        _ => &[],
-    };
-    let context: Vec<&ContextMessage> = case.session.context.iter().chain(before_only).collect();
-    // Nobody has to send what came before a recording.
-    if context.is_empty() || options.is_recorded {
-        return;
-    }
-    if !options.takes_history {
-        let key = &options.target.0;
-        return warn(&format!(
-            "its context messages are not sent: a conversation with `{key}` begins empty; `openai` and `responses` take them"
-        ));
-    }
-    let known = context.iter().copied().filter(|it| ["user", "assistant", "system"].contains(&it.role.as_str()));
-    let messages: Vec<Value> =
-        known.map(|message| json!({ "role": message.role, "content": message.content })).collect();
-    if messages.len() < context.len() {
-        warn("its context has messages of tools: they are left out");
-    }
+    let messages = earlier_messages(&case.session.context, options, warn);
     if !messages.is_empty() {
         lowered.insert("seeds".to_owned(), json!([{ "conversation": messages }]));
     }
@@ -219,11 +204,10 @@ fn mocks(mocks: &[ToolMock], warn: &mut impl FnMut(&str)) -> Vec<Value> {
     for mock in mocks {
         let rule = |name: &str| mock.arguments.as_ref().and_then(|rules| rules.get(name)).filter(|it| !it.is_null());
         let tool = &mock.tool;
-        let Some(result) = &mock.result else {
-            warn(&format!("the answer for `{tool}` that a model makes up is not given"));
-            continue;
+        let mut own = match (&mock.result, &mock.prompt) {
+            (Some(result), _) => json!({ "tool": tool, "result": result }),
+            (None, prompt) => json!({ "tool": tool, "prompt": prompt }),
         };
-        let mut own = json!({ "tool": tool, "result": result });
         own.as_object_mut().into_iter().for_each(|own| {
             own.extend(rule("expected").map(|args| ("args".to_owned(), args.clone())));
             own.extend(rule("numberTolerance").map(|most| ("numberTolerance".to_owned(), most.clone())));

@@ -14,7 +14,7 @@ type LoweredJudge = Result<(&'static str, Value), NoCounterpart>;
 const SAMPLES_OF_ADK: u64 = 5;
 
 /// How often a judge is asked at most.
-const MOST_SAMPLES: u64 = 99;
+pub(super) const MOST_SAMPLES: u64 = 99;
 
 /// The tools of trpc-agent-go that search its knowledge, where a file names none.
 const KNOWLEDGE_TOOLS: [&str; 2] = ["knowledge_search", "knowledge_search_with_agentic_filter"];
@@ -82,7 +82,9 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
             Ok(("pairwise", json!({ "criteria": criteria, "judging": judging })))
         }
         (System::Watsonx, "KnowledgeBaseFaithfulness") => plain("hallucination"),
-        (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => plain("turnRelevancy"),
+        (System::Watsonx, "KnowledgeBaseAnswerRelevancy") => {
+            Ok(("turnRelevancy", json!({ "of": "statements", "ofSearches": true, "judging": judging })))
+        }
         (System::Watsonx, "DocumentRetrievalQuality" | "RetrievalConfidence") => {
             Err("it is the confidence of the vendor's own search, which no agent reports".into())
         }
@@ -107,28 +109,8 @@ fn knowledge_tools(metric: &DatasetMetric) -> Value {
     }
 }
 
-/// The options of a metric that count for nothing here, a sentence each.
-pub(super) fn ignored(system: System, metric: &DatasetMetric) -> Vec<String> {
-    let mut ignored = Vec::new();
-    let samples = samples(system, metric);
-    if samples > MOST_SAMPLES {
-        ignored.push(format!(
-            "the judge of {} is asked {MOST_SAMPLES} times, not {samples}: that is the most",
-            metric.name
-        ));
-    }
-    let of_file = |options: &str, key: &str| metric.options.get(options)?.get(key)?.as_str().map(str::to_owned);
-    let model = of_file("judgeModelOptions", "judgeModel").or_else(|| of_file("judgeModel", "modelName"));
-    if let Some(model) = model.filter(|model| !model.is_empty()) {
-        ignored.push(format!(
-            "the judge that the file names ({model}) is not asked: `scorer.model` is, or --scorer-model"
-        ));
-    }
-    ignored
-}
-
 /// How often its judge is asked.
-fn samples(system: System, metric: &DatasetMetric) -> u64 {
+pub(super) fn samples(system: System, metric: &DatasetMetric) -> u64 {
     let of = |options: &str, key: &str| metric.options.get(options)?.get(key)?.as_u64();
     match system {
         System::Adk => of("judgeModelOptions", "numSamples").unwrap_or(SAMPLES_OF_ADK),

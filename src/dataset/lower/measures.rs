@@ -25,9 +25,7 @@ pub(super) fn lower(dataset: &Dataset, options: &LowerOptions, warnings: &mut su
     let (mut entries, mut unavailable) = (Vec::new(), Vec::new());
     let system = dataset.kind.system();
     for metric in &dataset.metrics {
-        if metric.kind == MeasureKind::Judge {
-            super::judges::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
-        }
+        super::ignored::ignored(system, metric).into_iter().for_each(|what| warnings.about_file(what));
         match metric_options(system, metric, strict)
             .and_then(|found| with_subject(dataset, &metric.name, options, found))
             .and_then(|found| reported(options, found))

@@ -1,6 +1,8 @@
 //! A dataset as a job file of ours, which means the same.
 
 mod case;
+mod context;
+mod ignored;
 mod judges;
 mod measures;
 mod quickstart;
@@ -16,6 +18,7 @@ pub use self::unusable::check_expected;
 use self::case::{JobDefaults, lower_case, most_messages};
 use self::warnings::Warnings;
 use super::{CaseUser, Dataset, DatasetCase, MeasureKind, System};
+use crate::job::UserPersona;
 
 /// A dataset as a job file.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +46,8 @@ pub struct LowerOptions {
     pub mocks_tools: bool,
     /// Whether the same holds of the second agent.
     pub mocks_reference: bool,
+    /// Whether a conversation with the second agent can begin with an earlier one.
+    pub reference_takes_history: bool,
     /// The transport of a second agent, whose turns are expected where a case asks for one, with its settings.
     pub reference: Option<(String, Map<String, Value>)>,
     /// Whether the report is to tell where the scores of the other mode, strict or not, differ.
@@ -79,6 +84,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
         max_turns: dataset.cases.iter().map(most_messages).max().unwrap_or(2),
         absent_calls_are_none: dataset.absent_calls_are_none(),
         shares_context: dataset.cases.iter().all(|case| case.context_files == texts),
+        asks_judge: dataset.metrics.iter().any(|metric| metric.kind == MeasureKind::Judge),
     };
     let cases: Vec<Value> = dataset
         .cases
@@ -128,6 +134,7 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     let is_simulated = dataset.cases.iter().any(|case| matches!(case.user, CaseUser::Scenario(_)));
     // None of the originals checks what its simulated user says.
     evaluator.extend((options.strict && is_simulated).then(|| ("allow".to_owned(), "all".into())));
+    evaluator.extend(personas(dataset, options, &mut warnings).map(|them| ("personas".to_owned(), them)));
     if !evaluator.is_empty() {
         job.insert("evaluator".to_owned(), Value::Object(evaluator));
     }
@@ -140,6 +147,24 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     job.insert("metrics".to_owned(), metrics.into());
     job.insert("cases".to_owned(), cases.into());
     LoweredJob { document: Value::Object(job), warnings: warnings.into_sentences() }
+}
+
+/// The kinds of people with each of whom the simulated users' cases are held.
+fn personas(dataset: &Dataset, options: &LowerOptions, warnings: &mut Warnings) -> Option<Value> {
+    let is_free = |case: &DatasetCase| matches!(&case.user, CaseUser::Scenario(scenario) if scenario.persona.is_none());
+    // A recording is about a case, whoever held it.
+    if dataset.personas.is_empty() || options.is_recorded || !dataset.cases.iter().any(is_free) {
+        return None;
+    }
+    if options.strict {
+        warnings.about_file("its personas are not played: the original's own run does not play them either");
+        return None;
+    }
+    let written = |persona: &UserPersona| match persona.is_shipped() {
+        true => persona.name.as_str().into(),
+        false => serde_json::to_value(persona).unwrap_or_default(),
+    };
+    Some(dataset.personas.iter().map(written).collect())
 }
 
 /// The mark by which the simulated users of all cases end; watsonx Orchestrate's is a plain word, which others may say too.

@@ -145,7 +145,7 @@ pub struct ToolMock {
     /// Which calls it answers; `None` is every call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// The question that it answers.
+    /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The instructions for a model that makes the answer up.

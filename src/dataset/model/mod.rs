@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Kind;
-use crate::job::Problem;
+use crate::job::{Problem, UserPersona};
 
 /// The cases of a file, and by what they are measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,6 +42,9 @@ pub struct Dataset {
     /// How often each case is to be run; `None` where the file does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// The kinds of people with each of whom the simulated users' cases are held, where a case has none of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub personas: Vec<UserPersona>,
     /// When it was made, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<f64>,
@@ -72,6 +75,7 @@ impl Dataset {
             cases: Vec::new(),
             metrics: Vec::new(),
             runs: None,
+            personas: Vec::new(),
             created: None,
             extra: Map::new(),
             folder: None,

@@ -17,6 +17,7 @@ use crate::job::{Problem, Problems};
 
 pub use folder::are_no_cases;
 pub use large::LargeDataset;
+pub(in crate::dataset) use watsonx_config::read_config as read_watsonx_config;
 
 /// The options named beside the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

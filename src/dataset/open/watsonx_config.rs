@@ -20,12 +20,15 @@ pub(super) fn open(path: &Path, text: &str, options: &OpenOptions, files: &dyn F
     for named in &config.test_paths {
         let beside = path.parent().unwrap_or(Path::new("")).join(named);
         let exists = |path: &PathBuf| files.is_file(path) || files.is_folder(path);
-        let Some(found) = [PathBuf::from(named), beside].into_iter().find(exists) else {
+        let candidates = [PathBuf::from(named), beside];
+        let exact = candidates.iter().find(|path| exists(path)).map(|path| vec![path.clone()]);
+        let by_pattern = || candidates.iter().map(|path| matching(path, files)).find(|found| !found.is_empty());
+        let Some(found) = exact.or_else(by_pattern) else {
             let message = format!("`test_paths` names {named}, but there is nothing of that name");
             let help = "a path starts from the folder in which eval-job is called, or from that of this file";
             return Err(single(about_file(&file, message, Some(help))));
         };
-        for path in cases_at(&found, config.is_recursive, files) {
+        for path in found.iter().flat_map(|path| cases_at(path, config.is_recursive, files)) {
             let text = read(&path, files)?;
             if let Ok(read) = json::read(text.trim_start_matches('\u{feff}')) {
                 versions.extend(watsonx::summary_version(&read.root).map(|version| (path.clone(), version)));
@@ -55,6 +58,61 @@ pub(super) fn open(path: &Path, text: &str, options: &OpenOptions, files: &dyn F
         return Err(single(about_file(&file, "no case is left to run: check `test_paths` and `tags`", None)));
     }
     Ok(dataset)
+}
+
+/// The paths that a pattern stands for, sorted: `*`, `?` and `[…]` stand for letters of a name, and hidden files are left out.
+fn matching(pattern: &Path, files: &dyn Files) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::new()];
+    for part in pattern.components() {
+        let name = part.as_os_str().to_string_lossy();
+        if !name.contains(['*', '?', '[']) {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
+        }
+        let letters: Vec<char> = name.chars().collect();
+        let fits = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name: Vec<char> = name.chars().collect();
+            name.first() != Some(&'.') && fits(&letters, &name)
+        };
+        let here = |path: &PathBuf| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
+        let below = found.iter().flat_map(|path| files.list(&here(path)).unwrap_or_default());
+        found = below.filter(fits).collect();
+    }
+    found.retain(|path| files.is_file(path) || files.is_folder(path));
+    found.sort();
+    found
+}
+
+/// Whether a name is one that a pattern stands for.
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    match pattern {
+        [] => name.is_empty(),
+        ['*', rest @ ..] => (0..=name.len()).any(|from| fits(rest, &name[from..])),
+        ['?', rest @ ..] => !name.is_empty() && fits(rest, &name[1..]),
+        ['[', rest @ ..] => match (rest.iter().skip(1).position(|it| *it == ']'), name) {
+            (Some(end), [letter, after @ ..]) => {
+                let (set, rest) = (&rest[..=end], &rest[end + 2..]);
+                let (is_not, set) = match set {
+                    ['!', set @ ..] => (true, set),
+                    set => (false, set),
+                };
+                is_in(set, *letter) != is_not && fits(rest, after)
+            }
+            (None, ['[', after @ ..]) => fits(rest, after),
+            _ => false,
+        },
+        [letter, rest @ ..] => name.first() == Some(letter) && fits(rest, &name[1..]),
+    }
+}
+
+/// Whether a letter is in a set such as `abc` or `a-c`.
+fn is_in(set: &[char], letter: char) -> bool {
+    match set {
+        [] => false,
+        [from, '-', to, rest @ ..] => (*from..=*to).contains(&letter) || is_in(rest, letter),
+        [one, rest @ ..] => *one == letter || is_in(rest, letter),
+    }
 }
 
 /// The files of a path: of a folder its `.json` files, but for agents.
@@ -89,7 +147,7 @@ fn mixed(versions: &[(PathBuf, SummaryVersion)]) -> Result<(), Problems> {
 }
 
 /// Reads the configuration, in YAML or JSON.
-fn read_config(file: &str, text: &str) -> Result<(WatsonxRunConfig, Vec<Problem>), Problems> {
+pub(in crate::dataset) fn read_config(file: &str, text: &str) -> Result<(WatsonxRunConfig, Vec<Problem>), Problems> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         let lines = SourceLines::new(text);
         let read = json::read(lines.text());
@@ -101,4 +159,28 @@ fn read_config(file: &str, text: &str) -> Result<(WatsonxRunConfig, Vec<Problem>
     let findings = Findings::new(file, &lines, Some(&root));
     let config = watsonx::read_config(Cursor::new(&root, &findings));
     Ok((config, findings.finish()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_names() {
+        for (pattern, name, holds) in [
+            ("*.json", "a.json", true),
+            ("*.json", "a.yml", false),
+            ("data_?.json", "data_1.json", true),
+            ("data_?.json", "data_12.json", false),
+            ("data_[0-9a]*", "data_7.json", true),
+            ("data_[!0-9]*", "data_7.json", false),
+            ("data_[!0-9]*", "data_x", true),
+            ("[ab", "[ab", true),
+            ("a*b*c", "a1b2c", true),
+            ("", "a", false),
+        ] {
+            let letters = |text: &str| text.chars().collect::<Vec<char>>();
+            assert_eq!(fits(&letters(pattern), &letters(name)), holds, "{pattern} {name}");
+        }
+    }
 }

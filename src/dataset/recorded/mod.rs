@@ -105,6 +105,8 @@ impl RecordedTurn {
         }
         turn.events.extend(said.map(|(_, event)| event));
         turn.events.extend(trace::steps(&self.extra).map(Event::other));
+        let search = self.extra.get("conversationalSearch");
+        turn.events.extend(search.map(|it| Event::other(json!({ "conversational_search_metadata": it }))));
         turn.context = context::texts(&self.extra);
         let seconds = ["duration", "responseTime"].iter().find_map(|key| self.extra.get(*key)?.as_f64());
         turn.usage = self.usage;

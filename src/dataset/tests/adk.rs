@@ -254,3 +254,22 @@ fn what_a_user_answers_to_a_call_is_a_part_that_is_no_text() {
         assert_eq!((lines[0].say.as_str(), lines[0].attachments.as_slice()), (say, [part.clone()].as_slice()));
     }
 }
+
+#[test]
+fn what_happened_is_told_in_one_of_two_forms() {
+    let set = r#"{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "a"}]},
+        "intermediate_data": {"tool_uses": [{"name": "t", "args": {}}], "invocation_events": [
+            {"author": "sub", "content": {"parts": [{"function_call": {"name": "t", "args": {}}}]}}]}}]}]}"#;
+    let problem = refused(set, &Beside::default());
+    assert!(problem.contains("ADK takes one of the two"), "{problem}");
+    let empty = set.replace(r#"[{"name": "t", "args": {}}], "inv"#, r#"[], "inv"#);
+    let dataset = loaded(&empty, &Beside::default());
+    assert_eq!(lines(&dataset.cases[0])[0].expected.calls.as_ref().map(Vec::len), Some(1));
+}
+
+#[test]
+fn an_empty_part_is_no_line_of_a_text() {
+    let set = r#"{"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "a"}]},
+        "final_response": {"parts": [{"text": ""}, {"text": "b"}, {"text": ""}]}}]}]}"#;
+    assert_eq!(lines(&loaded(set, &Beside::default()).cases[0])[0].expected.reply.as_deref(), Some("b"));
+}

@@ -5,7 +5,8 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::super::{DiskFiles, Files, Kind, OpenOptions, Recordings, open};
+use super::super::lost::read_back;
+use super::super::{DiskFiles, Files, Kind, LowerOptions, OpenOptions, Recordings, System, lower, open, write};
 use super::*;
 
 /// Files of a test.
@@ -133,10 +134,26 @@ fn what_a_configuration_of_watsonx_would_do_and_is_not_done_is_told() {
     let config = "test_paths: data\nenable_manual_user_input: true\ntrace_sources: [x]\nis_strict: false\ncustom_metrics_config: {paths: [m]}\nllm_user_config: {personas: [adversarial], model_id: m}\noutput_dir: o\n";
     let files = Held::new(&[("w/config.yml", config), ("w/data/a.json", CASE)]);
     let warned = warnings(&opened("w/config.yml", &files)[0]).join("\n");
-    for name in ["enable_manual_user_input", "trace_sources", "custom_metrics_config", "personas", "model_id"] {
+    for name in ["enable_manual_user_input", "trace_sources", "custom_metrics_config", "model_id"] {
         assert!(warned.contains(name), "{name}: {warned}");
     }
     assert!(!warned.contains("is_strict") && !warned.contains("output_dir"), "{warned}");
+}
+
+#[test]
+fn test_paths_of_watsonx_may_be_patterns() {
+    let config = "test_paths: [\"data/a*.json\", \"*/c.json\"]\n";
+    let files = Held::new(&[
+        ("w/config.yml", config),
+        ("w/data/a1.json", CASE),
+        ("w/data/a2.json", CASE),
+        ("w/data/b.json", CASE),
+        ("w/data/c.json", CASE),
+    ]);
+    let ids = |set: &Dataset| set.cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&opened("w/config.yml", &files)[0]), ["a1", "a2", "c"]);
+    let none = Held::new(&[("w/config.yml", "test_paths: \"data/x*.json\"\n"), ("w/data/a.json", CASE)]);
+    assert!(failed("w/config.yml", &none).contains("there is nothing of that name"));
 }
 
 #[test]
@@ -257,4 +274,40 @@ fn a_file_of_a_folder_that_is_refused_leaves_nothing_among_the_recordings() {
     assert_eq!(open(&format!("{one_side}\n{one_side}")).unwrap(), ["a a", "b b"]);
     let refused = render_problems(&open(&format!("{both}\n{one_side}")).unwrap_err());
     assert!(refused.contains("rec/0.jsonl:"), "what is recorded is not left out without a word: {refused}");
+}
+
+#[test]
+fn personas_of_a_config_are_those_of_the_job_and_are_written_back() {
+    let case = r#"{"agent": "hr", "story": "You want time off.", "starting_sentence": "Hello", "goals": {"get": []},
+        "goal_details": [{"type": "tool_call", "name": "get", "tool_name": "get_id", "args": null}]}"#;
+    let config = "test_paths: one.json\nn_runs: 2\nllm_user_config:\n  user_response_style: [Be brief]\n  \
+                  personas: [cooperative, adversarial]\n";
+    let held = Held::new(&[("one.json", case), ("config.yml", config)]);
+    let dataset = opened("config.yml", &held).remove(0);
+    let names = |dataset: &Dataset| dataset.personas.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&dataset), ["cooperative", "adversarial"]);
+    assert!(!warnings(&dataset).iter().any(|it| it.contains("persona")), "{:?}", warnings(&dataset));
+    let lowered = |options: LowerOptions| lower(&dataset, &options);
+    let target = || ("watsonx".to_owned(), serde_json::Map::new());
+    let job = lowered(LowerOptions { target: target(), ..LowerOptions::default() }).document;
+    assert_eq!(job["evaluator"]["personas"], json!(["cooperative", "adversarial"]));
+    let strict = lowered(LowerOptions { target: target(), strict: true, ..LowerOptions::default() });
+    assert_eq!(strict.document["evaluator"].get("personas"), None);
+    assert!(strict.warnings.iter().any(|it| it.starts_with("its personas are not played")), "{:?}", strict.warnings);
+    let recorded = lowered(LowerOptions { target: target(), is_recorded: true, ..LowerOptions::default() });
+    assert_eq!(recorded.document["evaluator"].get("personas"), None);
+
+    let written = write(&dataset, System::Watsonx);
+    let back = read_back(&written).unwrap();
+    assert_eq!((names(&back), back.runs), (names(&dataset), Some(2)));
+    assert_eq!(scenario(&back.cases[0]).style, ["Be brief"]);
+    assert!(!written.warnings.iter().any(|it| it.contains("styles") || it.contains("runs")), "{:?}", written.warnings);
+    // ADK names a persona in each case.
+    let of_adk = read_back(&write(&dataset, System::Adk)).unwrap();
+    let held: Vec<(&str, &str)> = of_adk
+        .cases
+        .iter()
+        .map(|case| (case.id.as_str(), scenario(case).persona.as_ref().map_or("", |it| it.id.as_str())))
+        .collect();
+    assert_eq!(held, [("one@cooperative", "cooperative"), ("one@adversarial", "adversarial")]);
 }

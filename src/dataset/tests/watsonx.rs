@@ -180,3 +180,19 @@ fn another_word_may_stand_for_any_value() {
     let rules = ["a", "b.d", "e"].map(str::to_owned).to_vec();
     assert_eq!(of(Some("ANY")), (renamed, rules, 1), "that the usual word stands beside it is a warning");
 }
+
+#[test]
+fn what_the_original_s_own_models_take_is_taken() {
+    let case = r#"{"agent": "hr", "story": "s", "goals": {"a": null, "b": ["a"]}, "goal_details": [
+        {"type": "conversational_search", "name": "a", "knowledge_base": {"enabled": true, "metrics": []}},
+        {"type": "tool_call", "name": "b", "tool_name": "t", "args": {}, "arg_matching": {"x": "ignore"}}]}"#;
+    let dataset = loaded(case, &Beside::default());
+    let goals = dataset.cases[0].expected.goals.as_ref().unwrap();
+    assert_eq!(goals.edges, [("b".to_owned(), "a".to_owned())]);
+    assert_eq!(goals.nodes[0].extra["knowledge_base"]["enabled"], true);
+    assert!(
+        warnings(&dataset).iter().any(|it| it.contains("`arg_matching` means nothing")),
+        "{:?}",
+        warnings(&dataset)
+    );
+}

@@ -41,6 +41,7 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<TrpcInvoc
         // An empty text is expected, too; parts that are no text are kept beside it.
         turn.reply = Some(message.content).filter(|text| !text.is_empty() || message.extra.is_empty());
         if !message.extra.is_empty() {
+            reply.warn("parts of this reply are no text; they are kept, but not compared");
             turn.extra.insert("finalResponse".to_owned(), Value::Object(message.extra));
         }
     }
@@ -48,7 +49,11 @@ pub(in crate::dataset) fn read_invocation(value: Cursor<'_>) -> Option<TrpcInvoc
     if let Some(tools) = fields.get("tools") {
         turn.calls = Some(tools.items().into_iter().filter_map(read_tool).collect());
     }
-    for said in read_messages(fields.items("intermediateResponses")) {
+    let said = fields.items("intermediateResponses");
+    for (said, place) in read_messages(said.clone()).into_iter().zip(said.iter().filter(|it| !it.is_null())) {
+        if !said.extra.is_empty() {
+            place.warn("parts of this message are no text; they are left out");
+        }
         turn.intermediate.push(AuthoredText { author: said.role, text: said.content, after_calls: None });
     }
     if let Some(data) = fields.get("intermediateData") {

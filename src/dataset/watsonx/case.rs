@@ -60,6 +60,9 @@ pub(in crate::dataset) fn read_case(value: Cursor<'_>, name: &str, any_value: Op
     }
     for name in ["response_summary_version", "thread_id", "context_variables"] {
         if let Some(part) = fields.get(name) {
+            if name == "context_variables" && !part.node.entries().is_empty() {
+                part.warn("`context_variables` are those of the recording and not sent: `runtime_context` is");
+            }
             case.extra.insert(name.to_owned(), part.json());
         }
     }

@@ -7,6 +7,7 @@ use super::{KEYS, UNKNOWN};
 use crate::dataset::cursor::{Cursor, Fields, UnknownKeys};
 use crate::dataset::json::JsonContent;
 use crate::dataset::model::{CaseUser, Dataset, MeasureKind};
+use crate::job::UserPersona;
 use crate::text::nearest;
 
 /// The content of `config.yml`.
@@ -21,13 +22,14 @@ pub(in crate::dataset) struct WatsonxRunConfig {
     tags: Vec<String>,
     metrics: Option<Vec<String>>,
     style: Vec<String>,
+    personas: Vec<UserPersona>,
     /// How alike two texts must be that mean the same, 0 to 1.
     similarity: Option<f64>,
     extra: Map<String, Value>,
 }
 
 /// Settings that are kept as they are: for the run, the service and the models.
-const KEPT: [&str; 22] = [
+pub(super) const KEPT: [&str; 22] = [
     "output_dir",
     "num_workers",
     "skip_available_results",
@@ -73,6 +75,9 @@ const NOT_DONE: [(&str, &str); 15] = [
     ("custom_metrics_config", "metrics in Python are not measured; a `rhai` metric of the job can do the same"),
     ("extractors_config", "extractors in Python are not run; a `rhai` metric of the job can do the same"),
 ];
+
+/// The kinds of users that the original knows; eval-job has them built in.
+pub(super) const PERSONAS: [&str; 3] = ["cooperative", "confused", "adversarial"];
 
 /// The option of a metric that says how alike two texts must be.
 pub(in crate::dataset) const SIMILARITY: &str = "similarity";
@@ -176,14 +181,12 @@ fn read_user(value: Cursor<'_>, config: &mut WatsonxRunConfig) {
     let mut user = Map::new();
     if let Some(personas) = fields.get("personas") {
         for persona in personas.items() {
-            let known = ["cooperative", "confused", "adversarial"];
-            if persona.text().is_some_and(|name| !known.contains(&name)) {
-                persona.error_with("there is no such persona", format!("one of {}", known.join(", ")));
+            let Some(name) = persona.text() else { continue };
+            match UserPersona::shipped(name).ok().filter(|_| PERSONAS.contains(&name)) {
+                Some(shipped) if config.personas.contains(&shipped) => persona.warn("this persona is here already"),
+                Some(shipped) => config.personas.push(shipped),
+                None => persona.error_with("there is no such persona", format!("one of {}", PERSONAS.join(", "))),
             }
-        }
-        user.insert("personas".to_owned(), personas.json());
-        if personas.node.items().iter().any(|persona| persona.text() != Some("cooperative")) {
-            personas.warn("the user is not played by these personas: `personas` of the job has such users");
         }
     }
     for name in ["prompt_config", "enable_structured_output", "version", "provider_config", "model_id"] {
@@ -243,6 +246,7 @@ impl WatsonxRunConfig {
             options.for_each(|options| drop(options.insert(SIMILARITY.to_owned(), similarity.into())));
         }
         dataset.runs = self.runs;
+        dataset.personas.clone_from(&self.personas);
         dataset.extra.extend(self.extra.clone());
     }
 }

@@ -65,6 +65,7 @@ fn read_check(mut fields: Fields<'_>) -> Option<JudgedCheck> {
 
 fn read_detail<'a>(kind: &str, mut fields: Fields<'a>, any_value: Option<&str>) -> Option<Detail<'a>> {
     let item = fields.cursor;
+    let mut settings = None;
     let name = fields.required("name");
     let kind = match kind {
         "tool_call" | "tool_response" => {
@@ -85,11 +86,18 @@ fn read_detail<'a>(kind: &str, mut fields: Fields<'a>, any_value: Option<&str>) 
             let (key, value) = identifier.map(read_identifier).unwrap_or_default();
             GoalKind::Interaction { key, value }
         }
-        _ => GoalKind::Search { knowledge_base: fields.text("knowledge_base") },
+        _ => {
+            let base = fields.get("knowledge_base");
+            // In the original's own model it is an object with settings of its metrics.
+            let is_settings = base.is_some_and(|base| !base.node.entries().is_empty());
+            settings = base.filter(|_| is_settings).map(Cursor::json);
+            GoalKind::Search { knowledge_base: base.filter(|_| !is_settings).and_then(Cursor::text).map(str::to_owned) }
+        }
     };
     let name = name?;
     let text = name.filled_text()?.to_owned();
-    let extra = fields.rest(UNKNOWN);
+    let mut extra = fields.rest(UNKNOWN);
+    extra.extend(settings.map(|settings| ("knowledge_base".to_owned(), settings)));
     Some((Goal { name: text, kind, extra }, name))
 }
 
@@ -125,6 +133,10 @@ fn read_call(fields: &mut Fields<'_>, any_value: Option<&str>) -> DatasetCall {
     let mut paths = Vec::new();
     if let Some(args) = args {
         collect_paths(args.node, "", &mut paths);
+    }
+    if paths.is_empty() && !matching.node.entries().is_empty() {
+        matching.warn("`arg_matching` means nothing where no arguments are expected");
+        return call;
     }
     for entry in matching.node.entries() {
         let rule = matching.at(&entry.value);

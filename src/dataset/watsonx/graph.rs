@@ -37,7 +37,7 @@ pub(super) fn check_graph<'a>(goals: Cursor<'a>, details: &[Detail<'a>]) -> Vec<
         nodes.insert(&entry.key);
         unknown(&entry.key, children);
         let mut seen = BTreeSet::new();
-        for child in children.items() {
+        for child in if children.is_null() { Vec::new() } else { children.items() } {
             let Some(name) = child.text() else { continue };
             if !seen.insert(name) {
                 child.error(format!("`{name}` is in this list already"));

@@ -9,6 +9,7 @@ mod messages;
 mod metrics;
 mod stories;
 mod write;
+mod write_config;
 
 pub(super) use case::{SummaryVersion, read_case, summary_version};
 pub(super) use config::{SIMILARITY, WatsonxRunConfig, read_config};
@@ -16,6 +17,7 @@ pub(super) use messages::{read_analyzed, read_messages};
 pub(super) use metrics::{REFERENCELESS, RESISTED};
 pub(super) use stories::{read_stories, read_validation};
 pub(super) use write::write;
+pub(super) use write_config::CONFIG;
 
 use super::cursor::{Spelling, UnknownKeys};
 

@@ -25,6 +25,7 @@ pub(in crate::dataset) fn write(dataset: &Dataset) -> WrittenDataset {
         let content = write_case(dataset, case, &name, &mut written);
         written.add(format!("{name}.json"), &content);
     }
+    super::write_config::add_config(dataset, &mut written);
     written
 }
 

@@ -3,14 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::judged::{EvidenceRule, JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, Scale, exchanges};
+use super::judged::{
+    EvidenceRule, JudgeItems, JudgeMeasure, JudgeOptions, Scale, exchanges, mean_over_replies, sentence_items,
+};
 use super::options::{JudgeUse, MetricOptions, judged_metric};
 use super::{Metric, MetricInput};
 use crate::score::{Component, Item, Weight, weighted_mean};
-use crate::text::sentences;
-
-/// The most sentences that are asked about in one question.
-const MOST_SENTENCES: usize = 200;
 
 /// `hallucination`: whether each sentence of the replies is supported by what the user said, the tools returned, the facts and the
 /// context.
@@ -66,58 +64,21 @@ impl JudgeMeasure for HallucinationConfig {
     }
 
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
-        let turns = exchanges(input.transcript, true);
-        let of_turn = |turn: &&crate::evidence::Turn| {
-            let number = turn.number;
-            let lines = turn.agent.as_deref().unwrap_or_default().lines();
-            let sentences =
-                lines.flat_map(sentences).flat_map(pieces).filter(|it| it.chars().any(char::is_alphanumeric));
-            let item =
-                move |(sentence, at): (&str, usize)| JudgeItem::new(format!("{number}.{at}"), sentence, Some(number));
-            sentences.zip(1..).map(item).collect::<Vec<_>>()
-        };
-        let items: Vec<JudgeItem> = turns.iter().flat_map(of_turn).collect();
-        match items.len() {
-            0 => JudgeItems::Nothing(Component::not_applicable("no reply has a sentence")),
-            count if count > MOST_SENTENCES => JudgeItems::Nothing(Component::missing(format!(
-                "the replies have {count} sentences; at most {MOST_SENTENCES} are judged"
-            ))),
-            _ => JudgeItems::Given(items),
-        }
+        sentence_items(&exchanges(input.transcript, true))
     }
 
     fn mean_of(&self, items: &[&Item]) -> Component {
-        let mean = |items: &[&Item]| {
-            weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
-        };
-        if self.mean_over == MeanOver::Sentences {
-            return mean(items);
+        match self.mean_over {
+            MeanOver::Sentences => {
+                weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+            }
+            MeanOver::Replies => mean_over_replies(items),
         }
-        let of_reply =
-            |reply: &[&Item]| (format!("the reply of turn {}", reply[0].turn.unwrap_or_default()), mean(reply));
-        let replies: Vec<(String, Component)> = items.chunk_by(|a, b| a.turn == b.turn).map(of_reply).collect();
-        weighted_mean(replies.iter().map(|(label, component)| (Weight::ONE, label.as_str(), component)))
     }
 
     fn judging(&self) -> &JudgeOptions {
         &self.judging
     }
-}
-
-/// The longest text, in characters, that is judged as one sentence: of a longer one some part is always supported.
-const LONGEST: usize = 400;
-
-/// A sentence as it is; one that goes on and on in pieces that end with a clause, or at least with a word.
-fn pieces(sentence: &str) -> Vec<&str> {
-    let (mut all, mut rest) = (Vec::new(), sentence);
-    while let Some((end, _)) = rest.char_indices().nth(LONGEST) {
-        let of_sign = |sign: &str| rest[..end].rfind(sign).filter(|at| *at >= end / 3).map(|at| at + sign.len());
-        let end = ["; ", "；", ", ", "，", "、", " "].into_iter().find_map(of_sign).unwrap_or(end);
-        all.push(rest[..end].trim());
-        rest = &rest[end..];
-    }
-    all.push(rest.trim());
-    all
 }
 
 /// The sentences between the tags of a reply that marks them, `<sentence>…</sentence>`, as ADK asks its judge to.
@@ -130,23 +91,4 @@ pub fn marked_sentences(reply: &str) -> Vec<&str> {
         rest = behind;
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sentence_without_an_end_is_judged_in_pieces() {
-        assert_eq!(pieces("It opens at nine, on Sundays at ten."), ["It opens at nine, on Sundays at ten."]);
-        let long = vec!["the desk opens at nine and closes at five"; 40].join(", ");
-        let all = pieces(&long);
-        assert!(all.len() > 3 && all.iter().all(|piece| piece.chars().count() <= LONGEST), "{all:?}");
-        assert!(all[..all.len() - 1].iter().all(|piece| piece.ends_with(',')), "{all:?}");
-        assert_eq!(all.join(" "), long, "nothing is lost");
-        let unspaced = "ä".repeat(1000);
-        assert_eq!(pieces(&unspaced).concat(), unspaced);
-        assert_eq!(pieces(&unspaced).len(), 3, "letters count, not bytes");
-        assert_eq!(pieces(&"ก".repeat(400)).len(), 1);
-    }
 }

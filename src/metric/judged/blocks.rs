@@ -190,13 +190,24 @@ pub fn validity(text: &str) -> Option<(bool, String)> {
         Some(label) => (label, false),
         None => (value("is_the_agent_response_invalid")?, true),
     };
+    if is_inverted {
+        // What is the value of `invalid`: only these say so.
+        return match label.as_str() {
+            "invalid" | "true" | "yes" => Some((false, value("reasoning").unwrap_or_default())),
+            "valid" | "false" | "no" => Some((true, value("reasoning").unwrap_or_default())),
+            other if other == "almost" || other.starts_with("partially") => {
+                Some((true, value("reasoning").unwrap_or_default()))
+            }
+            _ => None,
+        };
+    }
     let is_valid = match label.as_str() {
         "valid" | "true" | "yes" => true,
         "invalid" | "false" | "no" | "almost" => false,
         other if other.starts_with("partially") => false,
         _ => return None,
     };
-    Some((is_valid != is_inverted, value("reasoning").unwrap_or_default()))
+    Some((is_valid, value("reasoning").unwrap_or_default()))
 }
 
 /// A text without case, without the signs of lists and of emphasis around it, with plain quotation marks and single spaces.
@@ -206,10 +217,11 @@ fn plain(text: &str) -> String {
         .map(|c| match c {
             '“' | '”' => '"',
             '‘' | '’' => '\'',
+            '‐'..='―' | '−' => '-',
             c => c,
         })
         .collect();
-    let signs = |c: char| c.is_whitespace() || matches!(c, '*' | '-' | '>' | '#' | '`' | '•' | '–' | '—' | '_');
+    let signs = |c: char| c.is_whitespace() || matches!(c, '*' | '-' | '>' | '#' | '`' | '•' | '_' | '"' | '\'');
     folded.trim_matches(signs).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

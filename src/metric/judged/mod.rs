@@ -15,6 +15,7 @@ mod reply;
 mod samples;
 mod scale;
 mod scoring;
+mod sentences;
 mod stood_before;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use options::{JudgeOptions, UnknownVerdict};
 pub(super) use quotes::{Shown, is_quoted_from};
 pub(super) use samples::{SPREAD, few, reasons, spread};
 pub use scale::{DecisionError, ItemVerdict, Scale, Support, VerdictError};
+pub(super) use sentences::{mean_over_replies, sentence_items};
 pub(super) use stood_before::stood_before;
 pub use units::{units, windows};
 

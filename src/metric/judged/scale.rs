@@ -134,19 +134,24 @@ impl Scale {
     /// # Errors
     /// The value is none of this scale.
     pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, DecisionError> {
-        match self.known(value, options.strict) {
+        match self.known(value, options) {
             Err(_) if options.unknown() == UnknownVerdict::Holds && self != Scale::Ten => Ok(Some(Score::ONE)),
             read => read,
         }
     }
 
-    fn known(self, value: &Value, strict: bool) -> Result<Option<Score>, DecisionError> {
+    fn known(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, DecisionError> {
+        let strict = options.strict;
         let word = value.as_str().unwrap_or_default().trim().to_lowercase();
+        // Other systems read the word that leads; here it stands alone.
+        let leads = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_');
+        let leading = if strict { word.split(leads).next() } else { None };
+        let decided = leading.filter(|word| matches!(*word, "yes" | "no")).unwrap_or(word.trim_end_matches(['.', '!']));
         match self {
-            Scale::YesNo => match word.as_str() {
+            Scale::YesNo => match decided {
                 "yes" => Ok(Some(Score::ONE)),
                 "no" => Ok(Some(Score::ZERO)),
-                "notapplicable" | "not_applicable" | "n/a" => Ok(None),
+                "notapplicable" | "not_applicable" | "n/a" if options.unknown() != UnknownVerdict::Holds => Ok(None),
                 _ => Err(DecisionError::NotYesNo(value.clone())),
             },
             Scale::Support => match Support::parse(&word) {

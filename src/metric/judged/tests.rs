@@ -15,7 +15,7 @@ use crate::metric::role_adherence::RoleAdherenceConfig;
 use crate::metric::rubric::RubricConfig;
 use crate::metric::simulated_user::SimulatedUserConfig;
 use crate::metric::template::TemplateConfig;
-use crate::metric::turn_relevancy::TurnRelevancyConfig;
+use crate::metric::turn_relevancy::{RelevantPart, TurnRelevancyConfig};
 use crate::metric::{Metric, ReplyError, Rubric};
 use crate::prompt::Templates;
 use crate::score::{Dimension, Weight};
@@ -342,4 +342,37 @@ fn whole_samples_vote_where_the_original_has_them_vote() {
     };
     assert!((of(None) - 1.0).abs() < 1e-9, "each rubric has two votes of three");
     assert!((of(Score::new(0.9)) - 2.0 / 3.0).abs() < 1e-9, "no sample reaches 0.9");
+}
+
+#[test]
+fn a_reply_is_as_relevant_as_the_share_of_its_statements() {
+    let mut example = Example::new(0);
+    example.transcript.turns = vec![
+        Turn::answered(1, "When is it open?", "It opens at nine. It is painted blue."),
+        Turn::answered(2, "And on Sundays?", "At ten."),
+    ];
+    let of = |strict: bool, of_searches: bool| TurnRelevancyConfig {
+        of: RelevantPart::Statements,
+        of_searches,
+        judging: JudgeOptions { strict, ..JudgeOptions::default() },
+        ..TurnRelevancyConfig::default()
+    };
+    let quoted = |id: &str, turn: u32, text: &str, decision: &str| json!({"id": id, "reason": "so", "quotes": [{"turn": turn, "text": text}], "turnsRead": [], "verdict": decision});
+    let verdicts = json!([
+        quoted("1.1", 1, "It opens at nine.", "yes"),
+        quoted("1.2", 1, "It is painted blue.", "no"),
+        quoted("2.1", 2, "At ten.", "yes"),
+    ]);
+    let found = score(of(false, false), &input(&example), std::slice::from_ref(&verdicts)).component;
+    assert_eq!(found.score(), Score::new(0.75), "the mean of a half and one: {found:?}");
+    // Without a search that is known of, all replies may be from one; the original finds none.
+    let all = score(of(false, true), &input(&example), std::slice::from_ref(&verdicts)).component;
+    assert_eq!(all.score(), Score::new(0.75), "{all:?}");
+    let none = score(of(true, true), &input(&example), &[]).component;
+    assert!(matches!(none, Component::NotApplicable { .. }), "{none:?}");
+    let search = json!({"response_type": "conversational_search", "text": "At ten."});
+    example.transcript.turns[1].events.push(crate::evidence::Event::other(search));
+    let [question] = &asked(of(true, true), &input(&example))[..] else { panic!() };
+    assert!(question.prompt.contains("<item id=\"2.1\"") && !question.prompt.contains("id=\"1.1\""));
+    assert!(question.prompt.contains("the statements of the assistant's replies"), "{}", question.prompt);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::ReplySchema;
 use crate::score::Score;
-use crate::text::{contradiction, visible};
+use crate::text::{contradiction, unfenced, visible};
 
 /// A label that a judge may choose, with its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -145,11 +145,12 @@ impl TemplateScorer {
             return Err(Error::Contradiction(key));
         }
         let reason = |value: &Value| {
-            let reason = value.get("reason").and_then(Value::as_str).map(str::trim).ok_or(Error::Missing("reason"))?;
+            let reason =
+                field(value, "reason").and_then(Value::as_str).map(str::trim).ok_or(Error::Missing("reason"))?;
             Ok(if reason.is_empty() { "no reason was given".to_owned() } else { reason.to_owned() })
         };
         let score = |value: &Value| {
-            let number = value.get("score").and_then(Value::as_f64).ok_or(Error::Missing("score"))?;
+            let number = field(value, "score").and_then(Value::as_f64).ok_or(Error::Missing("score"))?;
             Score::new(number).ok_or(Error::OutOfRange)
         };
         match self {
@@ -157,11 +158,12 @@ impl TemplateScorer {
                 Ok(ScorerReading { score: score(&reply)?, reason: reason(&reply)?, label: None })
             }
             TemplateScorer::Boolean => {
-                let passed = reply.get("passed").and_then(Value::as_bool).ok_or(Error::Missing("value `passed`"))?;
+                let passed =
+                    field(&reply, "passed").and_then(Value::as_bool).ok_or(Error::Missing("value `passed`"))?;
                 Ok(ScorerReading { score: Score::from_bool(passed), reason: reason(&reply)?, label: None })
             }
             TemplateScorer::Categorical(categories) => {
-                let label = reply.get("category").and_then(Value::as_str).ok_or(Error::Missing("category"))?;
+                let label = field(&reply, "category").and_then(Value::as_str).ok_or(Error::Missing("category"))?;
                 let known = categories.iter().find(|category| category.label == label);
                 let reason = reason(&reply)?;
                 let reason = match known {
@@ -176,10 +178,11 @@ impl TemplateScorer {
                 Ok(ScorerReading { score, reason, label: Some(label.to_owned()) })
             }
             TemplateScorer::RubricScores(ids) => {
-                let entries = reply.get("rubricScores").and_then(Value::as_array).filter(|entries| !entries.is_empty());
+                let entries =
+                    field(&reply, "rubricScores").and_then(Value::as_array).filter(|entries| !entries.is_empty());
                 let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
                 for entry in entries.ok_or(Error::Missing("list `rubricScores`"))? {
-                    let id = entry.get("id").and_then(Value::as_str).ok_or(Error::NoRubricId)?;
+                    let id = field(entry, "id").and_then(Value::as_str).ok_or(Error::NoRubricId)?;
                     reason(entry)?;
                     if scores.insert(id, score(entry)?).is_some() {
                         return Err(Error::RubricTwice(id.to_owned()));
@@ -202,11 +205,10 @@ impl TemplateScorer {
     }
 }
 
-/// A text without the code fence around it.
-fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
-    inner.split_once('\n').map_or(inner, |(_, rest)| rest).trim()
+/// The value of a key, in whatever case it is written, as Go reads it; the key itself comes first.
+fn field<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    let any_case = || value.as_object()?.iter().find(|(own, _)| own.eq_ignore_ascii_case(key)).map(|(_, value)| value);
+    value.get(key).or_else(any_case)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use crate::metric::json;
+use crate::text::{case_folded, lowered};
 
 /// The system whose equality holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(super) struct Mode {
     pub(super) into_lists: bool,
     /// Whether a text in the place of a pattern is written in lower case with it.
     pub(super) folds_patterns: bool,
+    /// Whether patterns are read as Go reads them.
+    pub(super) re2: bool,
 }
 
 /// Whether two values that are no lists and no mappings are equal.
@@ -38,7 +41,7 @@ pub(super) fn plain(mode: &Mode, expected: &Value, actual: &Value) -> bool {
         (Value::Null, Value::Null) => true,
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Number(a), Value::Number(b)) => numbers(mode, a, b),
-        (Value::String(a), Value::String(b)) => texts(mode.fold, a, b),
+        (Value::String(a), Value::String(b)) => texts(mode, a, b),
         (Value::Bool(flag), Value::Number(number)) | (Value::Number(number), Value::Bool(flag))
             if mode.equality == Equality::Python =>
         {
@@ -57,8 +60,9 @@ pub(super) fn plain(mode: &Mode, expected: &Value, actual: &Value) -> bool {
 }
 
 /// Whether two texts are equal.
-pub(super) fn texts(fold: bool, a: &str, b: &str) -> bool {
-    a == b || (fold && a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase)))
+pub(super) fn texts(mode: &Mode, a: &str, b: &str) -> bool {
+    let cased = |text: &str| if mode.folds_patterns { lowered(text) } else { case_folded(text) };
+    a == b || (mode.fold && cased(a) == cased(b))
 }
 
 /// The number that a text spells as JSON does: no leading zeros, which identifiers have.
@@ -142,6 +146,7 @@ pub(super) const PYTHON: Mode = Mode {
     texts_as_values: false,
     into_lists: true,
     folds_patterns: false,
+    re2: false,
 };
 
 /// A value as one line of text: a text as it is, anything else as JSON.

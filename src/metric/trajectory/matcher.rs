@@ -120,6 +120,7 @@ impl TrajectoryMatcher {
             texts_as_values: config.texts_as_values.unwrap_or(is_watsonx),
             into_lists: !(is_trpc && strict),
             folds_patterns: is_trpc && strict,
+            re2: is_trpc,
         };
         let lenient = is_trpc && strict;
         let tool = |(name, rules): (&String, &ToolRules)| {

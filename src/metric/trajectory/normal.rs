@@ -1,6 +1,10 @@
 //! watsonx' normal form of argument values, with its oddities: it decides under `strict` in that dialect.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
+
+use crate::text::with_ascii_digits;
 
 /// The word that stands for any value.
 pub(super) const IGNORE_WORD: &str = "<IGNORE>";
@@ -42,7 +46,8 @@ fn number_text(number: f64) -> String {
 
 /// The number that Python's `float` reads from a text.
 pub(super) fn python_float(text: &str) -> Option<f64> {
-    let text = text.trim();
+    let plain = if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(with_ascii_digits(text)) };
+    let text = plain.trim();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let named = unsigned.to_ascii_lowercase();
     if matches!(named.as_str(), "inf" | "infinity" | "nan") {
@@ -113,6 +118,8 @@ mod tests {
             (json!("NaN"), json!("nan")),
             (json!("-inf"), json!("-inf")),
             (json!("0x10"), json!("0x10")),
+            (json!("１０"), json!("10")),
+            (json!("٣"), json!("3")),
             (json!("9007199254740993"), json!("9007199254740992")),
             (json!(9_007_199_254_740_993_u64), json!("9007199254740993")),
             (json!("<IGNORE>"), json!("<IGNORE>")),

@@ -1,16 +1,18 @@
-//! Whether each reply is relevant to the user's messages before it.
+//! Whether each reply, or each statement of it, is relevant to the user's messages before it.
 
 use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::judged::{JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges, units, windows};
+use super::judged::{
+    JudgeItem, JudgeItems, JudgeMeasure, JudgeOptions, exchanges, mean_over_replies, sentence_items, units, windows,
+};
 use super::options::{JudgeUse, MetricOptions, judged_metric};
 use super::{Metric, MetricInput};
 
-use crate::evidence::{Role, Turn};
-use crate::score::{Component, Score, Weight};
+use crate::evidence::{EventKind, Role, Turn};
+use crate::score::{Component, Item, Score, Weight, weighted_mean};
 
 /// `turnRelevancy`: whether each reply is relevant to what the user had said by then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,17 +22,65 @@ pub struct TurnRelevancyConfig {
     /// How many turns the reply may be about: its own and those before it.
     #[schemars(range(min = 1))]
     pub window_size: u32,
+    /// What is relevant or not: a reply as a whole, or each of its statements. A reply's score is then the share of its relevant
+    /// ones. Default: replies
+    #[serde(skip_serializing_if = "RelevantPart::is_reply")]
+    pub of: RelevantPart,
+    /// Whether only replies count that the agent found in its knowledge base, where its transport tells that of any.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_searches: bool,
     /// How judges are asked.
     pub judging: JudgeOptions,
 }
 
 impl Default for TurnRelevancyConfig {
     fn default() -> TurnRelevancyConfig {
-        TurnRelevancyConfig { window_size: 10, judging: JudgeOptions::default() }
+        let (of, of_searches) = (RelevantPart::default(), false);
+        TurnRelevancyConfig { window_size: 10, of, of_searches, judging: JudgeOptions::default() }
     }
 }
 
+/// What a judge finds relevant or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RelevantPart {
+    /// Each reply.
+    #[default]
+    Replies,
+    /// Each statement of a reply.
+    Statements,
+}
+
+impl RelevantPart {
+    fn is_reply(&self) -> bool {
+        *self == RelevantPart::Replies
+    }
+}
+
+/// Whether the agent answered from a search in its knowledge base, as watsonx Orchestrate's transport and recordings tell.
+fn is_searched(turn: &Turn) -> bool {
+    turn.events.iter().any(|event| match &event.kind {
+        EventKind::Other { data } => {
+            let kind = data.get("response_type").and_then(serde_json::Value::as_str);
+            kind == Some("conversational_search") || data.get("conversational_search_metadata").is_some()
+        }
+        _ => false,
+    })
+}
+
 impl TurnRelevancyConfig {
+    /// The statements of the replies, or of those that were searched for.
+    fn statements(&self, input: &MetricInput<'_>) -> JudgeItems {
+        let mut turns = exchanges(input.transcript, true);
+        if self.of_searches && (self.judging.strict || turns.iter().any(|turn| is_searched(turn))) {
+            turns.retain(|turn| is_searched(turn));
+        }
+        match turns.is_empty() && self.of_searches {
+            true => JudgeItems::Nothing(Component::not_applicable("no reply is from a search in a knowledge base")),
+            false => sentence_items(&turns),
+        }
+    }
+
     fn window(&self) -> usize {
         usize::try_from(self.window_size).unwrap_or(usize::MAX)
     }
@@ -56,6 +106,9 @@ impl JudgeMeasure for TurnRelevancyConfig {
     const TEMPLATE: &'static str = "judge/turn_relevancy";
 
     fn items(&self, input: &MetricInput<'_>) -> JudgeItems {
+        if self.of == RelevantPart::Statements {
+            return self.statements(input);
+        }
         if !self.judging.strict {
             let turns = exchanges(input.transcript, false);
             let windows = windows(turns.len(), self.window());
@@ -78,12 +131,21 @@ impl JudgeMeasure for TurnRelevancyConfig {
         if items.is_empty() { JudgeItems::Nothing(self.score_of_nothing()) } else { JudgeItems::Given(items) }
     }
 
+    fn mean_of(&self, items: &[&Item]) -> Component {
+        match self.of {
+            RelevantPart::Replies => {
+                weighted_mean(items.iter().map(|item| (item.weight, item.label.as_str(), &item.component)))
+            }
+            RelevantPart::Statements => mean_over_replies(items),
+        }
+    }
+
     fn judging(&self) -> &JudgeOptions {
         &self.judging
     }
 
     fn score_of_nothing(&self) -> Component {
-        match self.judging.strict {
+        match self.judging.strict && self.of == RelevantPart::Replies {
             true => Component::scored(Score::ONE, "no verdict speaks against it"),
             false => Component::missing("no verdict can be used"),
         }

@@ -4,8 +4,10 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{TextMeasure, re2};
+use super::TextMeasure;
 use crate::metric::measured::{MeasureProblem, problem};
+use crate::metric::re2;
+use crate::text::lowered;
 
 /// Whether a reply is, contains or matches a text, and how long it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +28,9 @@ pub struct TextConfig {
     /// Answers as trpc-agent-go does: with `caseInsensitive`, the pattern itself is put into lower case, `\D` too; and `\w` and
     /// the like know English only.
     pub strict: bool,
+    /// Whether a pattern is read as Go reads it, with the signs of RE2.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub re2: bool,
 }
 
 impl TextConfig {
@@ -39,12 +44,10 @@ impl TextConfig {
 
     /// The expected text as a pattern.
     pub(in crate::metric) fn pattern(&self, pattern: &str) -> Result<Regex, MeasureProblem> {
-        let strict = self.strict.then(|| {
-            let cased = if self.case_insensitive { pattern.to_lowercase() } else { pattern.to_owned() };
-            re2::with_ascii_classes(&cased)
-        });
-        let spelled = strict.as_deref().unwrap_or(pattern);
-        crate::metric::pattern::pattern(spelled, self.case_insensitive && !self.strict)
+        let cased = (self.strict && self.case_insensitive).then(|| lowered(pattern));
+        let cased = cased.as_deref().unwrap_or(pattern);
+        let spelled = (self.strict || self.re2).then(|| re2::translated(cased, self.strict));
+        crate::metric::pattern::pattern(spelled.as_deref().unwrap_or(cased), self.case_insensitive && !self.strict)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A reply's wording: whether it is, contains or matches a text, which keywords it has, how long it is.
 
 mod config;
-mod re2;
 pub mod trpc;
 
 pub use config::{KeywordsConfig, KeywordsNeed, LengthConfig, TextConfig, TextMatch};
@@ -10,7 +9,7 @@ use regex::Regex;
 
 use super::measured::{MeasureProblem, Measured, first_difference, problem, shown};
 use crate::score::Score;
-use crate::text::{folded, is_of_word, is_unspaced};
+use crate::text::{case_folded, folded, is_of_word, is_unspaced, lowered};
 
 /// A measure of a reply's wording: a pattern of the options is compiled once.
 pub struct TextMeasure<'a> {
@@ -50,13 +49,17 @@ impl<'a> TextMeasure<'a> {
         let Some(expected) = config.expected.as_deref().or(expected) else {
             return problem("there is no expected reply to compare with: give `expected`");
         };
-        let cased = |text: &str| if config.case_insensitive { text.to_lowercase() } else { text.to_owned() };
+        let cased = |text: &str| match (config.case_insensitive, config.strict) {
+            (false, _) => text.to_owned(),
+            (true, true) => lowered(text),
+            (true, false) => case_folded(text),
+        };
         Ok(match config.text_match {
             TextMatch::Exact if cased(reply) == cased(expected) => Measured::passed("the reply is the expected one"),
             TextMatch::Exact => Measured::failed(first_difference(&cased(expected), &cased(reply))),
             TextMatch::Contains => found(cased(reply).contains(&cased(expected)), "contain", expected, reply),
             TextMatch::Regex => {
-                let lowered = (config.case_insensitive && config.strict).then(|| reply.to_lowercase());
+                let lowered = (config.case_insensitive && config.strict).then(|| lowered(reply));
                 let reply_seen = lowered.as_deref().unwrap_or(reply);
                 let is_match = match &self.pattern {
                     Some(pattern) => pattern.is_match(reply_seen),

@@ -84,7 +84,7 @@ fn criteria_of_trpc_become_options_or_are_refused() {
         (config.text_match, config.case_insensitive, config.length, config.strict),
         (TextMatch::Regex, true, length, true)
     );
-    assert_eq!(text_criterion(&json!({}), false), Ok(Some(TextConfig::default())));
+    assert_eq!(text_criterion(&json!({}), false), Ok(Some(TextConfig { re2: true, ..TextConfig::default() })));
     for nothing in [
         json!({"ignore": true}),
         json!({"matchStrategy": "skip"}),

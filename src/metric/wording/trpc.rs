@@ -22,6 +22,7 @@ pub fn text_criterion(criterion: &Value, strict: bool) -> Result<Option<TextConf
         case_insensitive: flag(criterion, "caseInsensitive"),
         length,
         strict,
+        re2: true,
     };
     if config.text_match == TextMatch::Skip && config.length.is_none() {
         return Ok(None);

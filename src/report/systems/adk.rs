@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::result::{CaseResult, MetricResult, Status, TurnResult, call_id, epoch, object};
 use super::{ResultNames, job_names, result_id, results};
 use crate::evidence::figures::{FigureKind, figure};
-use crate::evidence::{Event, ToolUse, Turn, TurnExpectation};
+use crate::evidence::{Event, ToolUse, Turn, TurnExpectation, Usage};
 use crate::record::{DocumentError, Sequence, write_streamed};
 use crate::report::WrittenRun;
 
@@ -51,7 +51,9 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         json!({
             "actual_invocation": actual(turn),
             "expected_invocation": turn.expected.map(expected),
-            "eval_metric_results": with_figures(&turn.metrics, |kind| kind.of_turn(&turn.turn)),
+            "eval_metric_results": with_figures(&turn.metrics, |kind| {
+                (kind.of_turn(&turn.turn), details(kind, std::slice::from_ref(&turn.turn)))
+            }),
         })
     };
     let turns = result.trial.evidence.iter().flat_map(|evidence| evidence.transcript.turns.iter().cloned());
@@ -60,7 +62,9 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         "eval_set_id": set,
         "eval_id": result.name.id,
         "final_eval_status": code(result.status),
-        "overall_eval_metric_results": with_figures(&result.metrics, |kind| figure(kind, &turns).mean),
+        "overall_eval_metric_results": with_figures(&result.metrics, |kind| {
+            (figure(kind, &turns).mean, details(kind, &turns))
+        }),
         "eval_metric_result_per_invocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
         "session_id": result.session(),
         "user_id": result.user(),
@@ -73,20 +77,51 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
 }
 
 /// The results of metrics, and of ADK's four that only inform, which it adds to each run.
-fn with_figures(metrics: &[MetricResult<'_>], value: impl Fn(FigureKind) -> Option<f64>) -> Vec<Value> {
+fn with_figures(metrics: &[MetricResult<'_>], of: impl Fn(FigureKind) -> (Option<f64>, Value)) -> Vec<Value> {
     let is_there = |kind: &FigureKind| metrics.iter().any(|metric| metric.name == kind.adk_name());
     let informs = |kind: FigureKind| {
+        let (value, details) = of(kind);
         json!({
             "metric_name": kind.adk_name(),
             "threshold": null,
             "criterion": null,
-            "score": value(kind),
+            "score": value,
             "eval_status": code(Status::Informs),
-            "details": {},
+            "details": details,
         })
     };
     let figures = FigureKind::ALL.into_iter().filter(|kind| !is_there(kind)).map(informs);
     metrics.iter().map(metric).chain(figures).collect()
+}
+
+/// The parts of tokens and of times, on average over all turns; the greeting is none. What nobody reported is null.
+fn details(kind: FigureKind, turns: &[Turn]) -> Value {
+    let turns = || turns.iter().filter(|turn| !turn.is_greeting());
+    let mean = |part: fn(&Usage) -> Option<u64>| {
+        let known: Vec<u64> = turns().filter_map(|turn| part(turn.usage.as_ref()?)).collect();
+        (!known.is_empty()).then(|| known.iter().map(|it| *it as f64).sum::<f64>() / turns().count().max(1) as f64)
+    };
+    match kind {
+        FigureKind::Tokens => {
+            let (input, output) = (mean(|it| it.input_tokens), mean(|it| it.output_tokens));
+            let reasoning = mean(|it| it.reasoning_tokens);
+            let total = input.or(output).map(|_| input.unwrap_or_default() + output.unwrap_or_default());
+            json!({ "token_usage_details": {
+                "total_tokens": total,
+                "input_tokens": input,
+                "prompt_tokens": input,
+                "cached_tokens": mean(|it| it.cached_input_tokens),
+                "output_tokens": output,
+                "candidates_tokens": output.map(|output| (output - reasoning.unwrap_or_default()).max(0.0)),
+                "reasoning_tokens": reasoning,
+            } })
+        }
+        FigureKind::Seconds => {
+            let timed: Vec<Turn> = turns().cloned().collect();
+            json!({ "duration_details": { "total_seconds": figure(kind, &timed).mean } })
+        }
+        FigureKind::ToolCalls | FigureKind::ModelCalls => json!({}),
+    }
 }
 
 /// A metric has no place for a reason but those of its rubrics.
@@ -173,10 +208,29 @@ mod tests {
     #[test]
     fn the_four_figures_that_inform_are_in_every_result() {
         let turn = Turn::answered(1, "Hi", "Hello");
-        let written = with_figures(&[], |kind| kind.of_turn(&turn));
+        let written = with_figures(&[], |kind| (kind.of_turn(&turn), details(kind, std::slice::from_ref(&turn))));
         let names: Vec<&str> = written.iter().map(|it| it["metric_name"].as_str().unwrap()).collect();
         assert_eq!(names, FigureKind::ALL.map(FigureKind::adk_name));
         assert!(written.iter().all(|it| it["eval_status"] == 4 && it["threshold"].is_null()), "{written:#?}");
         assert_eq!((&written[0]["score"], &written[2]["score"]), (&json!(0.0), &Value::Null));
+    }
+
+    #[test]
+    fn tokens_and_times_are_told_in_their_parts() {
+        let usage = Usage { calls: 1, input_tokens: Some(100), output_tokens: Some(30), ..Usage::default() };
+        let usage = Usage { reasoning_tokens: Some(10), ..usage };
+        let turns = [
+            Turn { usage: Some(usage), latency_ms: Some(1500.0), ..Turn::answered(1, "Hi", "Hello") },
+            Turn::answered(2, "Bye", "Bye"),
+        ];
+        let tokens = details(FigureKind::Tokens, &turns)["token_usage_details"].clone();
+        let of = |name: &str| tokens[name].as_f64();
+        assert_eq!((of("total_tokens"), of("input_tokens"), of("output_tokens")), (Some(65.0), Some(50.0), Some(15.0)));
+        assert_eq!(
+            (of("candidates_tokens"), of("reasoning_tokens"), of("cached_tokens")),
+            (Some(10.0), Some(5.0), None)
+        );
+        let seconds = details(FigureKind::Seconds, &turns)["duration_details"].clone();
+        assert_eq!(seconds["total_seconds"], 1.5, "over the turns that were timed");
     }
 }

@@ -215,13 +215,11 @@ fn without_talk(mut dataset: Dataset) -> Dataset {
     for case in &mut dataset.cases {
         case.uploads.clear();
         case.session.id = None;
-        case.session.context.clear();
         case.session.app.get_or_insert_with(|| "recorded".to_owned());
         match &mut case.user {
             dataset::CaseUser::Lines(lines) => {
                 for line in lines {
                     line.attachments.clear();
-                    line.context.clear();
                     line.mocks.clear();
                 }
             }

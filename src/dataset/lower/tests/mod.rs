@@ -139,7 +139,7 @@ fn context_messages_are_sent_where_a_conversation_can_begin_with_them() {
 }
 
 #[test]
-fn messages_before_a_turn_are_sent_where_it_is_the_only_one_and_told_elsewhere() {
+fn messages_before_a_turn_are_said_before_it() {
     let turn = |context: bool| {
         let mut turn = json!({"userContent": {"role": "user", "content": "Who am I?"}});
         if context {
@@ -147,17 +147,29 @@ fn messages_before_a_turn_are_sent_where_it_is_the_only_one_and_told_elsewhere()
         }
         turn
     };
-    let of = |turns: &[Value]| {
-        let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": turns}]});
-        lowered("s.evalset.json", &text, &LowerOptions { takes_history: true, ..options() })
-    };
-    let warning = "the messages that are put before message 2 are not sent";
-    let (job, warnings) = of(&[turn(true)]);
-    assert_eq!(job["cases"][0]["seeds"], json!([{"conversation": [{"role": "user", "content": "I am Ann."}]}]));
-    assert!(!warnings.iter().any(|it| it.contains("not sent")), "{warnings:?}");
-    let (job, warnings) = of(&[turn(false), turn(true)]);
+    let text = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "conversation": [turn(false), turn(true)]}]});
+    let of = |takes_history: bool| lowered("s.evalset.json", &text, &LowerOptions { takes_history, ..options() });
+    let (job, warnings) = of(true);
+    let line = json!({"say": "Who am I?", "before": [{"role": "user", "content": "I am Ann."}]});
+    assert_eq!(job["cases"][0]["script"], json!(["Who am I?", line]));
     assert_eq!(job["cases"][0].get("seeds"), None);
-    assert!(warnings.iter().any(|it| it == &format!("case c: {warning}")), "{warnings:?}");
+    assert!(!warnings.iter().any(|it| it.contains("not sent")), "{warnings:?}");
+    let (job, warnings) = of(false);
+    assert_eq!(job["cases"][0]["script"], json!(["Who am I?", "Who am I?"]));
+    assert!(warnings.iter().any(|it| it.starts_with("case c: its context messages are not sent")), "{warnings:?}");
+}
+
+#[test]
+fn a_second_agent_that_begins_empty_is_told_of() {
+    let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,
+        "contextMessages": [{"role": "user", "content": "I am Ann."}],
+        "conversation": [{"userContent": {"role": "user", "content": "Who am I?"}}]}]});
+    let of = |reference_takes_history: bool| {
+        let reference = Some(("adk".to_owned(), Map::new()));
+        let options = LowerOptions { reference, takes_history: true, reference_takes_history, ..options() };
+        lowered("s.evalset.json", &set, &options).1.iter().any(|it| it.contains("not sent to the second agent"))
+    };
+    assert_eq!((of(false), of(true)), (true, false));
 }
 
 #[test]
@@ -279,6 +291,7 @@ fn mocks_of_a_part_of_the_arguments_become_paths() {
         mock(json!({"expected": {"a": 1}, "ignoreTree": {"b": true}, "numberTolerance": 0.5})),
         mock(json!({"expected": {"a": 1}, "ignoreTree": {"x.y": true}})),
         mock(json!({"ignore": true})),
+        {"name": "t", "llmGenerator": {"prompt": "Make up a price."}},
     ]}}]}]});
     let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &Default::default()).unwrap();
     let crate::dataset::LoweredJob { document, warnings } =
@@ -289,6 +302,7 @@ fn mocks_of_a_part_of_the_arguments_become_paths() {
             {"tool": "t", "args": {"a": 1}, "onlyPaths": ["a", "b.c"], "result": 1},
             {"tool": "t", "args": {"a": 1}, "ignorePaths": ["b"], "numberTolerance": 0.5, "result": 1},
             {"tool": "t", "result": 1},
+            {"tool": "t", "prompt": "Make up a price."},
         ])
     );
     assert_eq!(warnings.iter().filter(|it| it.contains("with a dot in their names")).count(), 1, "{warnings:?}");

@@ -173,6 +173,10 @@ fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &Ju
             Scale::Support => match block.support() {
                 Some(Support::NotApplicable) if !options.strict => Ok(None),
                 Some(label) => Ok(Some(label.score())),
+                // Only a label that is left out leaves the decision to the verdict there.
+                None if options.strict && block.label.as_deref().is_some_and(|label| !label.trim().is_empty()) => {
+                    Err(DecisionError::NoLabel.into())
+                }
                 None => block.score().map(Some).ok_or(DecisionError::NoLabel.into()),
             },
             Scale::YesNo | Scale::Ten => block.score().map(Some).ok_or(DecisionError::NoVerdict.into()),

@@ -11,6 +11,12 @@ fn each_rule_does_what_it_says() {
         (json!({"a": 1}), json!({}), json!({"a": 1, "b": 2}), false),
         (json!({"a": 1}), json!({"b": "optional"}), json!({"a": 1, "b": 2}), true),
         (json!({"a": "x"}), json!({"a": "ignore"}), json!({}), true),
+        // What nobody expects does not take the place of what may be absent.
+        (json!({"q": "a", "note": "x"}), json!({"note": "optional"}), json!({"q": "a", "delete": true}), false),
+        (json!({"q": "a", "note": "x"}), json!({"note": "ignore"}), json!({"q": "a", "delete": true}), false),
+        (json!({"a": {"x": 1}}), json!({"a": {"ignorePaths": ["x"]}}), json!({"a": {"y": 1}}), false),
+        (json!({"a": {"city": "Paris"}}), json!({"a": "fuzzy"}), json!({"a": "Paris"}), false),
+        (json!({"a": "Paris"}), json!({"a": "fuzzy"}), json!({"a": ["Paris"]}), false),
         (json!({"a": "x"}), json!({"a": "optional"}), json!({}), true),
         (json!({"a": "x"}), json!({"a": "optional"}), json!({"a": "y"}), false),
         (json!({"a": "New"}), json!({"a": "contains"}), json!({"a": "In New York"}), true),

@@ -249,7 +249,7 @@ impl<'a> ValueComparison<'a> {
         made: &Map<String, Value>,
     ) -> bool {
         let below = |key: &str| ignore.and_then(|tree| tree.keys.get(key));
-        let mut same = true;
+        let (mut same, mut known) = (true, 0);
         let inherited = rule.inherited();
         let is_bare = self.layers.are_empty();
         // Most keys are where they are expected: look there first.
@@ -259,6 +259,7 @@ impl<'a> ValueComparison<'a> {
                 Some((next, actual)) if next == key => Some(actual),
                 _ => made.get(key),
             };
+            known += usize::from(found.is_some());
             if below(key).is_some_and(|tree| tree.is_whole) {
                 continue;
             }
@@ -282,7 +283,7 @@ impl<'a> ValueComparison<'a> {
                 return false;
             }
         }
-        if mode.extra || (wanted.len() == made.len() && same && !self.goes_on()) {
+        if mode.extra || (known == made.len() && same && !self.goes_on()) {
             return same;
         }
         for (key, actual) in made.iter().filter(|(key, _)| !wanted.contains_key(*key)) {

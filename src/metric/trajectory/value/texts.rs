@@ -6,6 +6,7 @@ use super::ValueComparison;
 use crate::metric::json::{HIDDEN_DIGITS, is_beyond_64_bits};
 use crate::metric::measured::{Unusable, shown};
 use crate::metric::pattern::{self, PATTERN_HELP};
+use crate::metric::re2;
 use crate::metric::trajectory::compiled::{CompiledRule, Layers, STRICT};
 use crate::metric::trajectory::date::PartialDateTime;
 use crate::metric::trajectory::equality::{self, Equality, Mode, text_of};
@@ -13,6 +14,7 @@ use crate::metric::trajectory::fuzzy::FuzzyPair;
 use crate::metric::trajectory::normal::{normalised, python_float};
 use crate::metric::trajectory::rule::RuleKind;
 use crate::script::ScriptText;
+use crate::text::lowered;
 
 impl ValueComparison<'_> {
     /// The condition beside the comparison that does not hold.
@@ -109,7 +111,10 @@ impl ValueComparison<'_> {
     pub(super) fn matches(&mut self, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let (mut pattern, mut text) = (text_of(expected), text_of(actual));
         if mode.fold && mode.folds_patterns {
-            (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+            (pattern, text) = (lowered(&pattern), lowered(&text));
+        }
+        if mode.re2 {
+            pattern = re2::translated(&pattern, self.strict);
         }
         match pattern::pattern(&pattern, mode.fold && !mode.folds_patterns) {
             Ok(_) if self.doubts_spelling(expected, actual) => true,
@@ -140,6 +145,10 @@ impl ValueComparison<'_> {
     /// Numbers and dates are compared here; other texts are left to a judge or embeddings.
     pub(super) fn alike(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let is_watsonx = mode.equality == Equality::Watsonx;
+        let has_parts = |value: &Value| value.is_object() || value.is_array();
+        if !self.strict && has_parts(expected) != has_parts(actual) {
+            return self.differs(Some(expected), Some(actual), None);
+        }
         match (expected, actual) {
             (Value::Object(wanted), Value::Object(made)) => return self.entries(rule, None, mode, wanted, made),
             (Value::Array(wanted), Value::Array(made)) if !is_watsonx => {
