@@ -6,7 +6,7 @@ use super::signoff::without_signoff;
 use crate::text::{contradiction, cut, visible};
 
 /// The reply of the persona.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PersonaReply {
     /// The message to the agent; never blank. `None` for a sign-off alone.
     pub message: Option<String>,

@@ -99,7 +99,7 @@ pub fn short_name(text: &str, width: usize) -> String {
     }
     let kept = width.saturating_sub(1);
     let (beginning, _) = split_at_column(&line, kept.div_ceil(2));
-    let mut end = line.as_str();
+    let mut end = line.char_indices().nth_back(most_characters(width)).map_or(&*line, |(at, _)| &line[at..]);
     while end.width() > kept / 2 {
         end = end.char_indices().nth(1).map_or("", |(next, _)| &end[next..]);
     }
@@ -117,7 +117,7 @@ pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
             let room = if lines.len() == 1 { first } else { rest };
             let Some(line) = lines.last_mut() else { break };
             let used = if line.is_empty() { 0 } else { line.width() + 1 };
-            if used + word.width() <= room {
+            if fits(word, room.saturating_sub(used)) {
                 line.push_str(if used == 0 { "" } else { " " });
                 line.push_str(word);
                 break;
@@ -143,6 +143,16 @@ pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
     }
     // A word that was broken may end in what begins a command.
     lines.into_iter().map(without_commands).collect()
+}
+
+/// Whether a text has room in so many columns. Of a long one only the beginning is measured.
+fn fits(text: &str, columns: usize) -> bool {
+    text.char_indices().nth(most_characters(columns)).is_none() && text.width() <= columns
+}
+
+/// No text of more characters fits into so many columns: not all of them have no width.
+fn most_characters(columns: usize) -> usize {
+    8 * columns + 64
 }
 
 fn joined(text: &str) -> String {

@@ -67,11 +67,10 @@ pub(super) async fn converse<'a>(
     let mut talk =
         LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start(), is_continued };
     let mut outcome = talk.hold(persona.as_mut()).await;
-    if matches!(outcome, Ok(Ending::SignedOff { .. } | Ending::MaxTurns))
-        && persona.as_ref().is_some_and(|persona| persona.is_off_task(talk.conversation.transcript()))
+    if let (Ok(ending @ (Ending::SignedOff { .. } | Ending::MaxTurns)), Some(persona)) = (&outcome, &persona)
+        && let Some(why) = persona.missed_tasks(talk.conversation.transcript(), ending)
     {
-        outcome =
-            Err(TrialAbort::persona_invalid("in the whole conversation it spoke of none of its tasks".to_owned()));
+        outcome = Err(TrialAbort::persona_invalid(why));
     }
     let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
         persona.map(PersonaDriver::end).unwrap_or_default();

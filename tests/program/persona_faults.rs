@@ -460,3 +460,31 @@ fn a_conversation_shows_what_was_not_sent_and_what_was_discarded() {
     assert!(page.contains("ran before for 2 turns and was discarded: its message 3 was faulty twice"), "{page}");
     assert!(page.contains("not sent (role swap: ") && page.contains("How can I help you today?"), "{page}");
 }
+
+#[test]
+fn a_user_that_never_comes_to_its_tasks_is_not_charged_to_the_agent() {
+    let chats = ["I do like lemons.", "My cat is called Tom.", "It rained all day.", "What a lovely evening."];
+    let stuck = ["Hmm"; 4];
+    for (lines, why) in [
+        (chats, "it spoke of something else until there was no room for more, and never raised task 2"),
+        (stuck, "it says the same again and again"),
+    ] {
+        let server = Server::start(move |request| {
+            if !request.path.ends_with("/chat/completions") {
+                return Reply::Json(200, json!({"data": []}));
+            }
+            let message = match request.body.matches("<agent-reply>").count() {
+                0 => "Hi, please book a table for two.",
+                count => lines[(count - 1).min(lines.len() - 1)],
+            };
+            says(&json!({"message": message, "done": false}).to_string())
+        });
+        let booked = Server::start(|_| says("Your table is booked. Is there anything else?"));
+        let more = json!({"facts": [], "conditions": ["withoutFacts"], "maxTurns": 10});
+        let (output, record) = Desk::with_agent(booked, server, &more).run();
+        let page = words(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(102), "{page}");
+        assert_eq!(record["trials"][0]["outcome"]["kind"], "personaInvalid", "{page}");
+        assert!(page.contains(why), "{why}: {page}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::PersonaDriver;
 use crate::conversation::{PersonaReply, guard};
-use crate::evidence::{Condition, Guard, GuardFinding, Message, Transcript};
+use crate::evidence::{Condition, Ending, Guard, GuardFinding, Message, Transcript};
 use crate::job::{Case, Job, Persona};
 use crate::prompt::UserMessageView;
 use crate::run::trial::TrialAbort;
@@ -53,12 +53,22 @@ impl PersonaDriver<'_> {
         Ok(findings)
     }
 
-    /// Whether the user spoke of none of its tasks in the whole conversation, so that it says nothing of the agent.
-    pub(in crate::run) fn is_off_task(&self, transcript: &Transcript) -> bool {
-        let (job, case) = (&self.engine.plan.job, &self.trial.case);
-        if !self.is_guarded || is_allowed(job, case, Guard::EarlyEnd) {
-            return false;
+    /// Why a conversation that has ended says nothing of the agent: its user spoke of none of its tasks, or, where there was no room for
+    /// another message, of something else in the end, with a task left.
+    pub(in crate::run) fn missed_tasks(&self, transcript: &Transcript, ending: &Ending) -> Option<String> {
+        if !self.is_guarded || is_allowed(&self.engine.plan.job, &self.trial.case, Guard::EarlyEnd) {
+            return None;
         }
+        if self.is_off_task(transcript) {
+            return Some("in the whole conversation it spoke of none of its tasks".to_owned());
+        }
+        let stalled = || self.with_guard_input(transcript, &PersonaReply::default(), guard::stalled_task);
+        let task = matches!(ending, Ending::MaxTurns).then(stalled)??;
+        Some(format!("it spoke of something else until there was no room for more, and never raised task {}", task + 1))
+    }
+
+    fn is_off_task(&self, transcript: &Transcript) -> bool {
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
         let given = job.greetings.iter().chain(&case.opening.0);
         let given: Vec<&str> = given.map(String::as_str).collect();
         let traits = case.user_traits();
@@ -78,6 +88,20 @@ impl PersonaDriver<'_> {
         if !self.is_guarded {
             return Vec::new();
         }
+        let mut known = std::mem::take(&mut self.known_texts);
+        let findings = self.with_guard_input(transcript, reply, |input| guard::faults(input, &mut known));
+        self.known_texts = known;
+        let (job, case) = (&self.engine.plan.job, &self.trial.case);
+        findings.into_iter().filter(|finding| !is_allowed(job, case, finding.guard)).collect()
+    }
+
+    /// Looks with the guards at a reply of the persona.
+    fn with_guard_input<T>(
+        &self,
+        transcript: &Transcript,
+        reply: &PersonaReply,
+        look: impl FnOnce(&guard::GuardInput<'_>) -> T,
+    ) -> T {
         let (job, case) = (&self.engine.plan.job, &self.trial.case);
         let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
         let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
@@ -86,10 +110,9 @@ impl PersonaDriver<'_> {
         let traits = case.user_traits();
         let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
         let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
-        let background = character.chain(of_case.map(String::as_str));
+        let background: Vec<&str> = character.chain(of_case.map(String::as_str)).collect();
         let messages: Vec<Message> = transcript.messages().collect();
-        let background: Vec<&str> = background.collect();
-        let input = guard::GuardInput {
+        look(&guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
             tasks: &tasks,
             facts: &facts,
@@ -98,9 +121,7 @@ impl PersonaDriver<'_> {
             transcript: &messages,
             turn: written(reply, self.signoff),
             is_done: reply.done,
-        };
-        let findings = guard::faults(&input, &mut self.known_texts);
-        findings.into_iter().filter(|finding| !is_allowed(job, case, finding.guard)).collect()
+        })
     }
 }
 
