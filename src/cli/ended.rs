@@ -268,7 +268,7 @@ impl RunDisplay<'_> {
         let again = match (lost.may_go, lost.go_never) {
             (true, _) => Some(format!("\nhold again what broke: {}", self.resume_command(id, ResumeMode::Errors))),
             (false, true) => {
-                Some("\nwhat broke is the job file's or a flag's doing: correct it and run anew".to_owned())
+                Some("\nwhat broke is the job file's or a flag's doing: correct it and run it again".to_owned())
             }
             (false, false) => None,
         };

@@ -63,8 +63,8 @@ pub struct Job {
     /// How much each metric counts in the composite; 0 shows it and leaves it out.
     #[serde(default)]
     pub weights: Weights,
-    /// How many messages, of both sides, a conversation may have. A safeguard. Default: 20, and of a script as many as its
-    /// lines need
+    /// How many messages, of both sides, a conversation may have. A safeguard. Where it is absent, a
+    /// script has room for all of its lines.
     #[serde(default = "default_max_turns")]
     #[schemars(range(min = 2, max = 4_294_967_295_u64))]
     pub max_turns: u32,

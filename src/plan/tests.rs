@@ -392,7 +392,6 @@ fn a_script_has_room_for_all_of_its_lines_unless_the_job_says_less() {
             .any(|warning| warning.starts_with("maxTurns leaves no room for all lines of case `long`"));
         (plan.job.most_messages(&plan.job.cases[0]), cut)
     };
-    // A greeting comes before the lines, and the agent may speak first.
     assert_eq!(planned(script(""), None), (27, false));
     assert_eq!(planned(script("greetings: []\n"), None), (25, false));
     assert_eq!(planned(script("maxTurns: 12\n"), None), (12, true));

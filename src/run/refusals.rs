@@ -55,7 +55,7 @@ impl ModelRefusals {
             let refused = seen.roles.iter().find(|(_, role)| role.is_all());
             let why = refused.map(|(role, refusals)| {
                 let next = match refusals.last.contains("check the name of the model") {
-                    true => "correct its name in the job file or the flag, and run anew",
+                    true => "correct its name in the job file or the flag, and run it again",
                     false => "once that is mended, eval-job run --retry-errors goes on",
                 };
                 format!("the {role} refused each of {} requests: {}; {next}", refusals.refused, refusals.last)
