@@ -42,6 +42,12 @@ fn set(args: &BaselineSetArgs, context: &Context, printer: &Printer) -> Result<u
     if let Some(note) = &stored.note {
         printer.note(&format!("note: {note}"));
     }
+    if let Some(recorded) = &run.provenance.replayed {
+        printer.note(&format!(
+            "note: run {} is a replay of run {recorded}: it says what the agent did then; the recording itself is the better baseline",
+            run.id
+        ));
+    }
     if matches!(run.verdict, Verdict::Incomplete | Verdict::Interrupted) {
         let (id, verdict) = (&run.id, run.verdict.label());
         printer.note(&format!("note: run {id} is {verdict}: where it has no figure, nothing can be compared with it"));

@@ -9,9 +9,10 @@ use super::context::Context;
 use super::detailed;
 use super::error::CliError;
 use super::grade::can_be_judged;
+use super::lost_trials::LostTrials;
 use super::outputs::{self, OutputFile, OutputRun};
 use super::printer::Printer;
-use super::resume::resume_command;
+use super::resume::{resume_command, resume_command_of_one};
 use super::signals::FinishedPart;
 use super::stored::StoredPrompts;
 use crate::record::{Overview, RunSummary, TrialRecord, Verdict};
@@ -96,13 +97,13 @@ impl RunDisplay<'_> {
         }
         match std::mem::replace(summary_written, Ok(())) {
             Ok(()) if !is_only && overview.unfinished() == 0 && verdict != Verdict::Interrupted => {
-                printer.note(&format!("kept in {path}{}", missing_text(run, overview, args, context)))
+                printer.note(&format!("kept in {path}{}", self.missing_text(run, overview)))
             }
             Ok(()) => printer.note(&format!(
                 "{}{}{}",
-                kept_text(overview, args, context, path),
+                self.kept_text(overview, path),
                 judge_text(run, overview, args),
-                missing_text(run, overview, args, context)
+                self.missing_text(run, overview)
             )),
             // The report is whole, and the journal is where the folder was moved.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -218,31 +219,67 @@ fn higher_limits(command: &str, why: &str) -> String {
     words.join(" ")
 }
 
-fn kept_text(overview: &Overview, args: &RunArgs, context: &Context, folder: &str) -> String {
-    let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
-    let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
-    let resume = match (overview.unfinished(), limit_reached) {
-        (0, _) if *verdict != Verdict::Interrupted => String::new(),
-        // The time begins anew; what was spent is spent.
-        (_, Some(why)) if !why.starts_with("limits.time") => {
-            format!("\ngo on with it, with a higher limit: {}", higher_limits(&resume_command(id, mode, context), why))
+impl RunDisplay<'_> {
+    /// The command that goes on with a run; where the command has several jobs, their files of `-o` are not written anew by one.
+    fn resume_command(&self, id: &str, mode: ResumeMode) -> String {
+        match self.is_only {
+            true => resume_command(id, mode, self.context),
+            false => resume_command_of_one(id, mode, self.context),
         }
-        _ => format!("\ngo on with it: {}", resume_command(id, mode, context)),
-    };
-    let kept = match verdict {
-        Verdict::Interrupted => {
-            let turns = report::count(overview.turns, "finished turn");
-            format!("interrupted: {turns} kept in {folder}\n{}", show_command_text(id, "show what there is", args))
+    }
+
+    fn kept_text(&self, overview: &Overview, folder: &str) -> String {
+        let args = self.args;
+        let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
+        let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
+        let resume = match (overview.unfinished(), limit_reached) {
+            (0, _) if *verdict != Verdict::Interrupted => String::new(),
+            // The time begins anew; what was spent is spent.
+            (_, Some(why)) if !why.starts_with("limits.time") => {
+                let command = higher_limits(&self.resume_command(id, mode), why);
+                format!("\ngo on with it, with a higher limit: {command}")
+            }
+            _ => format!("\ngo on with it: {}", self.resume_command(id, mode)),
+        };
+        let kept = match verdict {
+            Verdict::Interrupted => {
+                let turns = report::count(overview.turns, "finished turn");
+                format!("interrupted: {turns} kept in {folder}\n{}", show_command_text(id, "show what there is", args))
+            }
+            _ => format!("kept in {folder}\n{}", show_command_text(id, "show it again", args)),
+        };
+        format!("{kept}{resume}")
+    }
+
+    /// Of a run that has come to its end and lacks scores: the commands that ask its judge again, and that hold again what broke.
+    /// Where nothing was said, the error before has the remedy.
+    fn missing_text(&self, run: &JournalFile, overview: &Overview) -> String {
+        let RunSummary { id, verdict, .. } = &overview.summary;
+        if *verdict != Verdict::Incomplete || overview.unfinished() > 0 || overview.turns == 0 {
+            return String::new();
         }
-        _ => format!("kept in {folder}\n{}", show_command_text(id, "show it again", args)),
-    };
-    format!("{kept}{resume}")
+        let has_judge = judge_command(&overview.summary, self.args, None).is_some();
+        let mut lost = LostTrials::default();
+        run.trials().flatten().for_each(|trial| lost.add(&trial, has_judge));
+        let other = lost.judge_is_misnamed.then_some("MODEL");
+        let judge = judge_command(&overview.summary, self.args, other).filter(|_| lost.lack_verdict);
+        let asks = if lost.judge_is_misnamed { "ask another judge" } else { "ask the judge again" };
+        let judge = judge.map(|command| format!("\n{asks}: {command}"));
+        let again = match (lost.may_go, lost.go_never) {
+            (true, _) => Some(format!("\nhold again what broke: {}", self.resume_command(id, ResumeMode::Errors))),
+            (false, true) => {
+                Some("\nwhat broke is the job file's or a flag's doing: correct it and run it again".to_owned())
+            }
+            (false, false) => None,
+        };
+        judge.into_iter().chain(again).collect()
+    }
 }
 
 /// After an interruption: the command that judges the conversations that were over and are not judged yet.
 fn judge_text(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String {
     let is_left = |trial: &TrialRecord| trial.outcome.is_none() && can_be_judged(trial);
-    match judge_command(&overview.summary, args) {
+    match judge_command(&overview.summary, args, None) {
         Some(command)
             if overview.summary.verdict == Verdict::Interrupted && run.trials().flatten().any(|it| is_left(&it)) =>
         {
@@ -252,33 +289,13 @@ fn judge_text(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String 
     }
 }
 
-/// Of a run that has come to its end and lacks scores: the commands that ask its judge again, and that hold again what broke. Where
-/// nothing was said, the error before has the remedy.
-fn missing_text(run: &JournalFile, overview: &Overview, args: &RunArgs, context: &Context) -> String {
-    let RunSummary { id, verdict, .. } = &overview.summary;
-    if *verdict != Verdict::Incomplete || overview.unfinished() > 0 || overview.turns == 0 {
-        return String::new();
-    }
-    let judge = judge_command(&overview.summary, args);
-    let (mut lacks_verdict, mut broke) = (false, false);
-    let failed = |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|outcome| !outcome.counts());
-    for trial in run.trials().flatten().filter(failed) {
-        let can_be_judged = judge.is_some() && can_be_judged(&trial);
-        (lacks_verdict, broke) = (lacks_verdict || can_be_judged, broke || !can_be_judged);
-        if lacks_verdict && broke {
-            break;
-        }
-    }
-    let judge = judge.filter(|_| lacks_verdict).map(|command| format!("\nask the judge again: {command}"));
-    let resume = broke.then(|| format!("\nhold again what broke: {}", resume_command(id, ResumeMode::Errors, context)));
-    judge.into_iter().chain(resume).collect()
-}
-
 /// The command that asks the judge of a run what it has not answered; `None` where no model judges.
-fn judge_command(run: &RunSummary, args: &RunArgs) -> Option<String> {
+/// `other` stands in the place of the judge that there was.
+fn judge_command(run: &RunSummary, args: &RunArgs, other: Option<&str>) -> Option<String> {
     let judge = &run.provenance.judge_model;
     let is_model = !["none", "scripted"].contains(&judge.as_str());
-    let (judge, flag) = (judge.replace(", ", ","), runs_dir_flag(&args.runs.runs_dir));
+    let (judge, flag) =
+        (other.map_or_else(|| judge.replace(", ", ","), str::to_owned), runs_dir_flag(&args.runs.runs_dir));
     is_model.then(|| format!("eval-job grade {}{flag} --scorer-model {}", run.id, quoted(&judge)))
 }
 

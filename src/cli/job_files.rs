@@ -14,7 +14,7 @@ const LARGEST_READ: u64 = 16 << 20;
 pub(super) struct JobFiles {
     /// Job files, in the order of the arguments, those of a folder or a pattern by name.
     pub(super) files: Vec<PathBuf>,
-    /// YAML files of folders that are no jobs.
+    /// YAML files of folders and patterns that are no jobs.
     pub(super) left_out: Vec<PathBuf>,
 }
 
@@ -35,6 +35,8 @@ pub(super) fn job_files(typed: &[PathBuf], argument: FileArgument) -> Result<Job
             for path in matching(path) {
                 match path.is_dir() {
                     true => found.add_folder(&path, argument)?,
+                    // Known answers and prompts lie beside jobs.
+                    false if is_yaml(&path) && !is_job(&path) => found.left_out.push(path),
                     false => found.add(path),
                 }
             }
@@ -271,5 +273,11 @@ mod tests {
             prop_assert!(!matches(&longer, &text));
             prop_assert_eq!(matches("*a*", &text), text.contains('a'));
         }
+    }
+
+    #[test]
+    fn a_pattern_leaves_out_files_that_are_no_jobs() {
+        let folder = folder(&[("a.yml", JOB), ("known/good.yml", "replies: [yes]\n")]);
+        assert_eq!(found(&folder, &["**/*.yml"]).unwrap(), ["a.yml", "-known/good.yml"]);
     }
 }

@@ -179,6 +179,12 @@ impl LabelPrompt<'_> {
     fn show(&self, trial: &TrialRecord, dimension: &Dimension, item: Option<&Item>, place: &str) {
         let ink = self.context.stderr_ink;
         self.printer.lines(&format!("\n{}", report::conversation(self.overview, trial, ink).trim_end()), 3);
+        if let Some(case) = self.cases.case(trial) {
+            for (heading, texts) in judge_knows(&case, trial) {
+                self.printer.sentences(&format!("\n{}", ink.bold(heading)));
+                texts.iter().for_each(|text| self.printer.lines(&format!("   {}", plain(text)), 3));
+            }
+        }
         let question = question(dimension, item, self.cases.case(trial).as_deref());
         self.printer.sentences(&format!("\n{} {question}", ink.bold(place)));
     }
@@ -197,6 +203,23 @@ impl LabelPrompt<'_> {
             };
         }
     }
+}
+
+/// What the judge was shown beside the conversation: the facts, whether the user knew them, and the texts for judges.
+fn judge_knows(case: &Case, trial: &TrialRecord) -> Vec<(&'static str, Vec<String>)> {
+    let is_known = !case.facts_known(trial.trial.condition).is_empty();
+    let facts = if is_known { "facts, which the user knew:" } else { "facts, which the user did not know:" };
+    let turns = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
+    let of_turns = turns.flat_map(|turn| &turn.context).map(|it| (it.name.as_str(), it.text.as_str()));
+    let mut texts: Vec<String> = Vec::new();
+    for (name, text) in case.context.iter().map(|it| (it.name.as_str(), it.text.as_str())).chain(of_turns) {
+        let shown = format!("{name}: {text}");
+        if !texts.contains(&shown) {
+            texts.push(shown);
+        }
+    }
+    let known = [(facts, case.facts.clone()), ("context:", texts)];
+    known.into_iter().filter(|(_, texts)| !texts.is_empty()).collect()
 }
 
 /// The question to a person about a part.
@@ -222,5 +245,30 @@ fn question(dimension: &Dimension, item: Option<&Item>, case: Option<&Case>) -> 
         "finalResponse" => format!("{label}{turn}\nis the reply as good?"),
         "geval" => format!("{name}: {label}\nis it met well enough to pass?"),
         _ => format!("{name}: {label}{turn}\ndoes it hold?"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evidence::{Condition, TrialId};
+
+    #[test]
+    fn a_person_sees_the_facts_that_the_judge_saw_and_whether_the_user_knew_them() {
+        let job = json!({"name": "j", "target": {"user": "u", "chatbot": "c"}, "facts": ["It is Ann."],
+                         "context": [{"name": "rules.md", "text": "No refunds."}],
+                         "tasks": [{"task": "t", "acceptanceCriteria": "a"}]});
+        let case = Job::restored(&job).unwrap().cases[0].clone();
+        let shown = |condition| {
+            let (case_id, model) = (case.id.clone(), "m".to_owned());
+            let id = TrialId { number: 1, case: case_id, model, condition, repeat: 1 };
+            judge_knows(&case, &TrialRecord::planned(id))
+        };
+        let context = ("context:", vec!["rules.md: No refunds.".to_owned()]);
+        let facts = |heading| (heading, vec!["It is Ann.".to_owned()]);
+        assert_eq!(shown(Condition::WithFacts), [facts("facts, which the user knew:"), context.clone()]);
+        assert_eq!(shown(Condition::WithoutFacts), [facts("facts, which the user did not know:"), context]);
     }
 }

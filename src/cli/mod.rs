@@ -37,6 +37,7 @@ mod panics;
 mod planning;
 mod label;
 mod list;
+mod lost_trials;
 mod mutate;
 mod merge;
 mod outputs;

@@ -162,6 +162,10 @@ fn seen_lines(target: &Target, seen: &ProbeReport, lines: &mut ReportLines) -> u
             Err(error) => format!("no: {error}"),
         },
     ));
+    // An agent that is not said to show its state has nothing to correct.
+    if let Some(error) = seen.context.as_ref().err().filter(|_| target.transport.can(Ability::ShowsState)) {
+        lines.push(("try", run::hint(target, error)));
+    }
     0
 }
 

@@ -154,6 +154,11 @@ fn print_live_check(file: &str, job: &Job, live_check: &LiveCheck, printer: &Pri
         format!("{}: {kind} · assertion {}{case} ({label}): {what}\n", plain(file), place.number)
     };
     printer.data(&format!("{}: live · the agent opened a session\n", plain(file)))?;
+    if let Some(trouble) = &live_check.no_state {
+        let what = "the agent's state, which the job looks at, can't be read before the first message";
+        let after = "`eval-job probe` reads it after one";
+        printer.data(&format!("{}: warning · {what}: {}; {after}\n", plain(file), plain(&trouble.to_string())))?;
+    }
     for (place, error) in &live_check.unusable {
         printer.data(&line("broken", place, &plain(error)))?;
     }

@@ -23,6 +23,7 @@ mod tool_use;
 mod transcript;
 mod trial;
 mod turn;
+mod unread_call;
 mod usage;
 mod value;
 

@@ -4,6 +4,7 @@
 mod asked;
 mod idle;
 mod leftover;
+mod open_ended;
 mod outcome;
 mod review;
 mod since;
@@ -103,7 +104,7 @@ fn traits_of_user(case: &Case) -> Cow<'_, [String]> {
 /// The lines with expectations. The first line is the first turn, or the one after the opening.
 fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     let User::Lines(lines) = &case.user else { return Vec::new() };
-    let opening = opening_turns(job, case);
+    let opening = job.opening_turns(case);
     let turn = |(line, number): (&'a Line, u32)| {
         let expected = line.expected.as_deref()?;
         Some(ExpectedTurn { turn: number + opening, say: &line.say, expected: Cow::Borrowed(expected) })
@@ -111,16 +112,11 @@ fn expected_turns<'a>(job: &Job, case: &'a Case) -> Vec<ExpectedTurn<'a>> {
     lines.iter().zip(1..).filter_map(turn).collect()
 }
 
-/// How many turns come before the first line.
-fn opening_turns(job: &Job, case: &Case) -> u32 {
-    case.opening.0.len().max(usize::from(!job.greetings.is_empty())) as u32
-}
-
 /// The user's messages with the numbers of their turns, as far as the case says them: its opening, and its lines.
 pub fn script<'a>(job: &Job, case: &'a Case) -> Vec<(u32, &'a str)> {
     let lines = if let User::Lines(lines) = &case.user { lines.as_slice() } else { &[] };
     let opening = (1..).zip(case.opening.0.iter().map(String::as_str));
-    opening.chain((opening_turns(job, case) + 1..).zip(lines.iter().map(|line| line.say.as_str()))).collect()
+    opening.chain((job.opening_turns(case) + 1..).zip(lines.iter().map(|line| line.say.as_str()))).collect()
 }
 
 /// The turns of the reference agent.
@@ -220,6 +216,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         Dimension { beside, vacuity, ..dimension }
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
+    open_ended::leave_open(trial, &mut dimensions);
     if evidence.transcript.has_reply() {
         verified::note(trial.case, &mut dimensions);
     }

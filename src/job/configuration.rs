@@ -63,7 +63,8 @@ pub struct Job {
     /// How much each metric counts in the composite; 0 shows it and leaves it out.
     #[serde(default)]
     pub weights: Weights,
-    /// How many messages, of both sides, a conversation may have. A safeguard.
+    /// How many messages, of both sides, a conversation may have. A safeguard. Where it is absent, a
+    /// script has room for all of its lines.
     #[serde(default = "default_max_turns")]
     #[schemars(range(min = 2, max = 4_294_967_295_u64))]
     pub max_turns: u32,
@@ -214,6 +215,34 @@ impl Job {
         if self.metrics.is_empty() {
             self.metrics = self.default_metrics();
         }
+    }
+
+    /// Lets each case of fixed lines have as many messages as its lines need, where neither it nor the job says how many.
+    pub(super) fn make_room_for_lines(&mut self) {
+        for at in 0..self.cases.len() {
+            let needed = self.messages_of_lines(&self.cases[at]).filter(|needed| *needed > self.max_turns);
+            if let (Some(needed), None) = (needed, self.cases[at].max_turns) {
+                Arc::make_mut(&mut self.cases[at]).max_turns = Some(needed);
+            }
+        }
+    }
+
+    /// How many turns come before the first line of a case.
+    pub fn opening_turns(&self, case: &Case) -> u32 {
+        case.opening.0.len().max(usize::from(!self.greetings.is_empty())) as u32
+    }
+
+    /// How many messages a case of fixed lines needs until its last line is answered: the agent may speak first. `None` of a case with
+    /// a persona.
+    pub fn messages_of_lines(&self, case: &Case) -> Option<u32> {
+        let User::Lines(lines) = &case.user else { return None };
+        let turns = u32::try_from(lines.len()).unwrap_or(u32::MAX).saturating_add(self.opening_turns(case));
+        Some(turns.saturating_mul(2).saturating_add(1))
+    }
+
+    /// The most messages of a conversation about a case.
+    pub fn most_messages(&self, case: &Case) -> u32 {
+        case.max_turns.unwrap_or(self.max_turns)
     }
 
     /// The metrics of a job that names none: Embabel's, and those that compare with what its cases expect.

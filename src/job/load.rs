@@ -137,8 +137,12 @@ fn job_of(
     let digest = personas.digest(digest);
     context.fill_in(&mut value);
     personas.fill_in(&mut value);
+    let has_limit = value.get("maxTurns").is_some_and(|most| !most.is_null());
     let mut job: Job = serde_json::from_value(value)?;
     job.complete(file_name);
+    if !has_limit {
+        job.make_room_for_lines();
+    }
     job.digest = digest;
     Ok(job)
 }

@@ -32,7 +32,7 @@ use crate::graph::neo4j::Neo4jConfig;
 use crate::job::{Case, Isolation, Job};
 use crate::money::PriceTable;
 use crate::score::UntilDecided;
-use warnings::{left_out, model_not_sent, same_tasks, samples_alike, unsent_seeds, unset_variables};
+use warnings::{left_out, model_not_sent, same_tasks, samples_alike, short_of_lines, unsent_seeds, unset_variables};
 
 pub use features::refusal as missing_feature;
 pub use lanes::Lane;
@@ -165,6 +165,7 @@ impl Plan {
         let until = overrides.until.map(|it| UntilDecided::new(it.most, it.min_effect, personas::cases_in_file(&job)));
         warnings.extend(gate::warnings(&job, &models).filter(|_| until.is_none()));
         warnings.extend(model_not_sent);
+        warnings.extend(short_of_lines(&job));
         warnings.extend(personas::warning(&job));
         warnings.extend(same_tasks(&job));
         warnings.extend(unsent_seeds(&job));

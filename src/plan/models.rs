@@ -143,8 +143,8 @@ pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
             _ => "",
         };
         let help = format!(
-            "set {what}{elsewhere}, or name the rules that stand in for a model: --evaluator-model scripted \
-             --scorer-model scripted"
+            "set {what}{elsewhere}, in the environment or in .env (--env-file names another file), or name the rules that stand in \
+             for a model: --evaluator-model scripted --scorer-model scripted"
         );
         Refusal::new(format!("{what} is not set, but needed for {}", roles.join(" and ")), &help)
     });

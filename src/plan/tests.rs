@@ -374,3 +374,27 @@ fn of_a_run_that_was_held_before_only_what_is_left_is_held() {
         assert_eq!(left, [(2, 0, None), (3, 1, Some(2)), (5, 0, None), (6, 0, None)]);
     }
 }
+
+#[test]
+fn a_script_has_room_for_all_of_its_lines_unless_the_job_says_less() {
+    let script = |more: &str| {
+        let text = format!(
+            "{RUNNING}facts: []\nmetrics: [timing]\naspirationalAverage: 9\n{more}cases: [{{id: long, script: [{}]}}]\n",
+            "x, ".repeat(12)
+        );
+        load("job.yml", &text, &AllTemplates).unwrap_or_else(|problems| panic!("{problems:?}"))
+    };
+    let planned = |job: Job, max_turns| {
+        let plan = Plan::new(job, Overrides { max_turns, ..Overrides::default() }, Environment::default()).unwrap();
+        let cut = plan
+            .warnings
+            .iter()
+            .any(|warning| warning.starts_with("maxTurns leaves no room for all lines of case `long`"));
+        (plan.job.most_messages(&plan.job.cases[0]), cut)
+    };
+    assert_eq!(planned(script(""), None), (27, false));
+    assert_eq!(planned(script("greetings: []\n"), None), (25, false));
+    assert_eq!(planned(script("maxTurns: 12\n"), None), (12, true));
+    assert_eq!(planned(script(""), Some(20)), (20, true));
+    assert_eq!(planned(script(""), Some(26)), (26, false));
+}

@@ -19,6 +19,30 @@ pub(super) fn model_not_sent(job: &Job, named: &[String]) -> Option<String> {
     })
 }
 
+/// A warning about cases whose fixed lines are more than `maxTurns` lets them say.
+pub(super) fn short_of_lines(job: &Job) -> Option<String> {
+    let needed = |case: &Case| job.messages_of_lines(case).map(|needed| needed - 1);
+    let short = job.cases.iter().filter(|case| needed(case).is_some_and(|needed| needed > job.most_messages(case)));
+    let (mut names, mut most) = (Vec::new(), 0);
+    for case in short {
+        names.push(format!("`{}`", case.id));
+        most = most.max(job.messages_of_lines(case).unwrap_or_default());
+    }
+    const NAMED: usize = 3;
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let cases = if names.len() == 1 { "case" } else { "cases" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "maxTurns leaves no room for all lines of {cases} {}{more}: what rests on the rest of them will be missing; leave maxTurns \
+             out, or say {most}",
+            names[..names.len().min(NAMED)].join(", ")
+        )
+    })
+}
+
 /// Warnings about tasks of a case with the same text.
 pub(super) fn same_tasks(job: &Job) -> Vec<String> {
     let mut warnings = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Entry, FORMAT_VERSION, MergedPart, MergedParts, MissingPart, Provenance, RunPart};
+use super::{Entry, FORMAT_VERSION, MergedPart, MergedParts, MissingPart, PromptDigest, Provenance, RunPart};
 use crate::evidence::TrialId;
 
 /// How a run began: its first entry.
@@ -113,8 +113,8 @@ impl Merge {
         let provenance = provenance(&in_order, part);
         let at = runs.iter().map(|run| run.at).min().unwrap_or(first.at);
         let job = merged_job(runs, &parts);
-        let beginning =
-            Beginning { id: String::new(), at, provenance, job, templates: first.templates.clone(), trials };
+        let templates = runs.iter().flat_map(|run| run.templates.clone()).collect();
+        let beginning = Beginning { id: String::new(), at, provenance, job, templates, trials };
         Ok(Merge { beginning, order, numbers })
     }
 
@@ -160,6 +160,24 @@ fn cases_of(run: &Beginning) -> &[Value] {
     run.job.as_ref().and_then(|job| job["cases"].as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The name of a persona's model in a part whose cases are all scripted, and of a judge in one that asks none.
+const NO_PERSONA: &str = "script";
+const NO_JUDGE: &str = "none";
+
+/// Whether two names differ and neither says that there is none.
+fn differ_but_for(none: &str, one: &str, other: &str) -> bool {
+    one != other && one != none && other != none
+}
+
+fn named(prompts: &[PromptDigest]) -> BTreeMap<String, String> {
+    prompts.iter().map(|prompt| (prompt.name.clone(), prompt.digest.clone())).collect()
+}
+
+/// Whether two parts have something else under one name. A part has only what its own cases need.
+fn contradict(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> bool {
+    one.iter().any(|(name, text)| other.get(name).is_some_and(|there| there != text))
+}
+
 /// The parts of what two runs were made with that must be the same and are not.
 fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
     let without_cases = |run: &Beginning| {
@@ -177,10 +195,10 @@ fn differences(one: &Beginning, other: &Beginning) -> Vec<&'static str> {
     let mut found: Vec<&'static str> = [
         (a.0 != b.0, "the version of eval-job"),
         (a.1 != b.1, "the job file"),
-        (a.2 != b.2 || one.templates != other.templates, "the prompts"),
+        (contradict(&named(&a.2), &named(&b.2)) || contradict(&one.templates, &other.templates), "the prompts"),
         (a.3 != b.3, "the agent's models"),
-        (a.4.0 != b.4.0, "the persona's model"),
-        (a.4.1 != b.4.1, "the judge's model"),
+        (differ_but_for(NO_PERSONA, &a.4.0, &b.4.0), "the persona's model"),
+        (differ_but_for(NO_JUDGE, &a.4.1, &b.4.1), "the judge's model"),
         (a.5 != b.5, "the suite, or into how many parts it was split"),
     ]
     .into_iter()
@@ -240,6 +258,24 @@ fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
     let mut all = runs[0].provenance.clone();
     for other in runs[1..].iter().map(|run| &run.provenance) {
         all.prices.extend(other.prices.clone());
+        // A part without a persona, or without questions to the judge, names none.
+        for prompt in &other.prompts {
+            if !all.prompts.contains(prompt) {
+                all.prompts.push(prompt.clone());
+            }
+        }
+        for persona in &other.personas {
+            if !all.personas.contains(persona) {
+                all.personas.push(persona.clone());
+            }
+        }
+        if all.persona_model == NO_PERSONA {
+            all.persona_model.clone_from(&other.persona_model);
+        }
+        if all.judge_model == NO_JUDGE {
+            all.judge_model.clone_from(&other.judge_model);
+        }
+        all.reviewer_model = all.reviewer_model.or_else(|| other.reviewer_model.clone());
         all.trivial_score = all.trivial_score.zip(other.trivial_score).map(|(one, other)| one.max(other));
         if let (Some(sum), Some(other)) = (&mut all.canaries, &other.canaries) {
             sum.usage = sum.usage.plus(other.usage);
@@ -262,4 +298,53 @@ fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
     all.agent = joined(|it| Some(&it.agent));
     all.model_endpoint = Some(joined(|it| it.model_endpoint.as_ref())).filter(|endpoint| !endpoint.is_empty());
     Provenance { selection: part.selection.clone(), part: None, merged: Some(merged), ..all }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Part `number` of two, with one case.
+    fn part(number: u32, persona: &str, prompts: &[(&str, &str)]) -> Beginning {
+        let case = format!("c{number}");
+        let digest =
+            |(name, digest): &(&str, &str)| PromptDigest { name: (*name).to_owned(), digest: (*digest).to_owned() };
+        let provenance = Provenance {
+            part: Some(RunPart {
+                number,
+                of: 2,
+                places: vec![number - 1],
+                cases: vec![1, 1],
+                suite: vec![1, 1],
+                selection: None,
+            }),
+            persona_model: persona.to_owned(),
+            prompts: prompts.iter().map(digest).collect(),
+            ..Provenance::default()
+        };
+        Beginning {
+            id: format!("run{number}"),
+            at: DateTime::UNIX_EPOCH,
+            provenance,
+            job: Some(json!({"name": "j", "cases": [{"id": case}]})),
+            templates: BTreeMap::new(),
+            trials: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_part_of_scripted_cases_names_no_persona() {
+        let prompts = [("persona", "1"), ("judge", "2")];
+        let (scripted, played) = (part(1, NO_PERSONA, &prompts[1..]), part(2, "openai/a", &prompts));
+        let merged = Merge::new(&[scripted.clone(), played]).unwrap();
+        assert_eq!(merged.provenance().persona_model, "openai/a");
+        assert_eq!(merged.provenance().prompts.len(), 2);
+        let differs = |one: Beginning, other: Beginning| Merge::new(&[one, other]).unwrap_err().to_string();
+        let other_judge = part(2, "openai/a", &[("persona", "1"), ("judge", "3")]);
+        assert!(differs(scripted, other_judge).ends_with("differ in the prompts"));
+        let (one, other) = (part(1, "openai/a", &prompts), part(2, "openai/b", &prompts));
+        assert!(differs(one, other).ends_with("differ in the persona's model"));
+    }
 }

@@ -137,6 +137,9 @@ pub struct ListedProvenance {
     /// Whether a person was the user (`eval-job record`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_person: bool,
+    /// The run whose recording was replayed, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<String>,
 }
 
 /// A model's figure, without those of its cases.
@@ -152,7 +155,10 @@ pub struct ListedFigure {
 impl ListedRun {
     /// The verdict's name; `no gate` for a run that passed because nothing could have failed it.
     pub fn verdict_label(&self) -> &'static str {
-        label(self.verdict, self.has_no_gate)
+        match self.provenance.by_person {
+            true => "by a person",
+            false => label(self.verdict, self.has_no_gate),
+        }
     }
 
     /// Whether this version of eval-job can read it.
@@ -170,7 +176,7 @@ fn label(verdict: Verdict, has_no_gate: bool) -> &'static str {
 
 impl From<&RunSummary> for ListedRun {
     fn from(run: &RunSummary) -> ListedRun {
-        let Provenance { job, job_file, selection, models, by_person, .. } = run.provenance.clone();
+        let Provenance { job, job_file, selection, models, by_person, replayed, .. } = run.provenance.clone();
         let figure = |it: &ModelFigure| ListedFigure { model: it.model.clone(), figure: it.figure.clone() };
         ListedRun {
             version: run.version,
@@ -179,7 +185,7 @@ impl From<&RunSummary> for ListedRun {
             finished_at: run.finished_at,
             verdict: run.verdict,
             has_no_gate: run.has_no_gate,
-            provenance: ListedProvenance { job, job_file, selection, models, by_person },
+            provenance: ListedProvenance { job, job_file, selection, models, by_person, replayed },
             figures: run.figures.iter().map(figure).collect(),
         }
     }

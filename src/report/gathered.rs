@@ -3,13 +3,16 @@
 //! Invariant: what is kept is bounded by the cases, metrics and groups of a job, not by its trials; only of several models
 //! the scores are kept, to be compared.
 
+mod trouble;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{count, plain, scores_zero_for_silence};
+use self::trouble::trouble;
+use super::{plain, scores_zero_for_silence};
 use crate::compare::{Comparison, ComparisonRules, Scores, Side, compare};
-use crate::evidence::{Ending, Evidence, Observed};
+use crate::evidence::Observed;
 use crate::record::{Provenance, Tally, TrialRecord};
-use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
+use crate::score::{Component, Dimension, Item, PassLine, Score, Vacuity, Weight};
 
 /// How many different sentences of a kind are kept.
 const MOST: usize = 20;
@@ -345,51 +348,6 @@ fn place_of(parts: &[PartRow], taken: &[bool], hint: usize, item: &Item) -> Opti
     };
     let found = Some(hint).filter(is_it).or_else(|| (0..parts.len()).find(is_it));
     found.or((parts.len() > MOST_PARTS).then_some(MOST_PARTS))
-}
-
-/// Why a trial says nothing about the agent, or did not come to its own end; empty where it did.
-fn trouble(trial: &TrialRecord) -> String {
-    let turns = trial.evidence.as_ref().map_or(0, |evidence| evidence.transcript.turns.len());
-    let mut reasons = match &trial.outcome {
-        Some(outcome) if outcome.error().is_some() => {
-            vec![format!("{}: {}", outcome.label(), outcome.error().unwrap_or_default())]
-        }
-        // Why a part is missing stands beside the part.
-        Some(_) if !missing(trial).is_empty() => {
-            vec![format!("no score: {} could not be determined", missing(trial))]
-        }
-        _ => trial.why_no_score().into_iter().collect(),
-    };
-    if trial.outcome.is_none() && trial.started_at.is_some() {
-        let pending = if trial.pending.is_some() { ", one message was on its way" } else { "" };
-        reasons.push(format!("{} kept{pending}", count(turns, "turn")));
-    }
-    let is_silent = |evidence: &Evidence| !evidence.transcript.turns.is_empty() && !evidence.transcript.has_reply();
-    if trial.outcome == Some(Outcome::Graded) && trial.evidence.as_ref().is_some_and(is_silent) {
-        reasons.push("the agent never replied".to_owned());
-    }
-    let turns = count(turns, "turn");
-    match trial.evidence.as_ref().map(|evidence| &evidence.ending) {
-        Some(Ending::MaxTurns) => reasons.push(format!("the conversation was ended by maxTurns after {turns}")),
-        Some(Ending::TimeLimit { seconds }) => {
-            reasons.push(format!("the conversation was ended by limits.trial after {seconds} s and {turns}"));
-        }
-        _ => {}
-    }
-    reasons.join("; ")
-}
-
-/// The counted dimensions of a trial that could not be determined.
-fn missing(trial: &TrialRecord) -> String {
-    let dimensions = trial.scorecard.iter().flat_map(|card| &card.dimensions);
-    let missing: Vec<&str> = dimensions
-        .filter(|dimension| dimension.weight > Weight::ZERO && dimension.component.is_missing())
-        .map(|dimension| dimension.name.as_str())
-        .collect();
-    match missing.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => missing.concat(),
-    }
 }
 
 #[cfg(test)]

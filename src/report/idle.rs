@@ -9,6 +9,10 @@ const NAMED: usize = 5;
 
 /// The cases whose figures could not have been others, and those in which an agent that does nothing gets no less, a sentence each.
 pub(super) fn idle_texts(run: &Overview) -> Vec<String> {
+    // What a person says is no test.
+    if run.summary.provenance.by_person {
+        return Vec::new();
+    }
     let sentence = |cases: Vec<&str>, what: &str| {
         let more = cases.len().saturating_sub(NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };

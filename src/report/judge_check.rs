@@ -48,7 +48,8 @@ fn facts(check: &JudgeCheck) -> Vec<String> {
     let verdicts = count(check.verdicts as usize, "verdict");
     let mut lines = Vec::new();
     if check.verdicts > 0 {
-        lines.push(format!("{agreed} of {verdicts} on verified tasks agree with the assertions{kappa}"));
+        let agree = if agreed == 1 { "agrees" } else { "agree" };
+        lines.push(format!("{agreed} of {verdicts} on verified tasks {agree} with the assertions{kappa}"));
     }
     let not_done = cells.falsely_done + cells.not_done;
     if let Some(rate) = check.false_done {

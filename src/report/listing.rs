@@ -18,7 +18,8 @@ pub fn listing_as(run: &ListedRun, label: &str, ink: Ink, width: usize) -> Strin
     let time = run.started_at.format(if width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M:%S" });
     let fixed = format!("{}  {time}  {:<12}  {:>5}  ", run.id, label, figures(run));
     let room = width.saturating_sub(fixed.width());
-    let job = one_line(&run.provenance.job, room);
+    let replay = if run.provenance.replayed.is_some() { "replay of " } else { "" };
+    let job = one_line(&format!("{replay}{}", run.provenance.job), room);
     // The remaining columns are for the models.
     let room = room.saturating_sub(job.width() + 2);
     let models = one_line(&run.provenance.models.join(", "), room);
@@ -83,5 +84,15 @@ mod tests {
         );
         assert!(listing(&run("x", &[]), Ink::None, 100).contains("      –  x"), "one that was killed");
         assert!(listing(&run("x", &[0.5, 0.25, 1.0]), Ink::None, 100).contains("  0.25 to 1.00  x"));
+    }
+
+    #[test]
+    fn a_replay_and_a_conversation_of_a_person_are_no_results() {
+        let mut own = run("Travel desk", &[0.5]);
+        own.provenance.by_person = true;
+        assert_eq!(listing(&own, Ink::None, 60), "abc123  11-22 10:31  by a person    0.50  Travel desk");
+        let mut replay = run("Travel desk", &[0.5]);
+        replay.provenance.replayed = Some("xyz".to_owned());
+        assert!(listing(&replay, Ink::None, 100).contains("  replay of Travel desk  "));
     }
 }

@@ -68,6 +68,9 @@ fn write_model(page: &mut Page, trend: &Trend, model: &str, screen: Screen, is_a
     page.gap();
     page.table(&table(&trend.nights, model, &series, screen));
     page.gap();
+    for (run, words) in long_breaks(&trend.nights, model, screen) {
+        page.lead(0, 2, (Ink::unsure, &format!("run otherwise from {run} on:")), (Ink::unpainted, &words));
+    }
     for sentence in sentences(&series, &trend.nights) {
         page.lead(0, 2, (sentence.0, &sentence.1), (Ink::unpainted, &sentence.2));
     }
@@ -108,30 +111,52 @@ fn table(nights: &[Night], model: &str, series: &[&Series], screen: Screen) -> F
     let mut rows = Vec::new();
     for (night, own) in &held {
         if !night.differs.is_empty() {
-            rows.push(FigureRow { name: broken(&night.differs), indent: 0, paint: Ink::unsure, cells: Vec::new() });
+            let name = broken(&night.differs, screen);
+            rows.push(FigureRow { name, indent: 0, paint: Ink::unsure, cells: Vec::new() });
         }
         let text = |column: &&Column<'_>| column.1(night, own).unwrap_or_default();
         let mut cells: Vec<FigureCell> = columns.iter().map(|column| (Ink::unpainted as Paint, text(column))).collect();
-        cells.push(verdict(night, series));
+        // The verdict of a run is one for all of its models.
+        cells.push(match verdict(night, series) {
+            (paint, text) if is_only || why_left_out(night, series).is_some() => (paint, text),
+            (paint, _) => (paint, String::new()),
+        });
         let format = if screen.width < WIDE { "%m-%d %H:%M" } else { "%Y-%m-%d %H:%M" };
         let name = format!("{} {}", night.started_at.format(format), plain(&night.run));
         rows.push(FigureRow { name, indent: 0, paint: Ink::unpainted, cells });
     }
-    // The gate of a run is one for all of its models.
-    let names = columns.iter().map(|(name, _)| *name).chain([if is_only { "" } else { "run" }]);
+    let names = columns.iter().map(|(name, _)| *name).chain([""]);
     let columns = names.map(|name| vec![name.to_owned()]).collect();
     FigureTable { title: "night".to_owned(), columns, rows }
 }
 
-fn broken(differs: &[RuleDifference]) -> String {
+/// The row where nights are run otherwise from; where it has no room for what differs, that stands below the table.
+fn broken(differs: &[RuleDifference], screen: Screen) -> String {
+    let whole = format!("run otherwise from here on: {}", differences(differs, screen));
+    match whole.chars().count() > screen.width {
+        true => "run otherwise from here on (see below)".to_owned(),
+        false => whole,
+    }
+}
+
+fn differences(differs: &[RuleDifference], screen: Screen) -> String {
+    let most = if screen.is_unfolded { usize::MAX } else { MAX_LISTED };
     let named: Vec<String> = differs
         .iter()
-        .take(MAX_LISTED)
+        .take(most)
         .map(|it| format!("{} ({} and {})", plain(&it.what), plain(&it.first), plain(&it.second)))
         .collect();
-    let more = differs.len().saturating_sub(MAX_LISTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("run otherwise from here on: {}{more}", named.join(", "))
+    let more = differs.len().saturating_sub(most);
+    let more = if more > 0 { format!(" and {more} more (-v shows them)") } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}
+
+/// What differs where the table has no room for it, with the run that is the first to be run otherwise.
+fn long_breaks(nights: &[Night], model: &str, screen: Screen) -> Vec<(String, String)> {
+    let held = nights.iter().filter(|night| !night.differs.is_empty() && night.model(model).is_some());
+    let words = held.map(|night| (plain(&night.run), differences(&night.differs, screen)));
+    let row = "run otherwise from here on: ".len();
+    words.filter(|(_, words)| row + words.chars().count() > screen.width).collect()
 }
 
 fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {
@@ -292,93 +317,4 @@ fn lost_text(lost: &InvalidTrials) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use unicode_width::UnicodeWidthStr;
-
-    use super::*;
-    use crate::compare::RunRules;
-    use crate::record::{Provenance, RunSummary};
-    use crate::trend::{Nights, Sources, TrendScope};
-
-    fn night(number: usize, verdict: &str, model: &str, score: f64) -> RunSummary {
-        let figure = json!({"kind": "scored", "score": score, "why": ""});
-        let at = DateTime::UNIX_EPOCH + chrono::TimeDelta::days(number as i64);
-        let case = |case: &str, passed: u32| {
-            json!({"case": case, "figure": figure, "conditions": [{
-                "condition": "withoutFacts", "n": 2, "missing": 0, "decided": 2, "passed": passed, "figure": figure}]})
-        };
-        serde_json::from_value(json!({
-            "version": 2, "id": format!("id{number}"), "startedAt": at, "finishedAt": at, "interrupted": false,
-            "provenance": {"job": "Order desk", "models": [model]}, "verdict": verdict, "cost": 0.314,
-            "figures": [{"model": model, "figure": figure, "cases": [case("a case that is good", 2), case("another", number as u32 % 2)]}],
-        }))
-        .unwrap()
-    }
-
-    /// Fourteen nights, then eight that are lower, one without its figures among them; the last two are run otherwise.
-    fn nights(model: &str) -> Nights {
-        let mut nights = Nights::new(TrendScope::default());
-        for number in 0..24 {
-            let level = if number < 14 { 0.86 } else { 0.79 };
-            let verdict = if number == 5 { "incomplete" } else { "passed" };
-            let temperature = if number < 22 { 0.0 } else { 0.7 };
-            let job = json!({"scorer": {"temperature": temperature}, "cases": []});
-            nights.take(
-                &night(number, verdict, model, level + (number % 3) as f64 / 1000.0),
-                RunRules::new(&Provenance::default(), Some(&job)),
-            );
-        }
-        nights
-    }
-
-    fn page(nights: &Nights, last: usize, width: usize) -> String {
-        let screen = Screen { ink: Ink::None, width, is_unfolded: false };
-        trend(&nights.trend("Order desk".to_owned(), last, &Sources::default()), screen, false)
-    }
-
-    #[test]
-    fn no_line_is_wider_than_the_screen() {
-        for model in ["gpt-4.1-mini", &"提醒".repeat(60), "x\u{1b}[31m"] {
-            for width in [60, 80, 140] {
-                for last in [1, 5, 100] {
-                    let page = page(&nights(model), last, width);
-                    assert!(
-                        page.lines().all(|line| line.width() <= width) && !page.contains('\u{1b}'),
-                        "{width}:\n{page}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn findings_are_sentences() {
-        let page = page(&nights("m"), 24, 100);
-        for line in [
-            "Order desk: 24 nights\n",
-            "\nm ",
-            "1970-01-06 03:00 id5",
-            "incomplete, not used\n",
-            "run otherwise from here on: scorer.temperature (0.0 and 0.7)\n",
-            "since 1970-01-15 (id14): 0.86 → 0.79, −0.070 (",
-            " 13 nights before and 8 since\n",
-            "too few nights to say: 2 nights, 2 cases; with 10 a change can show at the earliest\n",
-        ] {
-            let line = line.replace("03:00", "00:00");
-            assert!(page.contains(&line), "{line}\n{page}");
-        }
-        assert!(!page.contains("95 % interval") && page.contains("$0.31"), "{page}");
-    }
-
-    #[test]
-    fn a_case_that_flips_has_a_row() {
-        let mut nights = Nights::new(TrendScope::default());
-        for number in 0..4 {
-            nights.take(&night(number, "passed", "m", 0.5), RunRules::default());
-        }
-        let page = page(&nights, 4, 80);
-        assert!(page.contains("cases that flip  passes  flips       since  suspected\n"), "{page}");
-        assert!(page.contains("another             2/8      2  1970-01-02          –\n"), "{page}");
-    }
-}
+mod tests;

@@ -9,10 +9,18 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
     let key = transport.key();
     let address = format!("target.{key}.{}", transport.address_key());
     let [plain, secure] = transport.schemes();
+    let names = |part: &str| error.message.contains(part);
+    if names("target.http.open.sessionId") {
+        return "target.http.open.sessionId, which says where the reply to target.http.open has the session's id"
+            .to_owned();
+    }
+    if names("target.http.state") {
+        return "target.http.state: its url and method, and the JSONPaths that say where the parts are in its reply"
+            .to_owned();
+    }
     if let Some(own) = transport.hint(error) {
         return own;
     }
-    let names = |part: &str| error.message.contains(part);
     match error.kind {
         AgentErrorKind::Unreachable if names("CaUsedAsEndEntity") => {
             "a certificate for the server alone (basicConstraints=CA:FALSE), and SSL_CERT_FILE=… with it or its issuer"
@@ -86,5 +94,28 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
         }
         AgentErrorKind::BadReply => format!("another transport than target.{key}, or a look at the agent's own log"),
         AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::job::Job;
+
+    #[test]
+    fn what_is_wrong_with_opening_and_state_is_not_looked_for_in_the_reply() {
+        let http =
+            json!({"say": {"url": "http://127.0.0.1:9/say", "body": {"text": "{{ message }}"}, "reply": "$.text"}});
+        let job = json!({"name": "j", "target": {"user": "u", "chatbot": "c", "http": http}, "cases": []});
+        let target = Job::restored(&job).unwrap().target;
+        for (kind, key) in [
+            (AgentErrorKind::Unreadable, "target.http.open.sessionId"),
+            (AgentErrorKind::NotFound, "target.http.state"),
+        ] {
+            let hint = hint(&target, &AgentError::new(kind, format!("{key}: nothing is there")));
+            assert!(hint.starts_with(key), "{hint}");
+        }
     }
 }

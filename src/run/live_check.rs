@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::abort::{SetupError, TrialAbort};
+use super::hint::hint;
+use super::preflight::PreflightFailure;
 use super::trial_env::{SetupMode, TrialEnv};
 use super::watch::Watch;
 use super::{Engine, evaluate, observe};
@@ -26,6 +28,8 @@ pub struct LiveCheck {
     pub unusable: Vec<(AssertionPlace, String)>,
     /// Why the graph can't be watched, where it should be.
     pub unwatched: Option<String>,
+    /// Why the agent's state, which the job looks at, can't be read, and what to try. Some agents have none before the first message.
+    pub no_state: Option<PreflightFailure>,
     /// Whether setups of the job were left out, so that the graph is not as in a conversation.
     pub without_setups: bool,
 }
@@ -67,6 +71,7 @@ async fn look_at_cases(engine: &Engine) -> Result<LiveCheck, TrialAbort> {
 struct CaseEvidence {
     case: Arc<Case>,
     evidence: Vec<Evidence>,
+    no_state: Option<PreflightFailure>,
 }
 
 async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, TrialAbort> {
@@ -75,26 +80,33 @@ async fn look_at_all(engine: &Engine) -> Result<Vec<CaseEvidence>, TrialAbort> {
         let place = match seen.iter().position(|seen| seen.case.id == trial.case.id) {
             Some(place) => place,
             None => {
-                seen.push(CaseEvidence { case: trial.case.clone(), evidence: Vec::new() });
+                seen.push(CaseEvidence { case: trial.case.clone(), evidence: Vec::new(), no_state: None });
                 seen.len() - 1
             }
         };
         // One model and one repetition stand for all.
         if !seen[place].evidence.iter().any(|evidence| evidence.condition == trial.id.condition) {
-            seen[place].evidence.push(look(engine, &trial).await?);
+            let (evidence, no_state) = look(engine, &trial).await?;
+            seen[place].evidence.push(evidence);
+            seen[place].no_state = seen[place].no_state.take().or(no_state);
         }
     }
     Ok(seen)
 }
 
-async fn look(engine: &Engine, trial: &Trial) -> Result<Evidence, TrialAbort> {
+async fn look(engine: &Engine, trial: &Trial) -> Result<(Evidence, Option<PreflightFailure>), TrialAbort> {
     let env = TrialEnv::set_up(engine, trial, SetupMode::LeavesNoTrace, &Listener::default()).await?;
     let evidence = match env.open().await {
         Ok(mut session) => {
             let mut evidence = Evidence::new(session.id().to_owned(), env.user.clone(), &trial.id);
             observe::look_before(&env, session.as_mut(), &mut evidence).await;
+            let error = observe::state_error(&env, session.as_mut()).await;
+            let no_state = error.map(|error| PreflightFailure {
+                help: format!("try {}", hint(&engine.plan.job.target, &error)),
+                what: error.to_string(),
+            });
             evidence.changes = Watch::before(&env, &evidence.session_id).await.so_far();
-            Ok(evidence)
+            Ok((evidence, no_state))
         }
         Err(stop) => Err(stop),
     };
@@ -109,9 +121,10 @@ fn summary(job: &Job, clock: Clock, graph_lasts: bool, seen: &[CaseEvidence]) ->
         _ => None,
     });
     let without_setups = graph_lasts && seen.iter().any(|seen| !seen.case.setups.is_empty());
-    let mut live_check = LiveCheck { unwatched, without_setups, ..LiveCheck::default() };
+    let no_state = seen.iter().find_map(|seen| seen.no_state.clone());
+    let mut live_check = LiveCheck { unwatched, no_state, without_setups, ..LiveCheck::default() };
     for seen_case in seen {
-        let CaseEvidence { case, evidence } = seen_case;
+        let CaseEvidence { case, evidence, .. } = seen_case;
         for (assertion, number) in case.assertions.iter().zip(1..) {
             let place = AssertionPlace { case: case.id.clone(), number, label: assertion.label() };
             let unusable = |evidence| grade::why_unusable(assertion, GradeInput { job, case, evidence, clock });

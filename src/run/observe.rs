@@ -97,7 +97,15 @@ pub(super) async fn look_before(
                 empty.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides: None });
             }
             check if check.needs_object_context() && before.object_context.is_none() => {
-                before.object_context = Some(object_context_before(env, session).await);
+                let (context, error) = object_context_before(env, session).await;
+                // No conversation is paid for whose state can't be read either.
+                let known = error.and_then(|error| env.engine.resources.state_is_unreadable().then_some(error));
+                if let Some(error) = env.tape.noted("unreadable state", known) {
+                    trouble.get_or_insert(format!(
+                        "the agent's state can't be read before the first word, nor could it be after an earlier conversation: {error}"
+                    ));
+                }
+                before.object_context = Some(context);
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
@@ -167,12 +175,31 @@ fn observed(result: Result<Table, GraphError>) -> Observed<Table> {
 
 async fn object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
     match read_object_context(env, session).await {
-        Ok(context) => Observed::Seen(context),
+        Ok(context) => {
+            env.engine.resources.note_state(true);
+            Observed::Seen(context)
+        }
         Err(error) if error.kind == AgentErrorKind::NotFound => {
+            env.engine.resources.note_state(false);
             Observed::Failed(format!("the agent shows no object context for this session: {error}"))
         }
         Err(error) => Observed::Failed(format!("the agent's object context: {error}")),
     }
+}
+
+/// The error of reading the agent's state, where the job looks at it in this case.
+pub(super) async fn state_error(env: &TrialEnv<'_>, session: &mut dyn Session) -> Option<AgentError> {
+    if !looks_at_state(env) {
+        return None;
+    }
+    read_object_context(env, session).await.err()
+}
+
+/// Whether an assertion or a metric of the case looks at the agent's state.
+fn looks_at_state(env: &TrialEnv<'_>) -> bool {
+    let case = &env.trial.case;
+    env.engine.plan.job.state_use(case).is_some()
+        || case.assertions.iter().any(|assertion| assertion.check.needs_object_context())
 }
 
 /// Reads it within `limits.turn`, all tries included.
@@ -187,11 +214,16 @@ async fn read_object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> R
 }
 
 /// Some agents have no object context before the first turn: then it is empty.
-async fn object_context_before(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
+async fn object_context_before(
+    env: &TrialEnv<'_>,
+    session: &mut dyn Session,
+) -> (Observed<ObjectContext>, Option<String>) {
     match read_object_context(env, session).await {
-        Err(error) if error.kind == AgentErrorKind::NotFound => Observed::Seen(ObjectContext::default()),
-        Ok(context) => Observed::Seen(context),
-        Err(error) => Observed::Failed(format!("the agent's object context: {error}")),
+        Err(error) if error.kind == AgentErrorKind::NotFound => {
+            (Observed::Seen(ObjectContext::default()), Some(error.message))
+        }
+        Ok(context) => (Observed::Seen(context), None),
+        Err(error) => (Observed::Failed(format!("the agent's object context: {error}")), None),
     }
 }
 

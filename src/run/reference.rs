@@ -45,7 +45,7 @@ pub(super) async fn hold(
             ConversationRules { max_messages: u32::MAX, opening: lines, lines: Some(Vec::new()) }
         }
         ReferenceLines::OfCase => ConversationRules {
-            max_messages: case.max_turns.unwrap_or(engine.plan.job.max_turns),
+            max_messages: engine.plan.job.most_messages(case),
             opening: opening(env),
             lines: fixed_lines(&case.user),
         },

@@ -54,10 +54,11 @@ impl ModelRefusals {
         if seen.why.is_none() {
             let refused = seen.roles.iter().find(|(_, role)| role.is_all());
             let why = refused.map(|(role, refusals)| {
-                format!(
-                    "the {role} refused each of {} requests: {}; once that is mended, eval-job run --retry-errors goes on",
-                    refusals.refused, refusals.last
-                )
+                let next = match refusals.last.contains("check the name of the model") {
+                    true => "correct its name in the job file or the flag, and run it again",
+                    false => "once that is mended, eval-job run --retry-errors goes on",
+                };
+                format!("the {role} refused each of {} requests: {}; {next}", refusals.refused, refusals.last)
             });
             seen.why = why;
         }

@@ -40,6 +40,8 @@ pub(super) struct RunResources {
     token_key: [u64; 4],
     random: Box<RandomSource>,
     agent_has_answered: AtomicBool,
+    /// Whether the agent's state could be read after any conversation; `None` before one has ended.
+    state_was_read: Mutex<Option<bool>>,
 }
 
 /// The started agent that trials share.
@@ -64,6 +66,7 @@ impl RunResources {
             token_key: token_key.unwrap_or_else(|| std::array::from_fn(|_| random())),
             random,
             agent_has_answered: AtomicBool::new(false),
+            state_was_read: Mutex::default(),
         }
     }
 
@@ -98,6 +101,17 @@ impl RunResources {
     /// Whether the agent has answered a message of this job in any conversation: the job's description of it can't be wrong.
     pub(super) fn agent_has_answered(&self) -> bool {
         self.agent_has_answered.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the agent's state could be read after a conversation.
+    pub(super) fn note_state(&self, was_read: bool) {
+        let mut known = unpoisoned(&self.state_was_read);
+        *known = Some(was_read || *known == Some(true));
+    }
+
+    /// Whether the agent's state could not be read after any of the conversations that have ended.
+    pub(super) fn state_is_unreadable(&self) -> bool {
+        *unpoisoned(&self.state_was_read) == Some(false)
     }
 
     /// From now on the id of a trial's session is a leak in any other trial.

@@ -43,7 +43,7 @@ pub(super) async fn converse<'a>(
 ) -> Result<Ended<'a>, TrialAbort> {
     let (engine, id) = (env.engine, &env.trial.id);
     let mut conversation = Conversation::new(ConversationRules {
-        max_messages: env.trial.case.max_turns.unwrap_or(engine.plan.job.max_turns),
+        max_messages: engine.plan.job.most_messages(&env.trial.case),
         opening: if repeated.is_some() { Vec::new() } else { opening(env) },
         lines: repeated.clone().or_else(|| fixed_lines(&env.trial.case.user)),
     });

@@ -302,7 +302,7 @@ fn the_protocols_examples_are_what_is_sent_and_understood() {
     let job = format!(
         "target: {{user: test-user, chatbot: travel-desk, embabel: {{baseUrl: \"{}\"}}}}\n\
          tasks: [{{task: Book, acceptanceCriteria: Booked}}]\nfacts: []\nmetrics: [assertions]\n\
-         evaluator: {{script: [Book a train to Lyon]}}\ngreetings: [Book a train to Lyon]\nmaxTurns: 2\nassertions:\n\
+         evaluator: {{script: [Book a train to Lyon]}}\ngreetings: []\nassertions:\n\
          - {{expression: objectContext.entities.count(|it| it.type == \"Train\") == 1, holdsBefore: true}}\n\
          - {{expression: 'evaluation.functionCalls.any(|it| it.function == \"findTrains\")'}}\n",
         server.address

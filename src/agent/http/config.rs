@@ -75,7 +75,8 @@ request_config! {
     SayConfig, "MethodConfig::default", {
         /// The place of the agent's text in the reply, or in each event of a stream, as JSONPath; several are concatenated.
         pub reply: String,
-        /// The place of the events that the agent reports, as JSONPath.
+        /// The place of the events that the agent reports, as JSONPath: objects, or lists of them. One with `name`, `function` or
+        /// `tool` beside `args`, `arguments`, `input` or `parameters` is a call, one with `output`, `result` or `response` a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub events: Option<String>,
         /// The places of the agent's tokens.

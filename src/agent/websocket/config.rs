@@ -59,7 +59,8 @@ pub struct ReplyConfig {
     /// The place of the text of the whole reply, as JSONPath; it replaces the pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The place of the events that the agent reports, as JSONPath.
+    /// The place of the events that the agent reports, as JSONPath: objects, or lists of them. One with `name`, `function` or
+    /// `tool` beside `args`, `arguments`, `input` or `parameters` is a call, one with `output`, `result` or `response` a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<String>,
     /// The places of the agent's tokens.

@@ -191,10 +191,24 @@ fn as_yaml(id: &str, case: &Added, edited: &Edited, warnings: &mut Vec<String>) 
             let lowered = dataset::lower(&Dataset::of_cases("case", vec![case]), &NOBODY.lowering(false));
             let about_case = |warning: &&String| warning.starts_with("case");
             warnings.extend(lowered.warnings.iter().filter(about_case).cloned());
-            lowered.document["cases"][0].clone()
+            let mut lowered = lowered.document["cases"][0].clone();
+            make_room(&mut lowered, &edited.text);
+            lowered
         }
     };
     to_yaml(&case)
+}
+
+/// Lets a case of fixed lines have as many messages as they need, in a job that says fewer for all its cases.
+fn make_room(case: &mut Value, job: &str) {
+    let job: Value = serde_saphyr::from_str(job.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let (Some(most), Some(lines)) = (job["maxTurns"].as_u64(), case["script"].as_array()) else { return };
+    let has_greeting = job.get("greetings").and_then(Value::as_array).is_none_or(|greetings| !greetings.is_empty());
+    // The agent may speak first.
+    let needed = 2 * (lines.len() as u64 + u64::from(has_greeting)) + 1;
+    if needed > most {
+        case["maxTurns"] = needed.into();
+    }
 }
 
 fn to_yaml(case: &Value) -> Result<String, CliError> {
@@ -252,4 +266,24 @@ fn as_data(id: &str, case: &Added, kind: Kind, warnings: &mut Vec<String>) -> Re
     };
     warnings.extend(lost);
     Ok(format!("{value:#}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_script_that_is_added_has_room_for_its_lines() {
+        let room = |job: &str, lines: usize| {
+            let mut case = json!({"id": "c", "script": vec!["Hi"; lines]});
+            make_room(&mut case, job);
+            case["maxTurns"].as_u64()
+        };
+        assert_eq!(room("maxTurns: 7\ngreetings: []\n", 3), None);
+        assert_eq!(room("maxTurns: 7\ngreetings: []\n", 7), Some(15));
+        assert_eq!(room("maxTurns: 7\n", 3), Some(9));
+        assert_eq!(room("greetings: []\n", 40), None);
+    }
 }

@@ -71,7 +71,13 @@ pub(in crate::cli) fn baseline_check(
     if !apart.is_empty() {
         check.why_not = Some(different_rules(&apart));
     } else if check.models.is_empty() {
-        check.why_not = Some("no conversation of it has a counterpart with a score".to_owned());
+        let names =
+            |run: &ComparedRun| run.models.iter().map(|(side, _)| side.model.as_str()).collect::<Vec<_>>().join(", ");
+        let (own, theirs) = (names(&run), names(&baseline));
+        check.why_not = Some(match models.is_empty() && own != theirs {
+            true => format!("its models have other names: {theirs} there, {own} here"),
+            false => "no conversation of it has a counterpart with a score".to_owned(),
+        });
     }
     if check.why_not.is_none() {
         check.uses = Some(1 + uses_before(&RunsFolder::at(runs_dir), &baseline.id, &run.id, &run.job));

@@ -97,7 +97,8 @@ pub(super) fn init(args: &InitArgs, printer: &Arc<Printer>) -> Result<u8, CliErr
     let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
     let commands: String = commands.iter().map(|(command, what)| format!("  {command:width$}   {what}\n")).collect();
     printer.note(&format!(
-        "next:\n  say in {JOB} where your agent is and what it is to do\n{commands}keep .env and runs/ out of version control"
+        "next:\n  say in {} where your agent is and what it is to do\n{commands}keep .env and runs/ out of version control",
+        folder.join(JOB).display()
     ));
     Ok(0)
 }

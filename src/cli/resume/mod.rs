@@ -28,7 +28,7 @@ use crate::report::count;
 use crate::store::StoredRun;
 use crate::store::folder::{JournalFile, ReopenedRun};
 
-pub(super) use command::resume_command;
+pub(super) use command::{resume_command, resume_command_of_one};
 pub(super) use find::{ResumeRequest, resume_request};
 
 /// A run that may be gone on with.

@@ -128,10 +128,13 @@ pub fn lower(dataset: &Dataset, options: &LowerOptions) -> LoweredJob {
     }
     // The first line of a script begins.
     job.insert("greetings".to_owned(), json!([]));
-    job.insert("maxTurns".to_owned(), of_all.max_turns.into());
+    let is_simulated = dataset.cases.iter().any(|case| matches!(case.user, CaseUser::Scenario(_)));
+    // Fixed lines have the room that they need.
+    if is_simulated {
+        job.insert("maxTurns".to_owned(), of_all.max_turns.into());
+    }
     let mut evaluator = Map::new();
     evaluator.extend(stop_signal(dataset).map(|signal| ("signoff".to_owned(), signal.into())));
-    let is_simulated = dataset.cases.iter().any(|case| matches!(case.user, CaseUser::Scenario(_)));
     // None of the originals checks what its simulated user says.
     evaluator.extend((options.strict && is_simulated).then(|| ("allow".to_owned(), "all".into())));
     evaluator.extend(personas(dataset, options, &mut warnings).map(|them| ("personas".to_owned(), them)));

@@ -20,11 +20,13 @@ impl Recorded {
 fn line(turn: &Turn) -> UserLine {
     let args = |made: Value| if made.is_null() { Value::Object(Map::new()) } else { made };
     let calls = ToolUse::from_events(&turn.events).into_iter();
-    let calls =
-        calls.map(|used| DatasetCall { tool: used.tool, args: Some(args(used.args)), ..DatasetCall::default() });
+    let calls: Vec<DatasetCall> = calls
+        .map(|used| DatasetCall { tool: used.tool, args: Some(args(used.args)), ..DatasetCall::default() })
+        .collect();
+    // What an agent that never answered would have called, nobody knows.
+    let calls = (turn.agent.is_some() || !calls.is_empty()).then_some(calls);
     let say = if turn.user.trim().is_empty() { NO_TEXT.to_owned() } else { turn.user.clone() };
-    let expected =
-        LineExpectation { reply: turn.agent.clone(), calls: Some(calls.collect()), ..LineExpectation::default() };
+    let expected = LineExpectation { reply: turn.agent.clone(), calls, ..LineExpectation::default() };
     UserLine { say, expected, ..UserLine::default() }
 }
 
@@ -37,5 +39,20 @@ impl Dataset {
     /// A dataset of these cases, which is no system's own.
     pub fn of_cases(name: &str, cases: Vec<DatasetCase>) -> Dataset {
         Dataset { cases, ..Dataset::new(Kind::MessageList, name) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Event;
+
+    #[test]
+    fn a_line_that_was_never_answered_expects_nothing() {
+        assert_eq!(line(&Turn::begun(2, "Order it".to_owned())).expected, LineExpectation::default());
+        assert_eq!(line(&Turn::answered(1, "Hi", "Hello")).expected.calls, Some(Vec::new()));
+        let call = Event::call("order", Value::Null, Value::Null);
+        let cut = Turn { events: vec![call], ..Turn::begun(2, "Order it".to_owned()) };
+        assert_eq!(line(&cut).expected.calls.map(|calls| calls.len()), Some(1));
     }
 }

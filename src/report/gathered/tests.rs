@@ -1,6 +1,6 @@
 use super::*;
-use crate::evidence::{Condition, TrialId};
-use crate::score::Scorecard;
+use crate::evidence::{Condition, Ending, Evidence, TrialId};
+use crate::score::{Outcome, Scorecard};
 
 /// A trial whose `completeness` has these parts.
 fn trial(number: u32, items: &[(&str, Option<u32>, f64)]) -> TrialRecord {
@@ -60,4 +60,32 @@ fn parts_without_bound_are_pooled_beyond_the_most() {
     let parts = parts(&trials);
     assert_eq!((parts.len(), parts[0].1), (MOST_PARTS + 1, 1));
     assert_eq!(parts[MOST_PARTS], (OTHER_PARTS.to_owned(), 400, 0.5));
+}
+
+#[test]
+fn a_failure_is_told_once_wherever_its_address_holds_the_session() {
+    let mut gathered = Gathered::default();
+    for (number, session) in [(1, "c70dc56e1957"), (2, "829f95667a45")] {
+        let error = format!("POST http://127.0.0.1:1/sessions/{session}/message: answered 404");
+        let evidence = Evidence { session_id: session.to_owned(), ..Evidence::sample() };
+        let outcome = Some(Outcome::Broken { error });
+        gathered.add(0, &TrialRecord { outcome, evidence: Some(evidence), scorecard: None, ..trial(number, &[]) });
+    }
+    let told: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(told, ["broken: POST http://127.0.0.1:1/sessions/{sessionId}/message: answered 404"]);
+}
+
+#[test]
+fn an_agent_that_failed_does_not_hide_why_there_is_no_score() {
+    let missing = Component::missing("the judge did not answer");
+    let dimensions = vec![Dimension::new("tasks", Weight::ONE, missing.clone())];
+    let card = Scorecard { dimensions, failure_count: 0, penalty: 0.0, composite: missing };
+    let failed = Some(Outcome::AgentFailed { error: "answered 500".to_owned() });
+    let text = trouble(&TrialRecord { outcome: failed, scorecard: Some(card), ..trial(1, &[]) });
+    assert_eq!(text, "agent failed: answered 500; no score: tasks could not be determined (the judge did not answer)");
+    let ending = Ending::AgentFailed { error: "answered 500".to_owned() };
+    let evidence = Some(Evidence { ending, ..Evidence::sample() });
+    let outcome = Some(Outcome::JudgeFailed { error: "answered 404".to_owned() });
+    let text = trouble(&TrialRecord { outcome, evidence, ..trial(1, &[]) });
+    assert!(text.starts_with("judge failed: answered 404; the agent had failed: answered 500"), "{text}");
 }

@@ -9,6 +9,7 @@ use super::super::estimates::{EstimateLines, estimate_lines};
 use super::super::gate::{line_text, mark, shown_lines};
 use super::super::judge_check::{JudgeLines, judge_lines};
 use super::super::terminal::{gate_text, verdict_text};
+use super::super::validity::validity_text;
 use super::super::{TrialNames, UNENDED, beside_gate, count, duration, idle_texts, plain, two_decimals};
 use super::chart::{self, Chart, ChartSeries};
 use super::tokens::TokensView;
@@ -229,6 +230,7 @@ fn facts(run: &Overview) -> Vec<String> {
     facts.push(summary.started_at.format("%Y-%m-%d %H:%M UTC").to_string());
     facts.extend(summary.provenance.selection.iter().map(|selection| plain(selection)));
     facts.push(format!("{}, {}", count(run.begun, "conversation"), count(run.turns, "turn")));
+    facts.extend(validity_text(run));
     facts.extend(run.totals.calls());
     facts.extend(cached_text(run));
     facts.extend(took.map(|took| duration(took.as_secs_f64())));
@@ -256,7 +258,8 @@ fn dimensions(run: &Overview) -> impl Iterator<Item = (&str, f64)> {
     let mut known: Vec<(&str, f64)> = Vec::new();
     for dimension in run.groups.iter().flat_map(|group| &group.dimensions) {
         let weight = dimension.weight.get();
-        if weight > 0.0 && dimension.tally.scored > 0 && !known.iter().any(|(name, _)| *name == dimension.name) {
+        let is_asked = dimension.tally.scored + dimension.tally.missing > 0;
+        if weight > 0.0 && is_asked && !known.iter().any(|(name, _)| *name == dimension.name) {
             known.push((&dimension.name, weight));
         }
     }
@@ -277,7 +280,10 @@ impl ModelView {
             }
             let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             let means: Vec<f64> = cases.values().map(|values| mean(values)).collect();
+            let is_missing =
+                || run.groups_of(model).any(|it| it.dimension(name).is_some_and(|it| it.tally.missing > 0));
             match means.is_empty() {
+                true if is_missing() => "missing".to_owned(),
                 true => "–".to_owned(),
                 false => format!("{}{}", two_decimals(mean(&means)), part_text(run, model, name)),
             }
@@ -288,6 +294,8 @@ impl ModelView {
         let tone = match (score, gate) {
             (None, _) => "unsure",
             (Some(score), Some(gate)) if score.is_below(gate) => "bad",
+            // Nothing was asked of it.
+            (Some(_), _) if run.summary.has_no_gate => "unsure",
             _ => "good",
         };
         let cells = dimensions(run).map(cell).collect();
@@ -377,6 +385,7 @@ mod tests {
         assert_eq!(cell(&[scored(0.5), scored(1.0)]), "0.75");
         assert_eq!(cell(&[scored(0.5), None, scored(1.0)]), "0.75 (2 of 3)");
         assert_eq!(cell(&[scored(0.5), Some(Component::missing("no judge"))]), "0.50 (1 of 2)");
+        assert_eq!(cell(&[Some(Component::missing("no judge"))]), "missing");
         assert_eq!(cell(&[scored(0.5), Some(Component::NotApplicable { why: String::new() })]), "0.50");
     }
 }

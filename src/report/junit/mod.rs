@@ -1,9 +1,9 @@
 //! JUnit XML, for the viewers of CI systems: a test suite a run, a test a conversation, and one for the verdict. Valid against
 //! the schema of Jenkins's xUnit plugin (junit-10.xsd).
 //!
-//! The faults of the agent are failures: its own failures, and a score below the gate where the gate fails. What says
-//! nothing of the agent is an error, or skipped where the run has a verdict without it: a conversation that the persona spoilt. So
-//! there are failures where the exit status is 100 and errors where it is 102.
+//! The faults of the agent are failures: its own failures, whatever the verdict, and a score below the gate or a threshold where the gate
+//! fails, with exit status 100. What says nothing of the agent is an error, or skipped where the run has a verdict without it: a
+//! conversation that the persona spoilt.
 //!
 //! quick-junit, which many tools use, holds a whole report in memory; here conversations are written while they are read.
 
@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use super::canaries::{canary_text, steps_text};
 use super::format::{DocumentResult, WrittenRun};
 use super::terminal::{gate_text, verdict_text};
+use super::validity::validity_text;
 use super::{Ink, Screen, beside_gate, conversation, scores};
 use crate::record::{DocumentError, Overview, RunSummary, TrialRecord, Verdict, total};
 use crate::score::{Outcome, Score};
@@ -119,6 +120,10 @@ impl TestResult {
                 return TestResult::Skipped { kind, message: why };
             }
             return TestResult::Error { kind: if kind == "graded" { "no score" } else { kind }, message: why };
+        }
+        // Where the run has no verdict on the agent, a low score is none either.
+        if run.summary.verdict != Verdict::GateFailed {
+            return TestResult::Passed;
         }
         match (trial.score(), failed_gate(run, &trial.trial.model)) {
             (Some(score), Some(gate)) if score.is_below(gate) => {
@@ -244,6 +249,9 @@ fn properties(run: &Overview) -> Vec<(String, String)> {
         ("judge".to_owned(), provenance.judge_model.clone()),
     ];
     let mut add = |name: &str, value: String| properties.push((name.to_owned(), value));
+    if let Some(validity) = validity_text(run) {
+        add("validity", validity);
+    }
     if let Some(model) = &provenance.reviewer_model {
         add("reviewer", model.clone());
     }

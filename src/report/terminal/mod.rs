@@ -19,7 +19,7 @@ use super::estimates::estimate_lines;
 use super::gathered::TrialLocation;
 use super::judge_check::judge_lines;
 use super::validity::fault_text;
-use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration};
+use super::{Gathered, Ink, Page, Screen, TrialNames, count, duration, plain};
 use crate::evidence::figures::FigureKind;
 use crate::record::{AssertionKey, Overview, RunSummary, TrialGroup};
 
@@ -161,6 +161,9 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     };
     let cached = cached_text(run.overview).map(|words| format!(" · {words}")).unwrap_or_default();
     line("judge", &format!("{}{cached}{unstable}{silent}{unsupported}", model_text(&provenance.judge_model)));
+    if let Some(recorded) = &provenance.replayed {
+        line("replay", &format!("of run {}: the agent was not asked", plain(recorded)));
+    }
     if let Some(steps) = &provenance.steps {
         line("steps", &format!("the judge {}", steps_text(steps)));
     }

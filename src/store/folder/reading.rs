@@ -78,8 +78,8 @@ impl JournalFile {
         let summary = summary::read(&self.folder);
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (id, known) = summary.map_or((name, ListedProvenance::default()), |it| (it.id, it.provenance));
-        let ListedProvenance { job, job_file, selection, models, by_person } = known;
-        let provenance = Provenance { job, job_file, selection, models, by_person, ..Provenance::default() };
+        let ListedProvenance { job, job_file, selection, models, by_person, replayed } = known;
+        let provenance = Provenance { job, job_file, selection, models, by_person, replayed, ..Provenance::default() };
         let model = provenance.models.first().cloned().unwrap_or_default();
         let trial = |number| TrialId {
             number,
