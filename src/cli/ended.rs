@@ -219,10 +219,11 @@ fn higher_limits(command: &str, why: &str) -> String {
 }
 
 fn kept_text(overview: &Overview, args: &RunArgs, context: &Context, folder: &str) -> String {
-    let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
+    let RunSummary { id, verdict, limit_reached, provenance, .. } = &overview.summary;
     let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
     let resume = match (overview.unfinished(), limit_reached) {
         (0, _) if *verdict != Verdict::Interrupted => String::new(),
+        _ if provenance.replayed.is_some() => String::new(),
         // The time begins anew; what was spent is spent.
         (_, Some(why)) if !why.starts_with("limits.time") => {
             format!("\ngo on with it, with a higher limit: {}", higher_limits(&resume_command(id, mode, context), why))
@@ -255,22 +256,29 @@ fn judge_text(run: &JournalFile, overview: &Overview, args: &RunArgs) -> String 
 /// Of a run that has come to its end and lacks scores: the commands that ask its judge again, and that hold again what broke. Where
 /// nothing was said, the error before has the remedy.
 fn missing_text(run: &JournalFile, overview: &Overview, args: &RunArgs, context: &Context) -> String {
-    let RunSummary { id, verdict, .. } = &overview.summary;
+    let RunSummary { id, verdict, provenance, .. } = &overview.summary;
     if *verdict != Verdict::Incomplete || overview.unfinished() > 0 || overview.turns == 0 {
         return String::new();
     }
     let judge = judge_command(&overview.summary, args);
     let (mut lacks_verdict, mut broke) = (false, false);
-    let failed = |trial: &TrialRecord| trial.outcome.as_ref().is_some_and(|outcome| !outcome.counts());
-    for trial in run.trials().flatten().filter(failed) {
-        let can_be_judged = judge.is_some() && can_be_judged(&trial);
+    // What another judge has answered since is no part of the run, and need not be asked for again.
+    let is_graded = run.gradings().any(|grading| grading.is_whole && !grading.has_failures);
+    for trial in run.trials().flatten().filter(TrialRecord::is_to_be_retried) {
+        let counts = trial.outcome.as_ref().is_some_and(|outcome| outcome.counts());
+        let can_be_judged = judge.is_some() && !counts && can_be_judged(&trial);
         (lacks_verdict, broke) = (lacks_verdict || can_be_judged, broke || !can_be_judged);
         if lacks_verdict && broke {
             break;
         }
     }
-    let judge = judge.filter(|_| lacks_verdict).map(|command| format!("\nask the judge again: {command}"));
-    let resume = broke.then(|| format!("\nhold again what broke: {}", resume_command(id, ResumeMode::Errors, context)));
+    let judge =
+        judge.filter(|_| lacks_verdict && !is_graded).map(|command| format!("\nask the judge again: {command}"));
+    let resume = broke.then(|| match provenance.replayed {
+        // The agent of today must not be mixed with a recorded one.
+        Some(_) => "\nwhat broke is so in the recording: record again, with --cassette-record".to_owned(),
+        None => format!("\nhold again what broke: {}", resume_command(id, ResumeMode::Errors, context)),
+    });
     judge.into_iter().chain(resume).collect()
 }
 

@@ -5,6 +5,7 @@ mod asked;
 mod idle;
 mod leftover;
 mod outcome;
+mod redelivered;
 mod review;
 mod since;
 mod usable;
@@ -217,7 +218,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         let beside = entry.beside.as_deref().and_then(|other| beside(other, trial.job, &input, judgements, &dimension));
         let dimension = finished(entry, about_user(entry, dimension));
         let vacuity = idle::vacuity(entry, trial, &input, &dimension);
-        Dimension { beside, vacuity, ..dimension }
+        redelivered::adjusted(entry, trial, Dimension { beside, vacuity, ..dimension })
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     if evidence.transcript.has_reply() {

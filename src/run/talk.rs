@@ -16,13 +16,16 @@ use super::{Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Event, PersonaFault, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Event, PersonaFault, Redelivery, TrialId, Turn, Usage};
 use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 
 /// The time after which waiting for an agent's greeting is reported.
 const GREETING: Duration = Duration::from_secs(3);
+
+/// Why a failed try of the first message after a break is not the agent's.
+const BUSY_SINCE_BREAK: &str = "the agent may have been busy with the message that it had when eval-job was cut off";
 
 /// A conversation that has ended.
 pub(super) struct Ended<'a> {
@@ -187,8 +190,9 @@ impl LiveConversation<'_, '_> {
         let outage_check = observe::outage_check(self.env, self.last_reply);
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
         let is_continued = std::mem::take(&mut self.is_continued);
-        // The agent may have had the message before eval-job was cut off: what it did may be doubled.
-        turn.maybe_delivered |= is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat());
+        if is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat()) {
+            note_break(&mut turn, self.partner.session);
+        }
         if is_continued && !matches!(end, TurnEnd::Replied) {
             let why = "the agent did not answer in the session that was to be continued";
             return Err(TrialAbort::NotContinued(why.to_owned()));
@@ -242,6 +246,17 @@ impl LiveConversation<'_, '_> {
         let is_job =
             !self.env.engine.resources.agent_has_answered() && blames_the_job(self.partner.session, error, turn);
         self.partner.noted(turn.number, "blames the job", is_job)
+    }
+}
+
+/// Notes that the agent may have had the message of a turn before eval-job was cut off, so that what it did may be doubled, and what it
+/// says now may rest on that. It may still have been busy with it: the tries that failed and the time of the reply are not its doing.
+fn note_break(turn: &mut Turn, session: &dyn Session) {
+    turn.maybe_delivered = true;
+    turn.redelivered = (!session.forgets_unanswered()).then_some(Redelivery::AfterBreak);
+    (turn.latency_ms, turn.first_token_ms) = (None, None);
+    for failed in &mut turn.failures {
+        failed.excuse.get_or_insert_with(|| BUSY_SINCE_BREAK.to_owned());
     }
 }
 

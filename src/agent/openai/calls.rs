@@ -80,6 +80,10 @@ impl Wire for OpenAiWire {
         false
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, input: &TurnInput) {
         self.history.truncate(self.settled);
         self.history.push(json!({"role": "user", "content": input.message}));

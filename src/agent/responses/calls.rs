@@ -113,6 +113,10 @@ impl Wire for ResponsesWire {
         self.config.conversation
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        !self.config.conversation
+    }
+
     fn begin(&mut self, input: &TurnInput) {
         self.input = self.earlier.iter().cloned().chain([message(&input.message)]).collect();
         self.round_context = self.context.clone();
