@@ -287,3 +287,43 @@ pub(super) fn fixed_lines(user: &User) -> Option<Vec<String>> {
         User::Persona => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Attempts;
+    use crate::evidence::FailedAttempt;
+
+    struct LeftConversation {
+        forgets: bool,
+    }
+
+    #[async_trait::async_trait]
+    impl Session for LeftConversation {
+        fn id(&self) -> &str {
+            "1"
+        }
+
+        fn forgets_unanswered(&self) -> bool {
+            self.forgets
+        }
+
+        async fn say(&mut self, _: &str, _: &mut Attempts) -> Result<Reply, AgentError> {
+            Ok(Reply::default())
+        }
+    }
+
+    #[test]
+    fn an_agent_that_was_busy_with_the_message_before_a_break_does_not_pay_for_it() {
+        for forgets in [false, true] {
+            let busy = FailedAttempt::untimed("answered 503".to_owned(), false);
+            let failures = vec![FailedAttempt { excuse: Some("no network".to_owned()), ..busy.clone() }, busy];
+            let mut turn = Turn { failures, latency_ms: Some(9_000.0), ..Turn::begun(2, "Book it".to_owned()) };
+            note_break(&mut turn, &LeftConversation { forgets });
+            let excuses: Vec<&str> = turn.failures.iter().filter_map(|failed| failed.excuse.as_deref()).collect();
+            assert_eq!(excuses, ["no network", BUSY_SINCE_BREAK]);
+            assert_eq!((turn.latency_ms, turn.maybe_delivered), (None, true));
+            assert_eq!(turn.redelivered.is_some(), !forgets);
+        }
+    }
+}

@@ -226,7 +226,7 @@ fn what_an_agent_may_have_done_when_the_run_was_killed_is_not_charged_to_it() {
     assert!(printed.split_whitespace().collect::<Vec<_>>().join(" ").contains(why), "{printed}");
     let (status, printed) = pasted_after(desk.0.path(), &printed, "hold again what broke: ");
     assert_eq!(status, Some(0), "{printed}");
-    assert_eq!(agent.asked_since(6), ["case 1, line 1", "case 1, line 2", "case 1, line 3"][..], "and no other one");
+    assert_eq!(agent.asked_since(7), ["case 1, line 1", "case 1, line 2", "case 1, line 3"][..], "and no other one");
 }
 
 #[test]
