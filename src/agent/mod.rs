@@ -145,6 +145,12 @@ pub trait Session: Send {
         None
     }
 
+    /// Whether a message whose reply was lost is no part of the conversation any more: each request carries all of it, or names the
+    /// reply that it follows. Else the agent that keeps the session may have had it.
+    fn forgets_unanswered(&self) -> bool {
+        false
+    }
+
     /// The message where there is no state to show.
     fn no_state(&self) -> &'static str {
         "the agent has no state to show"

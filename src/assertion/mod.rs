@@ -8,7 +8,7 @@ pub mod expression;
 
 use crate::clock::Clock;
 use crate::evidence::{AssertionId, Evidence, Observed};
-use crate::score::{Component, Score};
+use crate::score::Component;
 
 /// The check of an assertion; the key that is present in the job file decides the kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,8 +66,8 @@ impl AssertionCheck {
     }
 
     /// Evaluates it on what a trial left behind. `id` is what it is known by in its case; `job` is its name. Where a
-    /// second delivery of a message may have changed what it looks at, what does not hold is missing: the fault may not
-    /// be the agent's. `clock` stops what would take for ever.
+    /// second delivery of a message may have changed what it looks at, it is missing, whether it holds or not: neither may be the
+    /// agent's doing. `clock` stops what would take for ever.
     pub fn evaluate(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         self.component(id, evidence, |check| {
             expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
@@ -92,14 +92,25 @@ impl AssertionCheck {
             AssertionCheck::Expression(check) => expression(check),
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
-        match component {
-            Component::Scored { score, why, .. } if score < Score::ONE && self.may_be_doubled(id, evidence) => {
-                Component::missing(format!(
-                    "{why}; but a message was sent again that the agent may have received before, so that what it did may be doubled"
-                ))
-            }
-            component => component,
+        match (component, self.doubt(id, evidence)) {
+            (Component::Scored { why, .. }, Some(doubt)) => Component::missing(format!("{why}; but {doubt}")),
+            (component, _) => component,
         }
+    }
+
+    /// Why nobody can tell whether it holds, since a message was sent again; `None` where it does not look at what may be another thing
+    /// for that. It does not matter whether it seems to hold: what is left out where it fails alone would leave those that hold.
+    fn doubt(&self, id: &AssertionId, evidence: &Evidence) -> Option<String> {
+        let (mut of_conversation, mut of_calls) = (None, None);
+        if let AssertionCheck::Expression(check) = self {
+            of_conversation = evidence.turn_after_break().filter(|_| check.uses_evaluation());
+            of_calls = evidence.turn_with_unseen_calls().filter(|_| self.needs_function_calls());
+        }
+        of_conversation.map(after_break).or(of_calls.map(unseen_calls)).or_else(|| {
+            let doubled =
+                "a message was sent again that the agent may have received before, so that what it did may be doubled";
+            self.may_be_doubled(id, evidence).then(|| doubled.to_owned())
+        })
     }
 
     /// Why it can't tell whether anything holds, whatever the conversation brings, as far as the evidence of a moment before
@@ -114,8 +125,8 @@ impl AssertionCheck {
         }
     }
 
-    /// Whether it looks at a state that a second delivery of a message may have changed. Messages and calls are recorded
-    /// once, and an agent that failed to the end is not excused.
+    /// Whether it looks at a state that a second delivery of a message may have changed. An agent that failed to the end is not
+    /// excused.
     fn may_be_doubled(&self, id: &AssertionId, evidence: &Evidence) -> bool {
         let Some(turn) = evidence.first_maybe_doubled_turn().filter(|_| !evidence.agent_ended_it()) else {
             return false;
@@ -171,13 +182,29 @@ impl AssertionCheck {
     }
 }
 
+/// Why what rests on the agent's words and calls is not known: the message of this turn was sent again after a break.
+pub fn after_break(turn: u32) -> String {
+    format!(
+        "the message of turn {turn} was sent again since eval-job was cut off, and the agent may have had it before: what it said and \
+         did then nobody saw"
+    )
+}
+
+/// Why what rests on the agent's calls is not known: a try of this turn's message failed, and it was sent again.
+pub fn unseen_calls(turn: u32) -> String {
+    format!(
+        "the message of turn {turn} was sent again after a try that the agent may have received: what it called then nobody saw"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, ChangeTime, Ending, Entity, Node, ObjectContext, ObservedState, QueryObservation, Table, Transcript,
-        Turn,
+        Change, ChangeTime, Ending, Entity, Node, ObjectContext, ObservedState, QueryObservation, Redelivery, Table,
+        Transcript, Turn,
     };
+    use crate::score::Score;
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
         check.evaluate(&AssertionId::new("0"), "j", evidence, Clock::system())
@@ -218,10 +245,32 @@ mod tests {
         assert!(!is_missing(&doubled(seen(&[]), counted(2))), "nothing came of anything");
         assert!(is_missing(&doubled(Some(Observed::Failed("too large".into())), counted(2))), "nobody knows");
         assert!(is_missing(&doubled(None, counted(2))), "nobody looked");
-        assert!(!is_missing(&doubled(seen(&[2]), counted(1))), "it holds");
+        assert!(is_missing(&doubled(seen(&[2]), counted(1))), "what holds may be as wrong as what fails");
         let before = |count| Some(ObservedState { queries: counted(count), ..ObservedState::default() });
         assert!(!is_missing(&Evidence { before: before(2), ..doubled(None, counted(2)) }), "it returned that before");
         assert!(is_missing(&Evidence { before: before(0), ..doubled(seen(&[]), counted(2)) }), "out of sight");
+    }
+
+    #[test]
+    fn what_was_said_and_called_at_an_earlier_delivery_nobody_saw() {
+        let redelivered = |redelivered, ending| {
+            let mut evidence = Evidence { ending, ..doubled(Some(Observed::Seen(Vec::new())), Vec::new()) };
+            evidence.transcript.turns[1].redelivered = redelivered;
+            evidence
+        };
+        let calls = check("evaluation.functionCalls.size == 1");
+        let (holds, words) = (check("evaluation.functionCalls.isEmpty()"), check("evaluation.transcript.size == 6"));
+        let ends = || Ending::SignedOff { reason: None };
+        let missing = |evidence: &Evidence| [&calls, &holds, &words].map(|it| evaluate(it, evidence).is_missing());
+        assert_eq!(missing(&redelivered(None, ends())), [false; 3]);
+        assert_eq!(missing(&redelivered(Some(Redelivery::AfterFailure), ends())), [true, true, false]);
+        assert_eq!(missing(&redelivered(Some(Redelivery::AfterBreak), ends())), [true; 3]);
+        let failed = || Ending::AgentFailed { error: "500".into() };
+        for why in [Redelivery::AfterFailure, Redelivery::AfterBreak] {
+            assert_eq!(missing(&redelivered(Some(why), failed())), [false; 3], "it failed to the end");
+        }
+        let slow = redelivered(Some(Redelivery::AfterBreak), Ending::TimeLimit { seconds: 1.0 });
+        assert_eq!(missing(&slow), [true; 3]);
     }
 
     #[test]

@@ -68,6 +68,8 @@ struct SessionFacts {
     id: String,
     is_met: bool,
     has_shown_itself: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forgets_unanswered: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -159,7 +161,12 @@ impl Agent for TapedAgent {
 
 fn known(session: &dyn Session) -> SessionFacts {
     let id = session.id().to_owned();
-    SessionFacts { id, is_met: session.is_agent_confirmed(), has_shown_itself: session.has_agent_output() }
+    SessionFacts {
+        id,
+        is_met: session.is_agent_confirmed(),
+        has_shown_itself: session.has_agent_output(),
+        forgets_unanswered: session.forgets_unanswered(),
+    }
 }
 
 /// A session with the tape of a trial.
@@ -201,6 +208,10 @@ impl Session for TapedSession {
 
     fn has_agent_output(&self) -> bool {
         self.session.as_ref().map_or(self.known.has_shown_itself, |session| session.has_agent_output())
+    }
+
+    fn forgets_unanswered(&self) -> bool {
+        self.session.as_ref().map_or(self.known.forgets_unanswered, |session| session.forgets_unanswered())
     }
 
     fn resume_point(&self) -> Option<serde_json::Value> {

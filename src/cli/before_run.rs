@@ -13,7 +13,7 @@ use super::resume::Resumed;
 use super::signals::Signals;
 use super::steps;
 use crate::evidence::Usage;
-use crate::money::Dollars;
+use crate::money::{Amount, Dollars};
 use crate::plan::ResumedTrials;
 use crate::record::{CanaryCheck, StepsWritten};
 use crate::report;
@@ -75,7 +75,13 @@ pub(super) enum Start {
     /// With its first entry, which tells what was found out before.
     New(Checks),
     /// After what was run and spent before.
-    Resumed { held: ResumedTrials, spent: (Usage, Dollars), mode: ResumeMode },
+    Resumed {
+        held: ResumedTrials,
+        spent: (Usage, Dollars),
+        /// The most that requests of which nobody told the usage can have cost.
+        set_aside: Amount,
+        mode: ResumeMode,
+    },
 }
 
 impl Start {
@@ -84,6 +90,14 @@ impl Start {
         match self {
             Start::New(_) => ResumeMode::Unfinished,
             Start::Resumed { mode, .. } => *mode,
+        }
+    }
+
+    /// The most that earlier requests of which nobody told the usage can have cost.
+    pub(super) fn set_aside(&self) -> Amount {
+        match self {
+            Start::New(_) => Amount::default(),
+            Start::Resumed { set_aside, .. } => *set_aside,
         }
     }
 

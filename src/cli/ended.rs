@@ -230,10 +230,11 @@ impl RunDisplay<'_> {
 
     fn kept_text(&self, overview: &Overview, folder: &str) -> String {
         let args = self.args;
-        let RunSummary { id, verdict, limit_reached, .. } = &overview.summary;
+        let RunSummary { id, verdict, limit_reached, provenance, .. } = &overview.summary;
         let mode = args.resume.mode().unwrap_or(ResumeMode::Unfinished);
         let resume = match (overview.unfinished(), limit_reached) {
             (0, _) if *verdict != Verdict::Interrupted => String::new(),
+            _ if provenance.replayed.is_some() => String::new(),
             // The time begins anew; what was spent is spent.
             (_, Some(why)) if !why.starts_with("limits.time") => {
                 let command = higher_limits(&self.resume_command(id, mode), why);
@@ -254,7 +255,7 @@ impl RunDisplay<'_> {
     /// Of a run that has come to its end and lacks scores: the commands that ask its judge again, and that hold again what broke.
     /// Where nothing was said, the error before has the remedy.
     fn missing_text(&self, run: &JournalFile, overview: &Overview) -> String {
-        let RunSummary { id, verdict, .. } = &overview.summary;
+        let RunSummary { id, verdict, provenance, .. } = &overview.summary;
         if *verdict != Verdict::Incomplete || overview.unfinished() > 0 || overview.turns == 0 {
             return String::new();
         }
@@ -262,11 +263,17 @@ impl RunDisplay<'_> {
         let mut lost = LostTrials::default();
         run.trials().flatten().for_each(|trial| lost.add(&trial, has_judge));
         let other = lost.judge_is_misnamed.then_some("MODEL");
-        let judge = judge_command(&overview.summary, self.args, other).filter(|_| lost.lack_verdict);
+        // What another judge has answered since is no part of the run, and need not be asked for again.
+        let is_graded = run.gradings().any(|grading| grading.is_whole && !grading.has_failures);
+        let judge = judge_command(&overview.summary, self.args, other).filter(|_| lost.lack_verdict && !is_graded);
         let asks = if lost.judge_is_misnamed { "ask another judge" } else { "ask the judge again" };
         let judge = judge.map(|command| format!("\n{asks}: {command}"));
         let again = match (lost.may_go, lost.go_never) {
-            (true, _) => Some(format!("\nhold again what broke: {}", self.resume_command(id, ResumeMode::Errors))),
+            // The agent of today must not be mixed with a recorded one.
+            (true, _) if provenance.replayed.is_some() => {
+                Some("\nwhat broke is so in the recording: record again, with --cassette-record".to_owned())
+            }
+            (true, _) => Some(format!("\nrun again what broke: {}", self.resume_command(id, ResumeMode::Errors))),
             (false, true) => {
                 Some("\nwhat broke is the job file's or a flag's doing: correct it and run it again".to_owned())
             }

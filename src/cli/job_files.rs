@@ -62,17 +62,30 @@ impl JobFiles {
 
     /// A file that several arguments mean is one job.
     fn add(&mut self, path: PathBuf) {
-        if !self.files.contains(&path) {
+        if !self.files.iter().any(|known| is_same_file(known, &path)) {
             self.files.push(path);
         }
     }
 }
 
+/// Whether two paths mean the same file: `eval/job.yml` and `./eval/job.yml`.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one == other || one.file_name() == other.file_name() && canonical(one) == canonical(other)
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Whether the files of this folder or pattern were found before.
 fn is_contained(path: &Path, files: &[PathBuf]) -> bool {
+    let has_files = |found: &Path| {
+        let found = canonical(found);
+        files.iter().any(|file| canonical(file).starts_with(&found))
+    };
     match path.is_dir() {
-        true => files.iter().any(|file| file.starts_with(path)),
-        false => matching(path).iter().any(|found| files.iter().any(|file| file.starts_with(found))),
+        true => has_files(path),
+        false => matching(path).iter().any(|found| has_files(found)),
     }
 }
 
@@ -240,6 +253,13 @@ mod tests {
         assert_eq!(found(&folder, &[""]).unwrap(), ["a/y.yml", "a/z.yaml", "b.yml", "-prices.yml"]);
         assert_eq!(found(&folder, &["a", "b.yml", "a"]).unwrap(), ["a/y.yml", "a/z.yaml", "b.yml"]);
         assert_eq!(found(&folder, &["notes.txt", "b.yml", "b.yml"]).unwrap(), ["notes.txt", "b.yml", "b.yml"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_named_in_two_ways_holds_each_job_once() {
+        let folder = folder(&[("eval/a.yml", JOB), ("eval/b.yml", JOB)]);
+        assert_eq!(found(&folder, &["eval", "eval/../eval"]).unwrap(), ["eval/a.yml", "eval/b.yml"]);
+        assert_eq!(found(&folder, &["eval", "eval/../eval/*.yml"]).unwrap(), ["eval/a.yml", "eval/b.yml"]);
     }
 
     #[test]

@@ -42,7 +42,10 @@ impl LostTrials {
         // An agent that failed is scored by what there is, once there is a verdict.
         let is_open = trial.scorecard.as_ref().is_some_and(|card| card.score().is_none());
         match outcome.counts() {
-            true if !(is_open && lacks_verdict && refused.is_some()) => return,
+            true if !(is_open && lacks_verdict && refused.is_some()) => {
+                self.may_go |= is_open && trial.is_to_be_retried();
+                return;
+            }
             false if !lacks_verdict => {
                 let error = outcome.error().unwrap_or_default();
                 let is_of_job = OF_JOB.iter().any(|sign| error.contains(sign));

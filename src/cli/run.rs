@@ -29,7 +29,7 @@ use crate::limiter::{OnWait, WaitReason};
 use crate::plan::{Plan, Refusal, ResumedTrials};
 use crate::record::{Entry, Provenance, Verdict};
 use crate::report::{self, Gathered};
-use crate::run::{self, DescriptorLimit, Engine, RunDeps};
+use crate::run::{self, DescriptorLimit, Engine, RunBreak, RunDeps};
 use crate::store::folder::{JournalFile, NewRun, RunsFolder};
 use crate::store::{Store, StoredRun};
 
@@ -167,7 +167,7 @@ impl Jobs<'_> {
         };
         let engine = Engine::new(plan, deps).map_err(|error| CliError::Internal(error.to_string()))?;
         let (usage, dollars) = start.spent();
-        engine.spent_before(&usage, dollars);
+        engine.spent_before(&usage, dollars, start.set_aside());
         let engine = Arc::new(engine);
         let drawing = live.draw(context);
         let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
@@ -182,9 +182,9 @@ impl Jobs<'_> {
                 return Err(CliError::NotReady { file, failures: found.failures });
             }
             Start::Resumed { held, .. } => {
-                let stopped_at = held.stopped_at;
+                let stop = RunBreak { stopped_at: held.stopped_at, may_lack_turns: held.may_lack_turns };
                 let rounds = until::rounds(&engine.plan, held, stored, rng_seed);
-                run::resume(engine, stopped_at, rounds, interrupt).await.map(drop)
+                run::resume(engine, stop, rounds, interrupt).await.map(drop)
             }
             Start::New(Checks { steps, canaries, trivial_score }) => {
                 let provenance =
@@ -252,10 +252,10 @@ impl Jobs<'_> {
                 Ok((created.map_err(CliError::NoRunsFolder)?, Start::New(*checks)))
             }
             BeforeRun::Resumed(resumed) => {
-                let spent = resumed.spent();
+                let (spent, set_aside) = (resumed.spent(), resumed.overview.set_aside);
                 let Resumed { reopened, first, overview, held, mode, .. } = *resumed;
                 live.progress().goes_on(&first, held.finished.len(), spent.0);
-                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, mode }))
+                Ok((reopened.go_on(overview.summary.id)?, Start::Resumed { held, spent, set_aside, mode }))
             }
         }
     }

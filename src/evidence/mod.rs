@@ -44,7 +44,7 @@ pub use state::ObservedState;
 pub use tool_use::{CallsByTurn, ToolUse};
 pub use transcript::Transcript;
 pub use trial::{TrialId, case_and_persona};
-pub use turn::{FailedAttempt, GREETINGS, Turn, TurnContext};
+pub use turn::{FailedAttempt, GREETINGS, Redelivery, Turn, TurnContext};
 pub use usage::Usage;
 pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 
@@ -168,6 +168,25 @@ impl Evidence {
     /// `None` where the agent never answered it: that is a failure and no doubt.
     pub fn first_maybe_doubled_turn(&self) -> Option<u32> {
         self.transcript.turns.iter().find(|turn| turn.maybe_delivered && turn.agent.is_some()).map(|turn| turn.number)
+    }
+
+    /// The first answered turn whose reply and calls are not to be charged to the agent, since eval-job was cut off while it was on its
+    /// way, and the agent may have done then what is asked for; `None` where the agent failed to the end.
+    pub fn turn_after_break(&self) -> Option<u32> {
+        let has_failed = matches!(self.ending, Ending::AgentFailed { .. });
+        self.first_redelivered(|it| it == Redelivery::AfterBreak).filter(|_| !has_failed)
+    }
+
+    /// The first answered turn in which the agent may have called more than it told, at an earlier delivery of the message; `None` where
+    /// the agent ended the conversation.
+    pub fn turn_with_unseen_calls(&self) -> Option<u32> {
+        let unseen = self.first_redelivered(|_| true).filter(|_| !self.agent_ended_it());
+        self.turn_after_break().into_iter().chain(unseen).min()
+    }
+
+    fn first_redelivered(&self, is_it: impl Fn(Redelivery) -> bool) -> Option<u32> {
+        let turns = self.transcript.turns.iter().filter(|turn| turn.agent.is_some());
+        turns.filter(|turn| turn.redelivered.is_some_and(&is_it)).map(|turn| turn.number).next()
     }
 
     /// Whether the agent brought the conversation to its end by failing or by taking too long.

@@ -34,12 +34,27 @@ pub struct Turn {
     /// The message was sent again although an earlier try may have been received.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub maybe_delivered: bool,
+    /// Why the agent, which keeps the session, may have had the message before: what it did then nobody saw, and its reply may rest
+    /// on it. `None` where it can't have had it, where each request carries the whole conversation, and in records of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redelivered: Option<Redelivery>,
     /// The agent's own tokens, where its transport reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The agent's context by a recording: its instructions and tools. Judges are shown it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<TurnContext>,
+}
+
+/// Why a message was sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Redelivery {
+    /// eval-job was cut off before the reply came: nothing of it is the agent's doing.
+    AfterBreak,
+    /// A try of it failed: the reply is the agent's answer to whoever tries again.
+    AfterFailure,
 }
 
 /// The greetings of a job that names none: one of them is drawn for each conversation.
@@ -68,6 +83,7 @@ impl Turn {
             spent_ms: None,
             failures: Vec::new(),
             maybe_delivered: false,
+            redelivered: None,
             usage: None,
             context: Vec::new(),
         }

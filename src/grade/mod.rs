@@ -6,6 +6,7 @@ mod idle;
 mod leftover;
 mod open_ended;
 mod outcome;
+mod redelivered;
 mod review;
 mod since;
 mod usable;
@@ -213,7 +214,7 @@ pub fn grade(trial: GradeInput<'_>, judgements: &[Judgement]) -> Scorecard {
         let beside = entry.beside.as_deref().and_then(|other| beside(other, trial.job, &input, judgements, &dimension));
         let dimension = finished(entry, about_user(entry, dimension));
         let vacuity = idle::vacuity(entry, trial, &input, &dimension);
-        Dimension { beside, vacuity, ..dimension }
+        redelivered::adjusted(entry, trial, Dimension { beside, vacuity, ..dimension })
     };
     let mut dimensions: Vec<Dimension> = trial.job.metrics.iter().map(dimension).collect();
     open_ended::leave_open(trial, &mut dimensions);

@@ -132,7 +132,7 @@ impl Client {
         };
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
-        meter.request_sent();
+        meter.request_sent(reserved.as_ref().map(Reservation::most).unwrap_or_default());
         let reply = self.http.exchange_with(call, beside).await;
         let reply = match reply {
             Ok(reply) => reply,

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::{BusyTime, Queued};
 use crate::evidence::Usage;
+use crate::money::Amount;
 
 /// The usage of a request so far, which is known even if its answer is no longer waited for.
 #[derive(Debug, Default)]
@@ -15,7 +16,10 @@ pub struct UsageMeter {
 #[derive(Debug, Default)]
 struct MeterReading {
     taken: Usage,
-    on_its_way: bool,
+    /// The most that the try which has no response yet can cost.
+    on_its_way: Option<Amount>,
+    /// The most that tries without a known usage can have cost.
+    set_aside: Amount,
     last_failure: Option<String>,
 }
 
@@ -33,18 +37,25 @@ impl UsageMeter {
     /// The usage of all tries; a try that has no response yet counts as a call without token counts.
     pub fn usage(&self) -> Usage {
         let reading = self.reading();
-        if reading.on_its_way { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
+        if reading.on_its_way.is_some() { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
     }
 
-    /// A try was sent.
-    pub(super) fn request_sent(&self) {
-        self.reading().on_its_way = true;
+    /// The most that tries of which nobody told the usage can have cost: it counts as spent.
+    pub fn set_aside(&self) -> Amount {
+        let reading = self.reading();
+        reading.set_aside.plus(reading.on_its_way.unwrap_or_default())
+    }
+
+    /// A try was sent, for which so much is set aside.
+    pub(super) fn request_sent(&self, most: Amount) {
+        self.reading().on_its_way = Some(most);
     }
 
     /// The try is over, with this usage.
     pub(super) fn took(&self, usage: Usage) {
         let mut reading = self.reading();
-        reading.on_its_way = false;
+        let most = reading.on_its_way.take().filter(|_| usage.unreported_calls > 0);
+        reading.set_aside = reading.set_aside.plus(most.unwrap_or_default());
         reading.taken = reading.taken.plus(usage);
     }
 
@@ -55,7 +66,7 @@ impl UsageMeter {
 
     /// Sets what the tries of a request took that is not made: a recorded answer takes its place.
     pub fn set_recorded(&self, taken: Usage, last_failure: Option<String>) {
-        *self.reading() = MeterReading { taken, on_its_way: false, last_failure };
+        *self.reading() = MeterReading { taken, last_failure, ..MeterReading::default() };
     }
 
     /// Why the last try failed, if one has.

@@ -1,9 +1,12 @@
 //! An amount of money and tokens.
 
+use serde::{Deserialize, Serialize};
+
 use super::Dollars;
 
 /// An amount of money and tokens, the two things that a run can be limited to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Amount {
     /// The money.
     pub dollars: Dollars,

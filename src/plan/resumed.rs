@@ -23,6 +23,9 @@ pub struct ResumedTrials {
     /// Whether the end of the journal may be lost, so that more was said than it has: its last line was cut off, or the machine was
     /// started anew since it was written.
     pub may_lack_turns: bool,
+    /// The numbers of the trials of which more may have been said than was kept, since the journal's end may have been lost before the run
+    /// was gone on with for the last time.
+    pub lacking_turns: HashSet<u32>,
 }
 
 /// A trial that was begun before.
@@ -57,6 +60,8 @@ pub struct LeftTrial {
     pub stopped_at: Option<DateTime<Utc>>,
     /// Whether more may have been said than the evidence has.
     pub may_lack_turns: bool,
+    /// Whether it was over, only since a limit had left nothing for its judge.
+    pub was_over: bool,
 }
 
 impl LeftTrial {

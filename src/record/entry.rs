@@ -1,5 +1,7 @@
 //! One line of the journal.
 
+mod resumed;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -12,7 +14,7 @@ use crate::evidence::{
     PersonaFault, QueryObservation, TrialId, Turn, Usage,
 };
 use crate::limiter::Refusals;
-use crate::money::Dollars;
+use crate::money::{Amount, Dollars};
 use crate::score::{Outcome, RepeatsEnded, Scorecard};
 
 /// Defines [`Entry`], which is written with its variant's name as the first field, `kind`, and is read as it comes.
@@ -180,6 +182,9 @@ pub enum Entry {
         trial: u32,
         /// The call.
         call: ModelCall,
+        /// The most that its requests without a known usage can have cost, which counts as spent; `None` where there are none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        set_aside: Option<Amount>,
     },
     /// The judge has answered.
     Judged {
@@ -249,6 +254,14 @@ pub enum Entry {
         /// When the run had stopped; earlier versions did not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_at: Option<DateTime<Utc>>,
+        /// Whether it was over, only since a limit had left nothing for its judge: it is judged now.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        was_over: bool,
+    },
+    /// The next entry of the trial does not hold all that it was made of: secrets were cleared from it.
+    TextsCleared {
+        /// Which trial.
+        trial: u32,
     },
     /// The run is gone on with, after it was cut off or had ended.
     RunResumed {
@@ -257,6 +270,10 @@ pub enum Entry {
         /// When the run had stopped; earlier versions did not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopped_at: Option<DateTime<Utc>>,
+        /// Whether the end of the journal may have been lost before, so that more was said in the conversations that were under way
+        /// than it has.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_lack_turns: bool,
         /// The version of eval-job that goes on with it.
         tool_version: String,
         /// The limit in US dollars of all that is spent on the run, from now on.
@@ -322,6 +339,7 @@ macro_rules! of_trial {
             | Entry::TrialDiscarded { trial, .. }
             | Entry::TrialRestarted { trial, .. }
             | Entry::TrialContinued { trial, .. }
+            | Entry::TextsCleared { trial }
             | Entry::TrialFinished { trial, .. } => Some(trial),
         }
     };
@@ -374,20 +392,6 @@ impl Entry {
             _ => {}
         }
         self
-    }
-
-    /// A conversation that ended for another reason than the agent: the persona's usage is still known.
-    pub fn conversation_cut_off(trial: u32, persona_usage: Usage) -> Entry {
-        Entry::ConversationEnded {
-            trial,
-            ending: Ending::CutOff,
-            object_context: None,
-            queries: Vec::new(),
-            changes: None,
-            persona_usage,
-            persona_notes: Vec::new(),
-            fact_uses: None,
-        }
     }
 }
 

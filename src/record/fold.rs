@@ -38,7 +38,10 @@ impl Fold {
         let Some(number) = entry.trial() else {
             match &entry {
                 Entry::RepeatsEnded { ended, .. } => self.drop_beyond(ended.repeats),
-                Entry::RunResumed { .. } => self.take_back_beyond(),
+                Entry::RunResumed { may_lack_turns, .. } => {
+                    self.open.values_mut().for_each(|trial| trial.may_lack_turns |= *may_lack_turns);
+                    self.take_back_beyond();
+                }
                 _ => {}
             }
             self.overview.apply(entry);
@@ -47,7 +50,7 @@ impl Fold {
         if let Some(trial) = self.to_come.remove(&number) {
             self.open.insert(number, TrialRecord::planned(trial));
         }
-        if matches!(entry, Entry::TrialRestarted { .. })
+        if entry.takes_up_again().is_some()
             && let Some(left) = self.restarts.get_mut(&number)
         {
             *left = left.saturating_sub(1);
@@ -105,8 +108,8 @@ impl Fold {
 pub fn restarts<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> BTreeMap<u32, u32> {
     let mut restarts = BTreeMap::new();
     for entry in entries {
-        if let Entry::TrialRestarted { trial, .. } = entry {
-            *restarts.entry(*trial).or_default() += 1;
+        if let Some(trial) = entry.takes_up_again() {
+            *restarts.entry(trial).or_default() += 1;
         }
     }
     restarts
@@ -117,8 +120,8 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::evidence::{Condition, Turn, Usage};
-    use crate::money::Cost;
+    use crate::evidence::{Condition, Ending, Judgement, Observed, Turn, Usage};
+    use crate::money::{Amount, Cost};
     use crate::record::{Asker, FORMAT_VERSION, ModelCall, Provenance, Spender, Verdict};
     use crate::score::Outcome;
 
@@ -154,7 +157,7 @@ mod tests {
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
             Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None, used_ms: None },
             Entry::TurnFinished { trial, turn, resume_point: None },
-            Entry::ModelAsked { trial, call },
+            Entry::ModelAsked { trial, call, set_aside: None },
         ]
     }
 
@@ -166,6 +169,7 @@ mod tests {
         Entry::RunResumed {
             at: AT,
             stopped_at: Some(AT),
+            may_lack_turns: false,
             tool_version: "0.1.0".to_owned(),
             cost_limit: None,
             token_limit: Some(7),
@@ -284,13 +288,17 @@ mod tests {
         entries.push(Entry::RunResumed {
             at: at(3_700),
             stopped_at: Some(at(100)),
+            may_lack_turns: true,
             tool_version,
             cost_limit: None,
             token_limit: None,
             time_limit: None,
         });
-        entries.push(Entry::TrialContinued { trial: 1, at: at(3_720), stopped_at: Some(at(100)) });
+        assert!(cut_off(&entries).may_lack_turns, "the run was cut off again before it went on");
+        entries.push(Entry::TrialContinued { trial: 1, at: at(3_720), stopped_at: Some(at(100)), was_over: false });
+        assert!(cut_off(&entries).may_lack_turns);
         entries.extend([said(2, 7_000.0), answered(2, 1_000.0)]);
+        assert!(!cut_off(&entries).may_lack_turns, "the turn says it");
         entries.push(Entry::TrialFinished { trial: 1, at: at(3_730), outcome: Outcome::Graded, scorecard: None });
         entries.push(Entry::RunFinished { at: at(3_800), interrupted: false });
         let (trials, run) = folded(entries.clone());
@@ -303,6 +311,63 @@ mod tests {
         entries.extend(opened());
         let again = cut_off(&entries);
         assert_eq!((again.used_so_far(), again.resume_points.len()), ([0.0, 0.0], 0));
+    }
+
+    #[test]
+    fn a_conversation_that_a_limit_left_unjudged_is_judged_and_not_held_again() {
+        let judgement = |question: &str, reply| Judgement {
+            question: question.to_owned(),
+            judge: "j".to_owned(),
+            sample: 1,
+            reply,
+            rejected: Vec::new(),
+            alternatives: Vec::new(),
+            usage: Usage::default(),
+            is_cached: false,
+            notes: Vec::new(),
+        };
+        let judged =
+            |question: &str, reply| Entry::Judged { trial: 1, question: None, judgement: judgement(question, reply) };
+        let limit = || "the judge was not asked: limits.tokens (9) is used up: 9 are spent".to_owned();
+        let mut ended = Entry::conversation_cut_off(1, Usage::default());
+        if let Entry::ConversationEnded { ending, .. } = &mut ended {
+            *ending = Ending::MaxTurns;
+        }
+        let mut entries = held(1, "once");
+        entries.extend([
+            ended,
+            judged("a", Observed::Seen("fine".to_owned())),
+            judged("b", Observed::Failed(limit())),
+            over(1, Outcome::Broken { error: limit() }),
+        ]);
+        let (trials, _) = folded(entries.clone());
+        assert!(trials[0].was_left_unjudged());
+        entries.extend([
+            resumed(),
+            Entry::TrialContinued { trial: 1, at: AT, stopped_at: None, was_over: true },
+            judged("b", Observed::Seen("fine, too".to_owned())),
+            over(1, Outcome::Graded),
+        ]);
+        let (trials, run) = folded(entries);
+        let trial = trials.iter().find(|it| it.trial.number == 1).unwrap();
+        let asked: Vec<&str> = trial.judgements.iter().map(|it| it.question.as_str()).collect();
+        assert_eq!((asked, &trial.outcome, reply(trial)), (vec!["a", "b"], &Some(Outcome::Graded), Some("once")));
+        assert_eq!((trials.len(), run.stopped_by_limit, trial.replaced.len()), (2, 0, 0));
+    }
+
+    #[test]
+    fn what_was_set_aside_for_requests_that_nobody_answered_is_kept_however_often_a_trial_is_held() {
+        let set_aside = Some(Amount { tokens: 40, ..Amount::default() });
+        let mut entries = held(1, "once");
+        for entry in &mut entries {
+            if let Entry::ModelAsked { set_aside: kept, .. } = entry {
+                *kept = set_aside;
+            }
+        }
+        entries.extend([resumed(), Entry::TrialRestarted { trial: 1, at: AT }]);
+        entries.extend(held(1, "again"));
+        entries.extend([over(1, Outcome::Graded)]);
+        assert_eq!(folded(entries).1.set_aside.tokens, 40);
     }
 
     #[test]

@@ -125,6 +125,8 @@ pub struct GateLine<'a> {
     pub rule: GateRule<'a>,
     /// The result.
     pub state: GateState,
+    /// Whether it is undecided only since conversations have no score.
+    pub is_open_for_missing: bool,
 }
 
 /// A rule of the gate with its figure.
@@ -173,11 +175,11 @@ impl Overview {
 pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
     let provenance = &run.summary.provenance;
     let rules = &provenance.gate;
-    let mut lines = Vec::new();
+    let mut lines: Vec<GateLine<'_>> = Vec::new();
     for figure in &run.summary.figures {
-        let model = Some(figure.model.as_str());
+        let (model, own) = (Some(figure.model.as_str()), lines.len());
         let mut line = |rule: Option<(GateRule<'static>, GateState)>| {
-            lines.extend(rule.map(|(rule, state)| GateLine { model, rule, state }));
+            lines.extend(rule.map(|(rule, state)| GateLine::new(model, rule, state)));
         };
         line(provenance.min_score.map(|least| {
             let score = figure.figure.score();
@@ -192,11 +194,14 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         line(rules.latency_p95_ms.map(|most| latency(most, figure)));
         if let Some(least) = rules.min_pass_rate {
             let (rule, state) = pass_rate(run, &figure.model, least);
-            lines.push(GateLine { model, rule, state });
+            lines.push(GateLine::new(model, rule, state));
         }
         if let Some(name) = &rules.baseline {
             let (rule, state) = baseline(rules, name, run.summary.baseline.as_ref(), &figure.model);
-            lines.push(GateLine { model, rule, state });
+            lines.push(GateLine::new(model, rule, state));
+        }
+        if lacks_scores(run, &figure.model) {
+            lines[own..].iter_mut().for_each(GateLine::leave_open);
         }
     }
     lines.extend(min_validity(run).into_iter().chain(vacuous(run)));
@@ -206,9 +211,32 @@ pub fn gate_lines(run: &Overview) -> Vec<GateLine<'_>> {
         let most = until.looks.last().copied().unwrap_or_default();
         let state = if is_decided { GateState::Kept } else { GateState::Undecided };
         let held = run.groups.iter().map(|group| group.ended).min().unwrap_or_default();
-        lines.push(GateLine { model: None, rule: GateRule::Until(most, ended, held), state });
+        lines.push(GateLine::new(None, GateRule::Until(most, ended, held), state));
     }
     lines
+}
+
+/// Whether conversations with a model have no score, so that no rule is shown to be kept: they may be those that break it. Those that
+/// the persona spoilt are left out where others of their kind have one.
+fn lacks_scores(run: &Overview, model: &str) -> bool {
+    run.groups_of(model).any(|group| {
+        let spoilt = if group.composite.scored > 0 { group.persona_invalid } else { 0 };
+        group.composite.scored + spoilt < group.planned
+    })
+}
+
+impl<'a> GateLine<'a> {
+    fn new(model: Option<&'a str>, rule: GateRule<'a>, state: GateState) -> GateLine<'a> {
+        GateLine { model, rule, state, is_open_for_missing: false }
+    }
+
+    /// What does not break the rule is not enough to keep it.
+    fn leave_open(&mut self) {
+        if matches!(self.state, GateState::Kept | GateState::NotBroken) {
+            self.state = GateState::Undecided;
+            self.is_open_for_missing = true;
+        }
+    }
 }
 
 /// Whose rule is broken is incomplete, and does not fail: the conversations say too little of the agent.
@@ -220,18 +248,15 @@ fn min_validity(run: &Overview) -> Option<GateLine<'static>> {
         Some(_) => GateState::Kept,
     };
     let rule = GateRule::MinValidity(least.get(), validity.held - validity.invalid, validity.held);
-    Some(GateLine { model: None, rule, state })
+    Some(GateLine::new(None, rule, state))
 }
 
 fn vacuous(run: &Overview) -> Option<GateLine<'static>> {
     let (vacuous, held) = (run.doubts.vacuous().len(), run.doubts.held_before().len());
     let cases = run.doubts.vacuous_cases().len();
     let rule = GateRule::Vacuous(vacuous, held, cases);
-    (run.summary.provenance.vacuous == VacuousGate::Fail).then(|| GateLine {
-        model: None,
-        rule,
-        state: state(vacuous + held + cases == 0),
-    })
+    let state = state(vacuous + held + cases == 0);
+    (run.summary.provenance.vacuous == VacuousGate::Fail).then(|| GateLine::new(None, rule, state))
 }
 
 fn state(is_kept: bool) -> GateState {
@@ -295,4 +320,62 @@ fn baseline<'a>(
         _ => GateState::Undecided,
     };
     (GateRule::Baseline(rules.allowed_drop(), name, check, figure), state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Condition, TrialId};
+    use crate::record::{Entry, FORMAT_VERSION, Fold, Provenance, Verdict};
+    use crate::score::{Component, Outcome, Scorecard};
+
+    /// A run with this least score, whose conversations have these.
+    fn run(scores: &[Option<f64>]) -> Overview {
+        let trials: Vec<TrialId> = (1..)
+            .zip(scores)
+            .map(|(number, _)| TrialId {
+                number,
+                case: "c".to_owned(),
+                model: "m".to_owned(),
+                condition: Condition::WithFacts,
+                repeat: number,
+            })
+            .collect();
+        let gate = GateRules { min_pass_rate: Score::new(0.5), ..GateRules::default() };
+        let (models, min_score) = (vec!["m".to_owned()], Score::new(0.6));
+        let provenance = Box::new(Provenance { models, min_score, gate, ..Provenance::default() });
+        let (at, id) = (chrono::DateTime::UNIX_EPOCH, "a".to_owned());
+        let (version, templates, job) = (FORMAT_VERSION, Default::default(), None);
+        let mut fold = Fold::begin(Entry::RunStarted { version, id, at, provenance, job, templates, trials }).unwrap();
+        for (trial, score) in (1..).zip(scores) {
+            let composite = match score {
+                Some(score) => Component::scored(Score::new(*score).unwrap(), ""),
+                None => Component::missing("a message was sent again"),
+            };
+            let card = Scorecard { dimensions: Vec::new(), failure_count: 0, penalty: 0.0, composite };
+            fold.take(Entry::TrialStarted { trial, at, case: None });
+            fold.take(Entry::TrialFinished { trial, at, outcome: Outcome::Graded, scorecard: Some(card) });
+        }
+        fold.take(Entry::RunFinished { at, interrupted: false });
+        fold.end(|_, _| ())
+    }
+
+    #[test]
+    fn no_rule_is_kept_while_conversations_have_no_score() {
+        let states = |scores: &[Option<f64>]| gate_lines(&run(scores)).iter().map(|it| it.state).collect::<Vec<_>>();
+        assert_eq!(states(&[Some(0.7), Some(0.8)]), [GateState::Kept; 2]);
+        assert_eq!(states(&[Some(0.7), None]), [GateState::Undecided; 2]);
+        assert_eq!(states(&[Some(0.1), None]), [GateState::Broken; 2]);
+        assert_eq!(run(&[Some(0.7), None]).summary.verdict, Verdict::Incomplete);
+    }
+
+    #[test]
+    fn figures_are_the_same_in_whichever_order_trials_end() {
+        let mean = |scores: &[f64]| {
+            let run = run(&scores.iter().map(|score| Some(*score)).collect::<Vec<_>>());
+            serde_json::to_string(&run.summary.figures[0].figure).unwrap()
+        };
+        assert_eq!(mean(&[0.1, 0.2, 0.3]), mean(&[0.3, 0.2, 0.1]));
+        assert!(0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1, "without the digits that are lost");
+    }
 }

@@ -7,7 +7,7 @@ use super::repeated::{self, PartTally};
 use super::{MeanFigure, TrialRecord};
 use crate::evidence::{Condition, TrialId};
 use crate::score::{Component, Item, Outcome, Score, Weight};
-use crate::statistics::{Cell, Interval, Sums};
+use crate::statistics::{Cell, Interval, PreciseSum, Sums};
 
 /// The trials of one case and model in one condition, added up.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,11 +39,11 @@ pub struct TrialGroup {
     /// How many tries of messages failed, in all trials.
     pub failure_count: u32,
     /// The sum of the penalties for them.
-    pub penalties: f64,
+    pub penalties: PreciseSum,
     /// Milliseconds of failed tries.
-    pub failed_ms: f64,
+    pub failed_ms: PreciseSum,
     /// Milliseconds of the waits after them.
-    pub waited_ms: f64,
+    pub waited_ms: PreciseSum,
     /// How many of them pass or do not, each by itself.
     pub decided: u32,
     /// How many of those pass.
@@ -68,7 +68,7 @@ pub struct DimensionTally {
     /// The sum of its components.
     pub tally: Tally,
     /// How much of that sum is of trials in which the agent failed: nothing of it counts for the threshold.
-    failed: f64,
+    failed: PreciseSum,
     /// The name of the options that the job names for comparison; `None` where no trial comes out otherwise with them.
     pub alternative: Option<String>,
     /// The sum of the components with those options.
@@ -112,7 +112,7 @@ pub struct Tally {
     pub missing: usize,
     /// How many don't apply.
     pub not_applicable: usize,
-    sum: f64,
+    sum: PreciseSum,
     /// The scores, to tell how far they spread.
     pub(super) values: Sums,
     first: Option<Component>,
@@ -125,16 +125,16 @@ impl Tally {
         match component {
             Component::Scored { score, .. } => {
                 self.scored += 1;
-                self.sum += score.get();
+                self.sum.add(score.get());
                 self.values.add(score.get());
             }
             Component::NotApplicable { .. } => self.not_applicable += 1,
             Component::Missing { .. } => {
                 self.missing += 1;
-                self.missing_one.get_or_insert_with(|| component.clone());
+                keep_first(&mut self.missing_one, component);
             }
         }
-        self.first.get_or_insert_with(|| component.clone());
+        keep_first(&mut self.first, component);
     }
 
     /// How many there are.
@@ -144,7 +144,7 @@ impl Tally {
 
     /// The mean of those that are scored.
     pub fn mean(&self) -> Option<Score> {
-        self.mean_without(0.0)
+        self.mean_without(PreciseSum::default())
     }
 
     /// The 95 % interval of that mean over the repetitions of one case; `None` of fewer than two, and where nothing shows a spread.
@@ -152,8 +152,10 @@ impl Tally {
         MeanFigure::from_cells(&[Cell { case: 0, values: self.values }], 0)?.interval
     }
 
-    fn mean_without(&self, lost: f64) -> Option<Score> {
-        (self.scored > 0).then(|| Score::clamped((self.sum - lost) / self.scored as f64))
+    fn mean_without(&self, lost: PreciseSum) -> Option<Score> {
+        let mut sum = self.sum;
+        sum.add_all(lost.negated());
+        (self.scored > 0).then(|| Score::clamped(sum.value() / self.scored as f64))
     }
 
     /// The component of all together: a single one is itself; `None` where there is none.
@@ -168,6 +170,13 @@ impl Tally {
             }
             None => self.missing_one.clone().unwrap_or_else(|| first.clone()),
         })
+    }
+}
+
+/// Keeps the first by its reason: in whichever order trials end, it is the same.
+fn keep_first(known: &mut Option<Component>, component: &Component) {
+    if known.as_ref().is_none_or(|known| component.why() < known.why()) {
+        *known = Some(component.clone());
     }
 }
 
@@ -212,9 +221,9 @@ impl TrialGroup {
             tasks: Vec::new(),
             parts: Vec::new(),
             failure_count: 0,
-            penalties: 0.0,
-            failed_ms: 0.0,
-            waited_ms: 0.0,
+            penalties: PreciseSum::default(),
+            failed_ms: PreciseSum::default(),
+            waited_ms: PreciseSum::default(),
             decided: 0,
             passed: 0,
             failed_assertions: 0,
@@ -244,13 +253,13 @@ impl TrialGroup {
         let latencies = trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns);
         self.latencies.extend(latencies.filter_map(|turn| turn.latency_ms).map(|ms| ms as f32));
         for failure in turns.flat_map(|turn| &turn.failures) {
-            self.failed_ms += failure.took_ms.unwrap_or_default();
-            self.waited_ms += failure.waited_ms.unwrap_or_default();
+            self.failed_ms.add(failure.took_ms.unwrap_or_default());
+            self.waited_ms.add(failure.waited_ms.unwrap_or_default());
         }
         let Some(card) = &trial.scorecard else { return };
         self.graded += 1;
         self.failure_count += card.failure_count;
-        self.penalties += card.penalty;
+        self.penalties.add(card.penalty);
         self.dimensions.reserve_exact(card.dimensions.len().saturating_sub(self.dimensions.len()));
         for dimension in &card.dimensions {
             if dimension.metric() == "assertions" {
@@ -266,7 +275,7 @@ impl TrialGroup {
                     threshold,
                     has_items: false,
                     tally,
-                    failed: 0.0,
+                    failed: PreciseSum::default(),
                     alternative: None,
                     there: Tally::default(),
                 });
@@ -282,7 +291,7 @@ impl TrialGroup {
             let known = &mut self.dimensions[place];
             known.tally.add(&dimension.component);
             if matches!(trial.outcome, Some(Outcome::AgentFailed { .. })) {
-                known.failed += dimension.component.score().map_or(0.0, Score::get);
+                known.failed.add(dimension.component.score().map_or(0.0, Score::get));
             }
             known.there.add(dimension.beside.as_ref().map_or(&dimension.component, |beside| &beside.component));
             if let Some(beside) = &dimension.beside {

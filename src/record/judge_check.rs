@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::TrialGroup;
 use crate::evidence::case_and_persona;
 use crate::score::{Dimension, Score};
-use crate::statistics::{Estimate, Pair, Share, Unit, corrected, kappa, rate};
+use crate::statistics::{Estimate, Pair, PreciseSum, Share, Unit, corrected, kappa, rate};
 
 /// The judge's verdicts on one model's tasks beside what assertions verify.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,9 +79,9 @@ pub struct CorrectedTasks {
 pub(super) struct TaskTally {
     /// How many verdicts there are, and the sum of their scores.
     judged: u32,
-    judge_sum: f64,
+    judge_sum: PreciseSum,
     /// The same of those that were verified, by the four cells.
-    verified_sum: f64,
+    verified_sum: PreciseSum,
     cells: Confusion,
     /// How many are verified and have no verdict, or the other way round.
     missing: u32,
@@ -90,8 +90,8 @@ pub(super) struct TaskTally {
 impl TaskTally {
     fn add(&mut self, other: &TaskTally) {
         self.judged += other.judged;
-        self.judge_sum += other.judge_sum;
-        self.verified_sum += other.verified_sum;
+        self.judge_sum.add_all(other.judge_sum);
+        self.verified_sum.add_all(other.verified_sum);
         self.missing += other.missing;
         let (own, others) = (&mut self.cells, other.cells);
         own.done += others.done;
@@ -131,12 +131,12 @@ pub(super) fn add(tallies: &mut Vec<TaskTally>, tasks: &Dimension) {
         let truth = item.verified.as_ref().map(|verified| verified.score());
         if let Some(score) = judged {
             tally.judged += 1;
-            tally.judge_sum += score;
+            tally.judge_sum.add(score);
         }
         match (judged, truth) {
             (Some(score), Some(Some(truth))) => {
                 let says_done = item.component.score().is_some_and(|score| tasks.pass_line().is_met(score));
-                tally.verified_sum += score;
+                tally.verified_sum.add(score);
                 tally.cells.add(says_done, truth == Score::ONE);
             }
             (_, Some(_)) => tally.missing += 1,
@@ -211,10 +211,10 @@ fn corrected_tasks(cases: &[Vec<TaskTally>]) -> CorrectedTasks {
     let unit = |case: usize, weight: f64, task: &TaskTally| {
         let verified = f64::from(task.cells.all());
         match task.cells.all() {
-            0 => Unit { case, weight, judge: task.judge_sum / f64::from(task.judged), truth: None },
+            0 => Unit { case, weight, judge: task.judge_sum.value() / f64::from(task.judged), truth: None },
             _ => {
                 let done = f64::from(task.cells.done + task.cells.falsely_not_done);
-                Unit { case, weight, judge: task.verified_sum / verified, truth: Some(done / verified) }
+                Unit { case, weight, judge: task.verified_sum.value() / verified, truth: Some(done / verified) }
             }
         }
     };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::evidence::figures::FigureTotals;
 use crate::evidence::{Condition, TrialId};
-use crate::money::Dollars;
+use crate::money::{Amount, Dollars};
 
 /// Everything that is known of a run without its conversations.
 #[derive(Debug, Clone)]
@@ -38,7 +38,9 @@ pub struct Overview {
     /// How many trials did not come to their end.
     pub(super) unfinished: usize,
     /// How many are over only because a limit of money or tokens was reached.
-    stopped_by_limit: usize,
+    pub(super) stopped_by_limit: usize,
+    /// The most that requests of our own models without a known usage can have cost.
+    pub set_aside: Amount,
     /// Whether lines of the journal are not as they were written, or missing.
     pub(super) is_damaged: bool,
     ledger: Ledger,
@@ -120,6 +122,7 @@ impl Overview {
             several: OnceLock::new(),
             unfinished: 0,
             stopped_by_limit: 0,
+            set_aside: Amount::default(),
             is_damaged: false,
         }
     }
@@ -228,6 +231,7 @@ impl Overview {
         self.doubts.add(trial);
         self.validity.add(trial);
         self.verdicts.add(trial);
+        self.set_aside = self.set_aside.plus(trial.set_aside);
         self.unfinished += usize::from(trial.finished_at.is_none());
         self.stopped_by_limit += usize::from(trial.was_stopped_by_limit());
         let place = self.place_of(&trial.trial);

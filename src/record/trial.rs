@@ -5,59 +5,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Entry, ModelCall};
+use super::{Asker, Continued, Discarded, Entry, ModelCall, Replaced};
 use crate::evidence::{AgentOutput, AskedQuestion, Ending, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
-use crate::money::LimitExceeded;
+use crate::money::{Amount, LimitExceeded};
 use crate::score::{Component, Dimension, Item, Outcome, Score, Scorecard};
-
-/// A conversation in which the persona did not play its part; it was run again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Discarded {
-    /// When its setups began.
-    pub started_at: Option<DateTime<Utc>>,
-    /// When it was given up.
-    pub at: DateTime<Utc>,
-    /// The persona's fault.
-    pub error: String,
-    /// The evidence, as far as it went.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Evidence>,
-}
-
-/// A conversation that was cut off, or said nothing about the agent; it was run again after the run was resumed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Replaced {
-    /// When its setups began.
-    pub started_at: Option<DateTime<Utc>>,
-    /// When it was over; `None` for one that was cut off.
-    pub finished_at: Option<DateTime<Utc>>,
-    /// How it came out; `None` for one that was cut off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// The evidence, as far as it went.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Evidence>,
-    /// The message that was on its way when it was cut off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<String>,
-}
-
-/// A break in a trial that was cut off and went on where it was, after the run was resumed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Continued {
-    /// When it went on.
-    pub at: DateTime<Utc>,
-    /// When the run had stopped; `None` in what an earlier version kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped_at: Option<DateTime<Utc>>,
-    /// Whether a message was on its way, and was sent again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_sent_again: bool,
-}
 
 /// The stored form of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +40,15 @@ pub struct TrialRecord {
     /// The resume points of its turns, see [`crate::agent::LeftSession`]; of a journal only.
     #[serde(skip)]
     pub resume_points: Vec<serde_json::Value>,
+    /// Whether secrets were cleared from what was said, seen or done, so that it is not kept in full; of a journal only.
+    #[serde(skip)]
+    pub is_cleared: bool,
+    /// Whether more may have been said than was kept, since the end of the journal may have been lost; of a journal only.
+    #[serde(skip)]
+    pub may_lack_turns: bool,
+    /// The most that requests of our own models without a known usage can have cost; of a journal only.
+    #[serde(skip)]
+    pub set_aside: Amount,
     /// The breaks after which it went on where it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continued: Vec<Continued>,
@@ -135,6 +96,9 @@ impl TrialRecord {
             farewell: None,
             used_ms: None,
             resume_points: Vec::new(),
+            is_cleared: false,
+            may_lack_turns: false,
+            set_aside: Amount::default(),
             continued: Vec::new(),
             agent_output: None,
             was_primed: false,
@@ -162,7 +126,10 @@ impl TrialRecord {
             (Entry::UserSaid { text, farewell, used_ms, .. }, _) => {
                 (self.pending, self.farewell, self.used_ms) = (Some(text), farewell, used_ms);
             }
-            (Entry::TrialContinued { at, stopped_at, .. }, _) => {
+            (Entry::TrialContinued { at, stopped_at, was_over, .. }, _) => {
+                if was_over {
+                    self.judge_again();
+                }
                 self.continued.push(Continued { at, stopped_at, is_sent_again: self.pending.is_some() });
             }
             (Entry::PersonaFaulted { fault, .. }, Some(evidence)) => evidence.persona_faults.push(fault),
@@ -170,11 +137,13 @@ impl TrialRecord {
                 let (started_at, evidence) = (self.started_at.take(), self.evidence.take());
                 self.discarded.push(Discarded { started_at, at, error, evidence });
                 (self.pending, self.farewell, self.used_ms) = (None, None, None);
+                (self.is_cleared, self.may_lack_turns) = (false, false);
                 self.resume_points.clear();
             }
+            (Entry::TextsCleared { .. }, _) => self.is_cleared = true,
             (Entry::TrialRestarted { at, .. }, _) => self.restart(at),
             (Entry::TurnFinished { turn, resume_point, .. }, evidence) => {
-                self.pending = None;
+                (self.pending, self.may_lack_turns) = (None, false);
                 self.resume_points.extend(resume_point.map(|point| *point));
                 if let Some(evidence) = evidence {
                     evidence.transcript.turns.push(turn);
@@ -215,7 +184,10 @@ impl TrialRecord {
                 let sum = self.priming_usage.zip(usage).map(|(sum, usage)| sum.plus(usage));
                 self.priming_usage = if before { sum } else { usage };
             }
-            (Entry::ModelAsked { call, .. }, _) => self.calls.push(call),
+            (Entry::ModelAsked { call, set_aside, .. }, _) => {
+                self.calls.push(call);
+                self.set_aside = self.set_aside.plus(set_aside.unwrap_or_default());
+            }
             (Entry::Judged { question, judgement, .. }, _) => {
                 self.questions.extend(question.map(|question| *question));
                 self.judgements.push(judgement);
@@ -258,6 +230,7 @@ impl TrialRecord {
         let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;
         (self.was_primed, self.priming_usage, self.calls) = (held.was_primed, held.priming_usage, held.calls);
         (self.discarded, self.replaced, self.continued) = (held.discarded, held.replaced, held.continued);
+        self.set_aside = held.set_aside;
         match outcome {
             // The persona is to blame for it, however often the run is resumed.
             Some(Outcome::PersonaInvalid { error }) => {
@@ -268,6 +241,22 @@ impl TrialRecord {
             }
             _ => {}
         }
+    }
+
+    /// It is not over: what its judge was not asked is asked now.
+    fn judge_again(&mut self) {
+        (self.finished_at, self.outcome, self.scorecard) = (None, None, None);
+        let is_answered = |judgement: &Judgement| matches!(judgement.reply, Observed::Seen(_));
+        if self.questions.len() == self.judgements.len() {
+            let mut answered = self.judgements.iter().map(is_answered);
+            self.questions.retain(|_| answered.next().unwrap_or_default());
+        }
+        self.judgements.retain(is_answered);
+    }
+
+    /// Whether it is over only since a limit of money or tokens left nothing for its judge.
+    pub fn was_left_unjudged(&self) -> bool {
+        self.was_stopped_by_limit() && self.evidence.as_ref().is_some_and(|it| it.ending != Ending::CutOff)
     }
 
     /// Whether anything of it was run.

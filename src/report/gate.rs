@@ -34,7 +34,8 @@ pub(super) fn mark(state: GateState) -> (&'static str, Paint) {
 /// A rule with its figure, and the model where there are several.
 pub(super) fn line_text(line: &GateLine<'_>, is_one: bool) -> String {
     let model = line.model.filter(|_| !is_one).map(|model| format!("{}: ", plain(model))).unwrap_or_default();
-    format!("{model}{}", rule_text(line))
+    let open = if line.is_open_for_missing { "; open, since conversations have no score" } else { "" };
+    format!("{model}{}{open}", rule_text(line))
 }
 
 fn rule_text(line: &GateLine<'_>) -> String {
@@ -63,11 +64,14 @@ fn rule_text(line: &GateLine<'_>) -> String {
             let more = below.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let of = count(*cases, "case");
-            format!("minPassRate {least}: {} of {of} pass less often ({}{more})", below.len(), shown.join(", "))
+            let pass = if below.len() == 1 { "passes" } else { "pass" };
+            format!("minPassRate {least}: {} of {of} {pass} less often ({}{more})", below.len(), shown.join(", "))
         }
         GateRule::LatencyP95(most, found) => {
             let few = match line.state {
-                GateState::Undecided => ": so few replies don't show that more than 5 of 100 take longer",
+                GateState::Undecided if !line.is_open_for_missing => {
+                    ": so few replies don't show that more than 5 of 100 take longer"
+                }
                 _ => "",
             };
             let found = found.map_or_else(|| "no reply was timed".to_owned(), |found| latency_text(found) + few);
@@ -97,7 +101,8 @@ fn rule_text(line: &GateLine<'_>) -> String {
             match (figure, check.and_then(|check| check.why_not.as_deref())) {
                 (Some(figure), _) => {
                     let uses = check.and_then(|check| check.uses).map(uses_text).unwrap_or_default();
-                    format!("{rule}: {}{uses}", figure_text(figure, line.state, *allowed))
+                    let state = if line.is_open_for_missing { GateState::NotBroken } else { line.state };
+                    format!("{rule}: {}{uses}", figure_text(figure, state, *allowed))
                 }
                 (None, Some(why)) => format!("{rule}: {}", plain(why)),
                 (None, None) if check.is_some() => format!("{rule}: it has no such model"),

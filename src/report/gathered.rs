@@ -186,6 +186,8 @@ pub(super) struct PartResult {
     pub(super) lowest: Option<Score>,
     /// Why, where it was not; each reason once.
     pub(super) reasons: Vec<String>,
+    /// Why it is missing in a trial, where it is.
+    pub(super) missing: Option<String>,
 }
 
 impl PartRow {
@@ -228,6 +230,7 @@ impl PartRow {
             }
         }
         let why = item.component.why();
+        made.missing = made.missing.take().or_else(|| item.component.is_missing().then(|| why.to_owned()));
         let is_known = || made.reasons.iter().any(|known| known == why);
         if !is_whole
             && !matches!(item.component, Component::NotApplicable { .. })

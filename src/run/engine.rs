@@ -130,10 +130,11 @@ impl Engine {
         })
     }
 
-    /// Counts what was spent on the run before its first conversation towards its limits.
-    pub fn spent_before(&self, usage: &Usage, dollars: Dollars) {
+    /// Counts what was spent on the run before its first conversation towards its limits, beside the most that requests of which
+    /// nobody told the usage can have cost.
+    pub fn spent_before(&self, usage: &Usage, dollars: Dollars, set_aside: Amount) {
         let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
-        self.budget.spend_tracker.spend(Amount { dollars, tokens });
+        self.budget.spend_tracker.spend(Amount { dollars, tokens }.plus(set_aside));
     }
 
     /// Waits until a trial may begin; `false` if it may not.
@@ -166,11 +167,12 @@ impl Engine {
         self.sink.kept(Durability::Machine).await
     }
 
-    async fn begin_again(&self, stopped_at: Option<DateTime<Utc>>) -> io::Result<()> {
-        let limits = &self.plan.job.limits;
+    async fn begin_again(&self, stop: RunBreak) -> io::Result<()> {
+        let (limits, RunBreak { stopped_at, may_lack_turns }) = (&self.plan.job.limits, stop);
         self.sink.append(Entry::RunResumed {
             at: self.clock.wall(),
             stopped_at,
+            may_lack_turns,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             cost_limit: limits.cost,
             token_limit: limits.tokens,
@@ -216,18 +218,27 @@ pub async fn run(
     carry_out(engine, rounds, interrupt).await
 }
 
-/// Goes on with an earlier run, which had stopped then: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether
+/// How an earlier run had stopped.
+#[derive(Debug, Clone, Copy)]
+pub struct RunBreak {
+    /// When, as far as can be told.
+    pub stopped_at: Option<DateTime<Utc>>,
+    /// Whether the end of its journal may be lost.
+    pub may_lack_turns: bool,
+}
+
+/// Goes on with an earlier run, which had stopped so: with the trials of these rounds, those of [`Plan::rounds`]. Returns whether
 /// it was interrupted.
 ///
 /// # Errors
 /// Those of [`run`].
 pub async fn resume(
     engine: Arc<Engine>,
-    stopped_at: Option<DateTime<Utc>>,
+    stop: RunBreak,
     rounds: Rounds<'_>,
     interrupt: CancellationToken,
 ) -> io::Result<bool> {
-    engine.begin_again(stopped_at).await?;
+    engine.begin_again(stop).await?;
     carry_out(engine, rounds, interrupt).await
 }
 

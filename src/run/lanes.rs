@@ -26,6 +26,8 @@ pub(super) struct TimeLimit {
 struct TimeNeeds {
     /// The longest conversation so far, in seconds.
     longest: f64,
+    /// How many of the conversations that are compared with the last admitted one may begin with it.
+    with_it: u32,
     /// How many conversations, which are compared with each other, had no room any more.
     left_out: Option<u32>,
 }
@@ -39,12 +41,17 @@ impl TimeLimit {
     /// not where they would not end in time if each took as long as the longest so far: then none of them is run, so that
     /// models and conditions stay in step.
     fn admits(&self, together: u32, at_once: usize) -> bool {
-        let (Some(left), true) = (self.left(), together > 1) else { return true };
+        let Some(left) = self.left() else { return true };
         let mut needs = self.needs();
+        if together == 1 && needs.with_it > 0 {
+            needs.with_it -= 1;
+            return true;
+        }
         let rounds = (together as usize).div_ceil(at_once.max(1));
         let has_room = needs.left_out.is_none() && needs.longest * rounds as f64 <= left.as_secs_f64();
-        if !has_room {
-            needs.left_out.get_or_insert(together);
+        match has_room {
+            true => needs.with_it = together - 1,
+            false => drop(needs.left_out.get_or_insert(together)),
         }
         has_room
     }
@@ -85,6 +92,11 @@ impl fmt::Display for TimeLimit {
         let (seconds, needs) = (self.seconds.unwrap_or_default(), self.needs());
         match needs.left_out {
             None => write!(f, "limits.time ({seconds} s) ran out"),
+            Some(1) => write!(
+                f,
+                "limits.time ({seconds} s) has no room for the next conversation: the longest took {:.1} s",
+                needs.longest
+            ),
             Some(together) => write!(
                 f,
                 "limits.time ({seconds} s) has no room for the next {together} conversations, which are compared with each \
@@ -198,7 +210,9 @@ mod tests {
         assert!(time.admits(4, 1), "nothing is known yet");
         time.took(30_000.0);
         time.took(20_000.0);
-        assert!(time.admits(1, 1) && time.admits(3, 1) && time.admits(4, 2));
+        assert!(time.admits(1, 1) && time.admits(1, 1) && time.admits(1, 1), "the rest of the four");
+        assert!(time.admits(1, 1) && time.admits(4, 2) && time.admits(3, 1));
+        assert!(time.admits(1, 1) && time.admits(1, 1), "the rest of the three");
         assert!(!time.is_up() && time.to_string() == "limits.time (100 s) ran out");
         assert!(!time.admits(4, 1), "120 s would be needed");
         assert!(time.is_up() && !time.admits(2, 1), "nothing overtakes them");

@@ -8,6 +8,7 @@ use super::{Durability, Engine};
 use crate::cassette;
 use crate::clock::BusyTime;
 use crate::llm::{Llm, LlmError, LlmReply, LlmRequest, LlmRole, UsageMeter};
+use crate::money::Amount;
 use crate::record::{Asker, Entry, ModelCall};
 
 /// Why the last try of a call failed: known also to those who give up waiting for its answer.
@@ -97,7 +98,10 @@ impl MeteredCall<'_> {
         }
         self.engine.budget.model_called(self.trial, self.model, &usage);
         let call = ModelCall { at: self.engine.clock.wall(), asker: self.asker, model: self.model.to_owned(), usage };
-        self.engine.sink.append(Entry::ModelAsked { trial: self.trial, call })
+        // Nothing is spent in replay, and without a limit nothing is set aside that anybody asks for.
+        let is_limited = self.engine.budget.spend_tracker.is_limited();
+        let set_aside = Some(self.meter.set_aside()).filter(|most| is_limited && *most != Amount::default());
+        self.engine.sink.append(Entry::ModelAsked { trial: self.trial, call, set_aside })
     }
 }
 

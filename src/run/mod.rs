@@ -54,7 +54,7 @@ pub use abort::SetupError;
 pub use ask_again::{AskingStopped, StoredConversation, ask_again};
 pub use clients::{ClientError, Clients, Credentials, check_clients, neo4j_connection};
 pub use concurrency::{DescriptorLimit, descriptor_limit};
-pub use engine::{Engine, Lanes, RandomSource, Rounds, RunDeps, refuse, resume, run};
+pub use engine::{Engine, Lanes, RandomSource, Rounds, RunBreak, RunDeps, refuse, resume, run};
 pub use hint::hint;
 pub use live_check::{AssertionPlace, LiveCheck, live_check};
 pub use mutation::{RecordedTrial, mutate};

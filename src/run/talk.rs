@@ -16,13 +16,16 @@ use super::{Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Event, PersonaFault, TrialId, Turn, Usage};
+use crate::evidence::{Ending, Event, PersonaFault, Redelivery, TrialId, Turn, Usage};
 use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
 
 /// The time after which waiting for an agent's greeting is reported.
 const GREETING: Duration = Duration::from_secs(3);
+
+/// Why a failed try of the first message after a break is not the agent's.
+const BUSY_SINCE_BREAK: &str = "the agent may have been busy with the message that it had when eval-job was cut off";
 
 /// A conversation that has ended.
 pub(super) struct Ended<'a> {
@@ -186,8 +189,9 @@ impl LiveConversation<'_, '_> {
         let outage_check = observe::outage_check(self.env, self.last_reply);
         let (mut turn, end) = self.partner.say(number, text, outage_check).await;
         let is_continued = std::mem::take(&mut self.is_continued);
-        // The agent may have had the message before eval-job was cut off: what it did may be doubled.
-        turn.maybe_delivered |= is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat());
+        if is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat()) {
+            note_break(&mut turn, self.partner.session);
+        }
         if is_continued && !matches!(end, TurnEnd::Replied) {
             let why = "the agent did not answer in the session that was to be continued";
             return Err(TrialAbort::NotContinued(why.to_owned()));
@@ -244,6 +248,17 @@ impl LiveConversation<'_, '_> {
     }
 }
 
+/// Notes that the agent may have had the message of a turn before eval-job was cut off, so that what it did may be doubled, and what it
+/// says now may rest on that. It may still have been busy with it: the tries that failed and the time of the reply are not its doing.
+fn note_break(turn: &mut Turn, session: &dyn Session) {
+    turn.maybe_delivered = true;
+    turn.redelivered = (!session.forgets_unanswered()).then_some(Redelivery::AfterBreak);
+    (turn.latency_ms, turn.first_token_ms) = (None, None);
+    for failed in &mut turn.failures {
+        failed.excuse.get_or_insert_with(|| BUSY_SINCE_BREAK.to_owned());
+    }
+}
+
 /// Records a finished turn. The sink clears each entry of secrets; secrets that are spread over several events are cleared here.
 async fn keep(engine: &Engine, id: &TrialId, turn: &mut Turn, resume_point: Option<Value>) -> io::Result<()> {
     engine.clients.redactor().redact_across(turn.events.iter_mut().flat_map(Event::documents_mut));
@@ -269,5 +284,45 @@ pub(super) fn fixed_lines(user: &User) -> Option<Vec<String>> {
     match user {
         User::Lines(lines) => Some(lines.iter().map(|line| line.say.clone()).collect()),
         User::Persona => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Attempts;
+    use crate::evidence::FailedAttempt;
+
+    struct LeftConversation {
+        forgets: bool,
+    }
+
+    #[async_trait::async_trait]
+    impl Session for LeftConversation {
+        fn id(&self) -> &str {
+            "1"
+        }
+
+        fn forgets_unanswered(&self) -> bool {
+            self.forgets
+        }
+
+        async fn say(&mut self, _: &str, _: &mut Attempts) -> Result<Reply, AgentError> {
+            Ok(Reply::default())
+        }
+    }
+
+    #[test]
+    fn an_agent_that_was_busy_with_the_message_before_a_break_does_not_pay_for_it() {
+        for forgets in [false, true] {
+            let busy = FailedAttempt::untimed("answered 503".to_owned(), false);
+            let failures = vec![FailedAttempt { excuse: Some("no network".to_owned()), ..busy.clone() }, busy];
+            let mut turn = Turn { failures, latency_ms: Some(9_000.0), ..Turn::begun(2, "Book it".to_owned()) };
+            note_break(&mut turn, &LeftConversation { forgets });
+            let excuses: Vec<&str> = turn.failures.iter().filter_map(|failed| failed.excuse.as_deref()).collect();
+            assert_eq!(excuses, ["no network", BUSY_SINCE_BREAK]);
+            assert_eq!((turn.latency_ms, turn.maybe_delivered), (None, true));
+            assert_eq!(turn.redelivered.is_some(), !forgets);
+        }
     }
 }

@@ -33,8 +33,8 @@ pub(super) async fn run_trial(engine: &Engine, trial: &Trial) -> io::Result<()> 
     let (mut trial, open) = (trial.clone(), engine.cassette.open(&trial.id));
     let number = trial.id.number;
     if let Some(left) = &trial.left {
-        let (at, stopped_at) = (engine.clock.wall(), left.stopped_at);
-        engine.sink.append(Entry::TrialContinued { trial: number, at, stopped_at })?;
+        let (at, stopped_at, was_over) = (engine.clock.wall(), left.stopped_at, left.was_over);
+        engine.sink.append(Entry::TrialContinued { trial: number, at, stopped_at, was_over })?;
     } else if trial.restart.is_some() {
         engine.sink.append(Entry::TrialRestarted { trial: number, at: engine.clock.wall() })?;
     }

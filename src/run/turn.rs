@@ -9,7 +9,7 @@ use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
 use crate::cassette::Tape;
-use crate::evidence::{FailedAttempt, Turn};
+use crate::evidence::{FailedAttempt, Redelivery, Turn};
 
 /// The end of a turn.
 pub(super) enum TurnEnd {
@@ -89,6 +89,8 @@ impl Partner<'_> {
         }
         turn.failures = attempts.failures;
         turn.maybe_delivered = attempts.maybe_delivered;
+        let is_remembered = turn.maybe_delivered && !self.session.forgets_unanswered();
+        turn.redelivered = is_remembered.then_some(Redelivery::AfterFailure);
         let end = match reply {
             None => match process_end {
                 Some(message) => TurnEnd::Failed(timeout(message)),

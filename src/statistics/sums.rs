@@ -1,38 +1,44 @@
 //! Values added up, so that their mean and their variance are known without them.
 
-/// Values added up: how many, their mean, and how far they spread. Memory is the same for one and for a million.
-///
-/// Source: Welford 1962, which loses no digits where the spread is small beside the mean.
+use super::PreciseSum;
+
+/// The share of the mean of the squares below which a variance is what rounding leaves of none.
+const ROUNDING: f64 = 1e-28;
+
+/// Values added up: how many, their mean, and how far they spread, in whichever order they come. Memory is the same for one and for a
+/// million.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sums {
     /// How many there are.
     pub count: u32,
-    mean: f64,
-    squares: f64,
+    sum: PreciseSum,
+    squares: PreciseSum,
 }
 
 impl Sums {
     /// Takes in one more.
     pub fn add(&mut self, value: f64) {
         self.count += 1;
-        let before = value - self.mean;
-        self.mean += before / f64::from(self.count);
-        self.squares += before * (value - self.mean);
+        self.sum.add(value);
+        self.squares.add_square(value);
     }
 
     /// The sums of the negated values.
     pub fn negated(self) -> Sums {
-        Sums { mean: -self.mean, ..self }
+        Sums { sum: self.sum.negated(), ..self }
     }
 
     /// Their mean; `None` of none.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.mean)
+        (self.count > 0).then(|| self.sum.value() / f64::from(self.count))
     }
 
     /// Their variance, with count − 1 below the line; `None` of fewer than two.
     pub fn variance(&self) -> Option<f64> {
-        (self.count > 1).then(|| (self.squares / f64::from(self.count - 1)).max(0.0))
+        let count = f64::from(self.count);
+        let squares = self.squares.minus(self.sum.square_over(count));
+        let spread = if squares > ROUNDING * self.squares.value() { squares } else { 0.0 };
+        (self.count > 1).then(|| spread / (count - 1.0))
     }
 }
 
@@ -63,6 +69,8 @@ mod tests {
         assert_eq!(sums.mean(), Some(1e9 + 0.5));
         assert!((sums.variance().unwrap() - 0.0625).abs() < 1e-9);
         assert_eq!((Sums::default().mean(), Sums::default().variance()), (None, None));
+        let same: Sums = [0.1; 7].into_iter().collect();
+        assert_eq!((same.mean(), same.variance()), (Some(0.1), Some(0.0)));
         let one: Sums = [0.5].into_iter().collect();
         assert_eq!((one.mean(), one.variance()), (Some(0.5), None));
     }

@@ -175,6 +175,22 @@ fn a_recorded_run_is_replayed_without_agent_models_and_keys() {
 }
 
 #[test]
+fn a_replay_is_not_gone_on_with_by_the_agent_of_today() {
+    let world = World::new(("good", "good"), "");
+    world.twice("");
+    let connections = || world.servers.iter().map(Server::connections).collect::<Vec<_>>();
+    let before = connections();
+    for flag in ["--resume", "--retry-errors"] {
+        let replayed: Value = serde_json::from_slice(&fs::read(world.path("replayed.json")).unwrap()).unwrap();
+        let id = replayed["id"].as_str().unwrap();
+        let (status, printed) = world.typed(&format!("run job.yml {flag} {id}"), true);
+        assert!(status == 2 && printed.contains("is the replay of a recording"), "{printed}");
+        assert!(printed.contains("try: record again: eval-job run, with --cassette-record"), "{printed}");
+    }
+    assert_eq!(connections(), before);
+}
+
+#[test]
 fn failures_are_replayed_as_what_they_were() {
     for (agent, model, more) in [
         ("good", "judge-prose", ""),

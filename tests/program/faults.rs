@@ -115,7 +115,7 @@ fn an_agent_that_fails_for_ever_is_scored_and_the_gate_fails() {
 }
 
 #[test]
-fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled() {
+fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled_and_calls_that_nobody_saw() {
     let agents = tokio::runtime::Runtime::new().unwrap();
     at_once(FAULTS, |(what, fault, may_be_doubled)| {
         let graph = Lasting::start();
@@ -123,16 +123,18 @@ fn an_agent_that_recovers_is_excused_only_for_a_state_that_may_be_doubled() {
         let (status, record, words) = run(&graph, &server.url, ASSERTIONS);
         assert_eq!(record.trials[0].outcome, Some(Outcome::Graded), "{what}: {words}");
         for (index, component) in components(&record).into_iter().enumerate() {
-            let is_excused = *may_be_doubled && index == 2;
+            // The state may be doubled, and of what was called at the first delivery nobody knows.
+            let is_excused = *may_be_doubled && [0, 2].contains(&index);
             assert_eq!(component.score(), (!is_excused).then_some(Score::ZERO), "{what}, {index}: {words}");
-            assert!(!is_excused || component.why().contains("may be doubled"), "{what}, {index}: {words}");
+            assert!(!is_excused || component.why().contains("; but "), "{what}, {index}: {words}");
         }
         assert_eq!(status, Some(if *may_be_doubled { 102 } else { 100 }), "{what}: {words}");
     });
-    // Without that assertion nothing is in doubt.
+    // Without those assertions nothing is in doubt.
     let graph = Lasting::start();
     let server = agents.block_on(agent(|| Answer::Close, 1));
-    let others: Vec<&str> = ASSERTIONS.lines().filter(|line| !line.contains("objectContext")).collect();
+    let is_in_doubt = |line: &&str| line.contains("objectContext") || line.contains("functionCalls");
+    let others: Vec<&str> = ASSERTIONS.lines().filter(|line| !is_in_doubt(line)).collect();
     let others = format!("{}\n", others.join("\n"));
     let (status, _, words) = tokio::task::block_in_place(|| run(&graph, &server.url, &others));
     assert_eq!(status, Some(100), "{words}");

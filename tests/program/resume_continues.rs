@@ -176,6 +176,18 @@ fn an_agent_that_can_not_go_on_is_named_and_its_conversation_begins_again() {
 }
 
 #[test]
+fn a_conversation_that_is_not_kept_in_full_begins_again_with_what_was_really_said() {
+    let link = "https://x.example/r?token=abcd1234efgh5678";
+    let desk = Desk::new(&LINES.replace("[one, two, three]", &format!("[one, 'keep {link}', three]")));
+    desk.killed_at("agent", 3);
+    let printed = desk.resumed();
+    assert!(printed.contains("begins again: what was said is not kept in full"), "{printed}");
+    let asked = desk.asked("agent");
+    let last = asked.last().unwrap().to_string();
+    assert!(asked.len() == 6 && last.contains("token=abcd1234efgh5678") && !last.contains("***"), "{last}");
+}
+
+#[test]
 fn a_persona_that_is_refused_takes_away_no_turn_that_was_held() {
     let desk = Desk::new(PERSONA);
     desk.killed_at("user", 3);

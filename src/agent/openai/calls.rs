@@ -76,6 +76,10 @@ impl Wire for OpenAiWire {
         false
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, input: &TurnInput) {
         self.history.truncate(self.settled);
         self.history.extend(earlier(self.parts.before(self.turn)));

@@ -108,6 +108,10 @@ impl Wire for ResponsesWire {
         self.config.conversation
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        !self.config.conversation
+    }
+
     fn begin(&mut self, input: &TurnInput) {
         let before = earlier(self.parts.before(self.turn));
         self.input = self.earlier.iter().cloned().chain(before).chain([message(&input.message)]).collect();

@@ -69,6 +69,10 @@ impl<W: Wire> Session for HttpSession<W> {
         self.wire.is_agent_confirmed()
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        self.wire.forgets_unanswered()
+    }
+
     async fn say(&mut self, message: &str, attempts: &mut Attempts) -> Result<Reply, AgentError> {
         self.input.turn += 1;
         message.clone_into(&mut self.input.message);

@@ -45,6 +45,11 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         true
     }
 
+    /// See [`crate::agent::Session::forgets_unanswered`].
+    fn forgets_unanswered(&self) -> bool {
+        false
+    }
+
     /// Begins a turn; the state of an earlier one that failed is dropped.
     fn begin(&mut self, _input: &TurnInput) {}
 

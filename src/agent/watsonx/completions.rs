@@ -74,6 +74,10 @@ impl Wire for CompletionsWire {
         self.instance.open(caller).await.map(drop)
     }
 
+    fn forgets_unanswered(&self) -> bool {
+        self.thread == Thread::Ours
+    }
+
     fn resume_point(&self) -> Option<Value> {
         let messages = self.history[self.before..].to_vec();
         serde_json::to_value(CompletionPoint { thread: self.thread.clone(), messages }).ok()

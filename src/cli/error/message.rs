@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::super::args::DEFAULT_JOB;
+use super::super::args::{DEFAULT_JOB, runs_dir_flag};
 use super::argument::near;
 use super::{CliError, file_in_place_of};
 use crate::job::render_problems;
@@ -239,21 +239,23 @@ fn store_message(error: &str, source: &StoreError, room: &str) -> String {
         StoreError::NoRuns { .. } => {
             format!("{error} {source}\n  try: eval-job run, or another folder with --runs-dir DIR")
         }
-        StoreError::NoSuchRun { .. } => format!("{error} {source}\n  try: eval-job list"),
+        StoreError::NoSuchRun { path, .. } => format!("{error} {source}\n  try: eval-job list{}", runs_dir_flag(path)),
         StoreError::JustBegun(_) => format!("{error} {source}\n  try: again in a moment"),
         StoreError::NothingLeft { .. } => {
             format!("{error} {source}\n  try: another run, which `eval-job list` names; its folder can be deleted")
         }
         StoreError::Ambiguous { .. } => format!("{error} {source}\n  try: the whole id of one of them"),
-        StoreError::NoSuchBaseline { known, .. } => match known.as_slice() {
-            [] => format!("{error} {source}\n  try: eval-job baseline set NAME RUN"),
+        StoreError::NoSuchBaseline { known, path, .. } => match known.as_slice() {
+            [] => format!("{error} {source}\n  try: eval-job baseline set NAME RUN{}", runs_dir_flag(path)),
             known => format!("{error} {source}\n  try: one of {}", one_line(&known.join(", "), 300)),
         },
-        StoreError::InUse { id, .. } => {
-            format!("{error} {source}\n  try: wait for it to end; eval-job show {id} shows how far it is")
+        StoreError::InUse { id, path } => {
+            let flag = path.parent().map(runs_dir_flag).unwrap_or_default();
+            format!("{error} {source}\n  try: wait for it to end; eval-job show {id}{flag} shows how far it is")
         }
-        StoreError::BaselineDeleted { name, .. } => {
-            format!("{error} {source}\n  try: eval-job baseline set {name} RUN, with another run")
+        StoreError::BaselineDeleted { name, path, .. } => {
+            let flag = runs_dir_flag(path);
+            format!("{error} {source}\n  try: eval-job baseline set {name} RUN{flag}, with another run")
         }
         StoreError::Index(IndexTrouble::Locked(_)) => {
             format!("{error} {source}\n  try: again, once that one has ended")

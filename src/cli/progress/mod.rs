@@ -184,6 +184,7 @@ impl Progress {
             | Entry::Primed { .. }
             | Entry::AgentRefused { .. }
             | Entry::ReferenceTurn { .. }
+            | Entry::TextsCleared { .. }
             | Entry::ModelAsked { .. } => None,
             Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {

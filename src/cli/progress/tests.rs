@@ -41,7 +41,11 @@ fn user_message(trial: u32) -> Entry {
 fn asked(trial: u32) -> Entry {
     let usage = Usage::from_counts(Some(1200), Some(34));
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
-    Entry::ModelAsked { trial, call: ModelCall { at, asker: Asker::Judge, model: "judge".to_owned(), usage } }
+    Entry::ModelAsked {
+        trial,
+        call: ModelCall { at, asker: Asker::Judge, model: "judge".to_owned(), usage },
+        set_aside: None,
+    }
 }
 
 fn finished(trial: u32, outcome: Outcome) -> Entry {

@@ -41,12 +41,16 @@ pub(super) fn check(
 ) -> Result<(), CliError> {
     let StoredBeginning { first, overview, note } = run;
     let id = &overview.summary.id;
-    let Provenance { merged, recorded, rng_seed, .. } = &overview.summary.provenance;
+    let Provenance { merged, recorded, replayed, rng_seed, .. } = &overview.summary.provenance;
     if merged.is_some() {
         return Err(refused(
             format!("run {id} was merged of the runs of parts"),
             "go on with the runs of the parts, and merge them again",
         ));
+    }
+    if replayed.is_some() {
+        let what = format!("run {id} is the replay of a recording: nobody was asked, and it can't be gone on with");
+        return Err(refused(what, "record again: eval-job run, with --cassette-record and another folder"));
     }
     if !recorded.is_empty() {
         let what = format!("the conversations of run {id} were recorded elsewhere: it can't be gone on with");

@@ -94,7 +94,7 @@ impl ResumeRequest {
     pub(super) fn find(self, jobs: &[Planned], args: &RunArgs) -> Result<(ReopenedRun, usize), CliError> {
         match self.named {
             Some((reopened, beginning)) => {
-                let at = job_of(&beginning, jobs)?;
+                let at = job_of(&beginning, jobs, args)?;
                 Ok((reopened, at))
             }
             None => newest(self.mode, jobs, args),
@@ -103,7 +103,7 @@ impl ResumeRequest {
 }
 
 /// The place of a run's job.
-fn job_of(run: &Beginning, jobs: &[Planned]) -> Result<usize, CliError> {
+fn job_of(run: &Beginning, jobs: &[Planned], args: &RunArgs) -> Result<usize, CliError> {
     let is_its = |job: &Planned| is_of(job, &run.provenance.job, &run.provenance.job_file);
     // The named job may have another name or place now: the differences are reported.
     let at = jobs.iter().position(is_its).or((jobs.len() == 1).then_some(0));
@@ -111,7 +111,7 @@ fn job_of(run: &Beginning, jobs: &[Planned]) -> Result<usize, CliError> {
         let (job, file) = (plain(&run.provenance.job), plain(&run.provenance.job_file));
         refused(
             format!("run {} is of the job `{job}` in {file}, which is none of these", run.id),
-            format!("eval-job run --resume {} {file}", run.id),
+            format!("eval-job run --resume {} {file}{}", run.id, runs_dir_flag(&args.runs.runs_dir)),
         )
     })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::super::error::CliError;
-use crate::evidence::Ending;
+use crate::evidence::{Ending, Observed};
 use crate::plan::{BegunTrial, LeftTrial, Plan, ResumedTrials, Trial};
 use crate::record::TrialRecord;
 use crate::report::count;
@@ -64,8 +64,17 @@ impl LeftTrials {
 
 /// A trial as it goes on; else why it begins again.
 fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTrials) -> Result<BegunTrial, String> {
+    if record.is_cleared {
+        return Err("what was said is not kept in full (a secret was cleared from it)".to_owned());
+    }
     let (persona_usage, used_ms) = (record.persona_usage_so_far(), record.used_so_far());
-    let TrialRecord { evidence, pending, farewell, judgements, discarded, replaced, resume_points, .. } = record;
+    let was_over = record.outcome.is_some();
+    let stopped_at = record.finished_at.or(held.stopped_at);
+    let may_lack_turns = held.may_lack_turns || held.lacking_turns.contains(&trial.id.number);
+    let TrialRecord { evidence, pending, farewell, mut judgements, discarded, replaced, resume_points, .. } = record;
+    if was_over {
+        judgements.retain(|judgement| matches!(judgement.reply, Observed::Seen(_)));
+    }
     let evidence = evidence.ok_or_else(|| "no session was opened".to_owned())?;
     let lacks_reference = trial.case.reference.is_some() && evidence.reference.is_none();
     if (evidence.ending == Ending::CutOff || lacks_reference)
@@ -73,7 +82,6 @@ fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTria
     {
         return Err(why);
     }
-    let ResumedTrials { stopped_at, may_lack_turns, .. } = *held;
     let left = LeftTrial {
         evidence,
         pending,
@@ -84,6 +92,7 @@ fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTria
         resume_points,
         stopped_at,
         may_lack_turns,
+        was_over,
     };
     let (attempt, restart) = (discarded.len() as u32, replaced.len() as u32);
     Ok(BegunTrial { attempt, restart, left: Some(Arc::new(left)) })

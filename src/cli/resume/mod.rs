@@ -79,6 +79,8 @@ impl ResumeRequest {
         let StoredTrials { mut held, broken, whole, .. } = trials;
         held.stopped_at = reopened.stopped_at(&overview.summary);
         held.may_lack_turns = run.note.is_some() || may_be_lost(held.stopped_at, context.clock.booted_at());
+        // A secret of today that stands in the journal was sent then.
+        let run = run.without_redactor();
         let cut_off = LeftTrials::take_up(&run, &planned.jobs[0].plan, &whole, &mut held)?;
         let left = overview.planned() - held.finished.len();
         Ok(Resumed { reopened, first, overview, held, left, cut_off, broken, mode })
@@ -150,7 +152,7 @@ struct StoredTrials {
     mode: ResumeMode,
     held: ResumedTrials,
     broken: usize,
-    /// Those that were cut off after their session was opened.
+    /// Those that were cut off after their session was opened, or that a limit left nothing for the judge of.
     whole: HashSet<u32>,
 }
 
@@ -168,7 +170,11 @@ impl StoredTrials {
             let (attempt, restart) = trial.tries_before();
             let begun = BegunTrial { attempt: attempt as u32, restart: restart as u32, left: None };
             self.held.begun.insert(number, begun);
-            if trial.was_left_whole() {
+            if trial.may_lack_turns {
+                self.held.lacking_turns.insert(number);
+            }
+            let is_only_judged = self.mode == ResumeMode::Unfinished && trial.was_left_unjudged();
+            if trial.was_left_whole() || is_only_judged {
                 self.whole.insert(number);
             }
         }

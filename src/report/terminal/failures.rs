@@ -134,18 +134,23 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
     for (group, made) in &part.groups {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
-        standing = match (standing, &made.failed, is_missing) {
+        let partly = made.missing.as_ref().filter(|_| !is_missing && made.failed.is_none());
+        standing = match (standing, &made.failed, is_missing || partly.is_some()) {
             (_, Some(_), _) | (PartStatus::Failed, ..) => PartStatus::Failed,
             (_, _, true) | (PartStatus::Missing, ..) => PartStatus::Missing,
             (standing, _, _) if made.tally.scored == 0 => standing,
             _ => PartStatus::Well,
         };
         // A reason that is shown for the conversation is not repeated for its parts.
-        if (made.failed.is_none() && !is_missing) || (is_missing && parts::is_shown_once(made, run)) {
+        if (made.failed.is_none() && !is_missing && partly.is_none()) || (is_missing && parts::is_shown_once(made, run))
+        {
             continue;
         }
         let place = made.failed.clone().unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
-        let key = (mark(made, holds), made.reasons.join("; "), is_missing);
+        let key = match partly {
+            Some(why) => (format!("missing in {} of {}", made.tally.missing, made.tally.count()), why.clone(), true),
+            None => (mark(made, holds), made.reasons.join("; "), is_missing),
+        };
         match found.iter_mut().find(|(known, _)| *known == key) {
             Some((_, groups)) => drop(groups.insert(*group, place)),
             None => found.push((key, BTreeMap::from([(*group, place)]))),

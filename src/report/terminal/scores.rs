@@ -127,7 +127,9 @@ fn composite(group: &TrialGroup) -> FigureCell {
 fn failed_tries(group: &TrialGroup) -> FigureCell {
     match group.graded {
         0 => (Ink::dim, "–".to_owned()),
-        graded if group.failure_count > 0 => (Ink::bad, format!("−{}", two_decimals(group.penalties / graded as f64))),
+        graded if group.failure_count > 0 => {
+            (Ink::bad, format!("−{}", two_decimals(group.penalties.value() / graded as f64)))
+        }
         _ => (Ink::unpainted, two_decimals(0.0)),
     }
 }
@@ -167,9 +169,9 @@ fn reasons(page: &mut Page, run: &Run<'_>, first: &TrialGroup) {
             page.paragraph(2, Ink::dim, &format!("{}{of}: {why}", dimension.name));
         }
     }
-    for group in groups.iter().filter(|group| group.failed_ms > 0.0) {
+    for group in groups.iter().filter(|group| group.failed_ms.value() > 0.0) {
         let of = if groups.len() > 1 { format!(", {}", run.names.group(group)) } else { String::new() };
-        let (took, waited) = (group.failed_ms, group.waited_ms);
+        let (took, waited) = (group.failed_ms.value(), group.waited_ms.value());
         let text = format!("failed tries{of}: {took:.0} ms, and {waited:.0} ms of waiting, beside the timing");
         page.paragraph(2, Ink::dim, &text);
     }

@@ -228,10 +228,12 @@ pub(super) fn has_ended(mut file: &File) -> bool {
 /// How often each trial is run again. Only those lines are parsed that tell it: it is known before the trials are read.
 pub(super) fn restarts(mut journal: impl BufRead) -> io::Result<BTreeMap<u32, u32>> {
     let restarted = memchr::memmem::Finder::new(b"\"trialRestarted\"");
+    let judged = memchr::memmem::Finder::new(b"\"wasOver\"");
     let (mut restarts, mut line) = (BTreeMap::new(), Vec::new());
     while journal.read_until(b'\n', &mut line)? > 0 {
-        if restarted.find(&line).is_some()
-            && let Ok(Entry::TrialRestarted { trial, .. }) = entry(&line, None)
+        if (restarted.find(&line).is_some() || judged.find(&line).is_some())
+            && let Ok(read) = entry(&line, None)
+            && let Some(trial) = read.takes_up_again()
         {
             *restarts.entry(trial).or_default() += 1;
         }

@@ -83,6 +83,10 @@ impl Journal {
         serde_json::to_writer(&mut line, entry)?;
         let mut entry = Cow::Borrowed(entry);
         if let Some(cleared) = self.redactor.cleared(&*entry, &line)? {
+            if let Some(trial) = entry.trial().filter(|_| entry.is_gone_on_with()) {
+                // It comes first, so that no entry is kept without it.
+                self.push(serde_json::to_vec(&Entry::TextsCleared { trial })?)?;
+            }
             line.clear();
             serde_json::to_writer(&mut line, &cleared)?;
             entry = Cow::Owned(cleared);
@@ -256,7 +260,8 @@ mod tests {
             journal.append_written(&serde_json::to_value(entry).unwrap()).unwrap();
         }
         drop(journal);
-        let entries = [written.clone(), harmless.clone(), written, harmless];
+        let mark = Entry::TextsCleared { trial: 1 };
+        let entries = [mark.clone(), written.clone(), harmless.clone(), mark, written, harmless];
         assert_eq!(read_journal(&std::fs::read(&path).unwrap()).entries, entries);
     }
 

@@ -85,6 +85,11 @@ impl JournalFile {
         JournalFile { redactor: Some(redactor), ..self }
     }
 
+    /// The same, read as it stands there.
+    pub fn without_redactor(self) -> JournalFile {
+        JournalFile { redactor: None, ..self }
+    }
+
     /// The run as a list shows it, where there is no summary. One that goes on or was killed has no figure, and its first
     /// line says the rest; one that has ended, kept by an earlier version, is added up and gets its summary.
     pub(super) fn listed(mut self) -> Result<ListedRun, StoreError> {
@@ -147,7 +152,7 @@ impl JournalFile {
                 };
                 Some(format!("line {line} of the journal is damaged ({why}){left_out}{headless}"))
             }
-            (None, 0, Some(before)) if before > entries.read => Some(format!(
+            (None, _, Some(before)) if before > entries.read => Some(format!(
                 "the journal ends with line {}, and had {before} when the run ended: what followed was deleted",
                 entries.read
             )),
