@@ -224,7 +224,7 @@ fn what_an_agent_may_have_done_when_the_run_was_killed_is_not_charged_to_it() {
     assert_eq!(status, 102, "{printed}");
     let why = "the message of turn 2 was sent again since eval-job was cut off, and the agent may have had it before";
     assert!(printed.split_whitespace().collect::<Vec<_>>().join(" ").contains(why), "{printed}");
-    let (status, printed) = pasted_after(desk.0.path(), &printed, "hold again what broke: ");
+    let (status, printed) = pasted_after(desk.0.path(), &printed, "run again what broke: ");
     assert_eq!(status, Some(0), "{printed}");
     assert_eq!(agent.asked_since(7), ["case 1, line 1", "case 1, line 2", "case 1, line 3"][..], "and no other one");
 }
