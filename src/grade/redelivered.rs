@@ -4,13 +4,16 @@ use super::GradeInput;
 use crate::assertion::{after_break, unseen_calls};
 use crate::evidence::Observed;
 use crate::metric::{self, MetricEntry, MetricKind};
-use crate::score::{Component, Dimension, Item};
+use crate::score::{Component, Dimension, Item, Score};
 
 /// A dimension without what nobody can tell, whichever way it came out: what fails may not be the agent's doing, and where only that
 /// were left out, what holds by chance would remain. Assertions tell by themselves.
 pub(super) fn adjusted(entry: &MetricEntry, trial: GradeInput<'_>, dimension: Dimension) -> Dimension {
     let Some((turn, doubt)) = doubt(entry, trial) else { return dimension };
+    let by_itself = trial.evidence.failed_by_itself();
     let unknown = |component: Component| match component {
+        // The failed try is charged: left out for it, the conversation would be run again until none fails.
+        component if component.score() == Some(Score::ONE) && by_itself => component,
         Component::Scored { .. } => Component::missing(doubt.clone()),
         component => component,
     };
