@@ -89,8 +89,8 @@ impl Partner<'_> {
         }
         turn.failures = attempts.failures;
         turn.maybe_delivered = attempts.maybe_delivered;
-        let is_remembered = turn.maybe_delivered && !self.session.forgets_unanswered();
-        turn.redelivered = is_remembered.then_some(Redelivery::AfterFailure);
+        let may_be_known = turn.maybe_delivered && !self.session.forgets_unanswered();
+        turn.redelivered = may_be_known.then_some(Redelivery::AfterFailure);
         let end = match reply {
             None => match process_end {
                 Some(message) => TurnEnd::Failed(timeout(message)),
