@@ -66,8 +66,8 @@ impl AssertionCheck {
     }
 
     /// Evaluates it on what a trial left behind. `id` is what it is known by in its case; `job` is its name. Where a
-    /// second delivery of a message may have changed what it looks at, it is missing, whether it holds or not: neither may be the
-    /// agent's doing. After a failure of the agent's own, what holds counts. `clock` stops what would take for ever.
+    /// second delivery of a message may have changed what it looks at, it is missing if it fails: that may not be the agent's doing.
+    /// `clock` stops what would take for ever.
     pub fn evaluate(&self, id: &AssertionId, job: &str, evidence: &Evidence, clock: Clock) -> Component {
         self.component(id, evidence, |check| {
             expression::evaluate(check, job, evidence, clock.deadline(expression::TIME_LIMIT))
@@ -93,14 +93,14 @@ impl AssertionCheck {
             AssertionCheck::Changes(check) => changes::evaluate(check, evidence),
         };
         match (component, self.doubt(id, evidence)) {
-            (component, Some(_)) if component.score() == Some(Score::ONE) && evidence.failed_by_itself() => component,
+            (component, Some(_)) if component.score() == Some(Score::ONE) => component,
             (Component::Scored { why, .. }, Some(doubt)) => Component::missing(format!("{why}; but {doubt}")),
             (component, _) => component,
         }
     }
 
-    /// Why nobody can tell whether it holds, since a message was sent again; `None` where it does not look at what may be another thing
-    /// for that. It does not matter whether it seems to hold: what is left out where it fails alone would leave those that hold.
+    /// Why nobody can tell what its failure comes from, since a message was sent again; `None` where it does not look at what may be
+    /// another thing for that.
     fn doubt(&self, id: &AssertionId, evidence: &Evidence) -> Option<String> {
         let (mut of_conversation, mut of_calls) = (None, None);
         if let AssertionCheck::Expression(check) = self {
@@ -202,8 +202,8 @@ pub fn unseen_calls(turn: u32) -> String {
 mod tests {
     use super::*;
     use crate::evidence::{
-        Change, ChangeTime, Ending, Entity, FailedAttempt, Node, ObjectContext, ObservedState, QueryObservation,
-        Redelivery, Table, Transcript, Turn,
+        Change, ChangeTime, Ending, Entity, Node, ObjectContext, ObservedState, QueryObservation, Redelivery, Table,
+        Transcript, Turn,
     };
 
     fn evaluate(check: &AssertionCheck, evidence: &Evidence) -> Component {
@@ -245,12 +245,7 @@ mod tests {
         assert!(!is_missing(&doubled(seen(&[]), counted(2))), "nothing came of anything");
         assert!(is_missing(&doubled(Some(Observed::Failed("too large".into())), counted(2))), "nobody knows");
         assert!(is_missing(&doubled(None, counted(2))), "nobody looked");
-        assert!(is_missing(&doubled(seen(&[2]), counted(1))), "what holds may be as wrong as what fails");
-        let mut failed = doubled(seen(&[2]), counted(1));
-        for turn in &mut failed.transcript.turns {
-            turn.failures = vec![FailedAttempt::untimed("answered 500".to_owned(), true)];
-        }
-        assert!(!is_missing(&failed), "the agent failed by itself: what holds counts, beside the failed try");
+        assert!(!is_missing(&doubled(seen(&[2]), counted(1))), "it holds");
         let before = |count| Some(ObservedState { queries: counted(count), ..ObservedState::default() });
         assert!(!is_missing(&Evidence { before: before(2), ..doubled(None, counted(2)) }), "it returned that before");
         assert!(is_missing(&Evidence { before: before(0), ..doubled(seen(&[]), counted(2)) }), "out of sight");

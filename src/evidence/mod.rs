@@ -184,16 +184,6 @@ impl Evidence {
         self.turn_after_break().into_iter().chain(unseen).min()
     }
 
-    /// Whether each message that was sent again was so after a failure of the agent's own, which is charged. What came out well counts
-    /// then: a conversation that is left out for it, and run again, would hide that the agent failed.
-    pub fn failed_by_itself(&self) -> bool {
-        let is_own = |turn: &Turn| {
-            turn.redelivered != Some(Redelivery::AfterBreak)
-                && turn.failures.iter().any(|failed| failed.excuse.is_none())
-        };
-        self.transcript.turns.iter().filter(|turn| turn.maybe_delivered && turn.agent.is_some()).all(is_own)
-    }
-
     fn first_redelivered(&self, is_it: impl Fn(Redelivery) -> bool) -> Option<u32> {
         let turns = self.transcript.turns.iter().filter(|turn| turn.agent.is_some());
         turns.filter(|turn| turn.redelivered.is_some_and(&is_it)).map(|turn| turn.number).next()

@@ -6,24 +6,31 @@ use crate::evidence::Observed;
 use crate::metric::{self, MetricEntry, MetricKind};
 use crate::score::{Component, Dimension, Item, Score};
 
-/// A dimension without what nobody can tell, whichever way it came out: what fails may not be the agent's doing, and where only that
-/// were left out, what holds by chance would remain. Assertions tell by themselves.
+/// A dimension without what went badly and may not be the agent's doing: what went well counts.
 pub(super) fn adjusted(entry: &MetricEntry, trial: GradeInput<'_>, dimension: Dimension) -> Dimension {
     let Some((turn, doubt)) = doubt(entry, trial) else { return dimension };
-    let by_itself = trial.evidence.failed_by_itself();
-    let unknown = |component: Component| match component {
-        // The failed try is charged: left out for it, the conversation would be run again until none fails.
-        component if component.score() == Some(Score::ONE) && by_itself => component,
-        Component::Scored { .. } => Component::missing(doubt.clone()),
-        component => component,
+    let good_above = dimension.good_above;
+    let is_good = |score: Score| score == Score::ONE || good_above.is_some_and(|line| score > line);
+    let unless_good = |component: Component| match component.score() {
+        Some(score) if !is_good(score) => Component::missing(doubt.clone()),
+        _ => component,
     };
-    let is_in_doubt = |item: &Item| item.turn.is_none_or(|it| it == turn);
-    let item = |item: Item| match is_in_doubt(&item) {
-        true => Item { component: unknown(item.component), ..item },
+    let mut in_doubt = false;
+    let mut item = |item: Item| match item.turn.is_none_or(|it| it == turn) {
+        true => {
+            let component = unless_good(item.component);
+            in_doubt |= component.is_missing();
+            Item { component, ..item }
+        }
         false => item,
     };
-    let items = dimension.items.into_iter().map(item).collect();
-    Dimension { component: unknown(dimension.component), items, beside: None, vacuity: None, ..dimension }
+    let items: Vec<Item> = dimension.items.into_iter().map(&mut item).collect();
+    let component = match (items.is_empty(), in_doubt) {
+        (true, _) => unless_good(dimension.component),
+        (false, true) => Component::missing(doubt.clone()),
+        (false, false) => dimension.component,
+    };
+    Dimension { component, items, ..dimension }
 }
 
 /// The turn whose message was sent again, and why what a metric looks at is not known.

@@ -316,8 +316,10 @@ impl TrialRecord {
     pub fn is_to_be_retried(&self) -> bool {
         let Some(outcome) = &self.outcome else { return true };
         let lacks_figure = self.scorecard.is_none() || self.missing().next().is_some();
+        // Of the conversations whose message was sent again after a break all are run again, or those that went well would remain.
+        let is_in_doubt = self.evidence.as_ref().is_some_and(|evidence| evidence.turn_after_break().is_some());
         // An assertion that held before would hold before again.
-        !outcome.counts() || (lacks_figure && !self.is_unscored_for_what_held_before())
+        !outcome.counts() || is_in_doubt || (lacks_figure && !self.is_unscored_for_what_held_before())
     }
 
     /// Whether it is over only because a limit of money or tokens was reached.

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::evidence::{Message, Role, Usage};
 use crate::limiter::ConversationLimiter;
 use crate::llm::{Llm, LlmRequest, LlmRole, UsageMeter};
+use crate::money::Amount;
 use crate::plan::Trial;
 use crate::record::{Asker, Entry, ModelCall};
 use crate::secret::Redactor;
@@ -50,7 +51,8 @@ impl WrittenResults {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record(&self, model: &str, usage: Usage) -> Result<(), ResultError> {
+    fn record(&self, model: &str, meter: &UsageMeter) -> Result<(), ResultError> {
+        let usage = meter.usage();
         if usage.calls == 0 {
             return Ok(());
         }
@@ -59,7 +61,8 @@ impl WrittenResults {
             *used = used.plus(usage);
         }
         let call = ModelCall { at: self.clock.wall(), asker: Asker::Persona, model: model.to_owned(), usage };
-        let entry = Entry::ModelAsked { trial: self.trial, call };
+        let set_aside = Some(meter.set_aside()).filter(|most| *most != Amount::default());
+        let entry = Entry::ModelAsked { trial: self.trial, call, set_aside };
         self.sink.append(entry).map_err(|error| ResultError::Model(error.to_string()))
     }
 }
@@ -100,7 +103,7 @@ impl WrittenResults {
         };
         let meter = UsageMeter::default();
         let answer = llm.complete_metered(&request, &meter).await;
-        self.record(llm.name(), meter.usage())?;
+        self.record(llm.name(), &meter)?;
         let reply = answer.map_err(|error| ResultError::Model(error.message))?;
         read_result(&reply.text)
     }

@@ -33,19 +33,19 @@ fn graded(job: &Job, redelivered: Option<Redelivery>, reply: &str) -> Scorecard 
 }
 
 #[test]
-fn nothing_that_rests_on_a_reply_after_a_break_is_charged_to_the_agent_or_counted_for_it() {
+fn what_goes_badly_after_a_message_was_sent_again_is_not_charged_to_the_agent() {
     let metrics = json!(["keywords", "trajectory", "state", "timing"]);
     let job = job(metrics, json!({"keywords": ["booked"], "calls": [{"tool": "book"}], "state": {"booked": 1}}));
     let missing = |redelivered, reply: &str| {
         let card = graded(&job, redelivered, reply);
         ["keywords", "trajectory", "state", "timing"].map(|name| card.named(name).unwrap().component.is_missing())
     };
-    for reply in ["It is booked", "I had done that before"] {
-        assert_eq!(missing(None, reply), [false; 4]);
-        assert_eq!(missing(Some(Redelivery::AfterBreak), reply), [true, true, true, false], "whether it holds or not");
-        assert_eq!(missing(Some(Redelivery::AfterFailure), reply), [false, true, true, false]);
-    }
-    let card = graded(&job, Some(Redelivery::AfterBreak), "It is booked");
+    let (good, bad) = ("It is booked", "I had done that before");
+    assert_eq!([good, bad].map(|reply| missing(None, reply)), [[false; 4]; 2]);
+    assert_eq!(missing(Some(Redelivery::AfterBreak), good), [false, true, false, false], "the call was not seen");
+    assert_eq!(missing(Some(Redelivery::AfterBreak), bad), [true, true, false, false]);
+    assert_eq!(missing(Some(Redelivery::AfterFailure), bad), [false, true, false, false]);
+    let card = graded(&job, Some(Redelivery::AfterBreak), bad);
     assert!(card.composite.is_missing());
     let why = card.named("keywords").unwrap().component.why();
     assert!(why.contains("turn 1 was sent again since eval-job was cut off"), "{why}");
