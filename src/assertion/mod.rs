@@ -259,18 +259,22 @@ mod tests {
             evidence
         };
         let calls = check("evaluation.functionCalls.size == 1");
-        let (holds, words) = (check("evaluation.functionCalls.isEmpty()"), check("evaluation.transcript.size == 6"));
+        let (holds, words) = (check("evaluation.functionCalls.isEmpty()"), check("evaluation.transcript.size == 7"));
         let ends = || Ending::SignedOff { reason: None };
         let missing = |evidence: &Evidence| [&calls, &holds, &words].map(|it| evaluate(it, evidence).is_missing());
         assert_eq!(missing(&redelivered(None, ends())), [false; 3]);
-        assert_eq!(missing(&redelivered(Some(Redelivery::AfterFailure), ends())), [true, true, false]);
-        assert_eq!(missing(&redelivered(Some(Redelivery::AfterBreak), ends())), [true; 3]);
+        assert_eq!(missing(&redelivered(Some(Redelivery::AfterFailure), ends())), [true, false, false]);
+        assert_eq!(
+            missing(&redelivered(Some(Redelivery::AfterBreak), ends())),
+            [true, false, true],
+            "what holds counts"
+        );
         let failed = || Ending::AgentFailed { error: "500".into() };
         for why in [Redelivery::AfterFailure, Redelivery::AfterBreak] {
             assert_eq!(missing(&redelivered(Some(why), failed())), [false; 3], "it failed to the end");
         }
         let slow = redelivered(Some(Redelivery::AfterBreak), Ending::TimeLimit { seconds: 1.0 });
-        assert_eq!(missing(&slow), [true; 3]);
+        assert_eq!(missing(&slow), [true, false, true]);
     }
 
     #[test]

@@ -145,10 +145,10 @@ fn a_run_that_takes_too_long_is_cut_off_and_kept() {
     let at = written.find("http://").unwrap();
     let end = at + written[at..].find('}').unwrap();
     std::fs::write(&job, format!("{}{address}{}", &written[..at], &written[end..])).unwrap();
-    let output = world.run(&["--time-limit", "0.5"]);
+    let output = world.run(&["--time-limit", "2"]);
     assert_eq!(output.status.code(), Some(102), "{}", text(&output.stderr));
     let stdout = text(&output.stdout);
-    assert!(stdout.contains("stopped: limits.time (0.5 s) ran out; 1 of 2 conversations begun"), "{stdout}");
+    assert!(stdout.contains("stopped: limits.time (2 s) ran out; 1 of 2 conversations begun"), "{stdout}");
     assert!(stdout.contains("cut off; 0 turns kept, one message was on its way"), "{stdout}");
 }
 
@@ -245,7 +245,7 @@ fn a_request_that_nobody_waits_for_any_more_is_in_the_record_as_unknown() {
     let world = World::new("");
     let (_model, base) = model::start("silent");
     let mut command = world.command();
-    let output = command.env("OPENAI_BASE_URL", &base).args(["--time-limit", "1"]).output().unwrap();
+    let output = command.env("OPENAI_BASE_URL", &base).args(["--time-limit", "3"]).output().unwrap();
     assert_eq!(output.status.code(), Some(102), "{}", text(&output.stderr));
     let usage = &world.json("run.json")["trials"][0]["calls"][0]["usage"];
     assert_eq!((&usage["calls"], &usage["unreportedCalls"]), (&1.into(), &1.into()), "{usage}");

@@ -31,6 +31,8 @@ fn the_result_of_a_tool_is_made_up_by_the_persona_s_model() {
     write_trpc(folder.path(), json!({"evalId": "c", "conversation": [turn]}));
     let run_with = |answer: &'static str| {
         let writer = maker(answer);
+        // An import overwrites nothing.
+        let _ = std::fs::remove_file(folder.path().join("job.yml"));
         let mut import = eval_job(folder.path());
         let imported = import.args(["import", "s.evalset.json", "-o", "job.yml", "--target", &target]);
         assert!(imported.output().unwrap().status.success());

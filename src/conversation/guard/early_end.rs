@@ -48,9 +48,19 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
 
 /// The first task that no message raised, where that is certain: a message that is about none of the tasks may have raised
 /// one in other words, and what the agent said by itself needs no question.
-pub(super) fn open_task(scene: &Scene<'_>) -> Option<usize> {
+fn open_task(scene: &Scene<'_>) -> Option<usize> {
     let turn = scene.text();
     let users: Vec<_> = scene.users().chain([turn]).collect();
+    if foreign::is_foreign(scene) || !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
+        return Some(foreign::requests(scene)).filter(|asked| *asked < scene.tasks.len());
+    }
+    let open = open_tasks(scene);
+    open.first().copied().filter(|_| unexplained(scene) < open.len())
+}
+
+/// The tasks of which no message has the words, in a conversation in the language of the tasks.
+pub(super) fn open_tasks(scene: &Scene<'_>) -> Vec<usize> {
+    let turn = scene.text();
     // What the assistant asked whether to tell, and was answered, needs no question of the user's.
     let offered = scene.messages.windows(2).filter_map(|pair| match pair {
         [(Role::Assistant, agent), (Role::User, user)] => (agent.asks() && user.has(List::Answer)).then_some(agent),
@@ -66,9 +76,6 @@ pub(super) fn open_task(scene: &Scene<'_>) -> Option<usize> {
                 .iter()
                 .any(|word| agent_messages.iter().any(|agent| agent.says(word)) && TextView::new(&questions).says(word))
     };
-    if foreign::is_foreign(scene) || !users.iter().any(|text| !text.only_closes() && is_comparable(scene, text)) {
-        return Some(foreign::requests(scene)).filter(|asked| *asked < scene.tasks.len());
-    }
     let is_open = |at: &usize| {
         let words = distinctive_words(scene, *at);
         let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, text, before);
@@ -81,8 +88,7 @@ pub(super) fn open_task(scene: &Scene<'_>) -> Option<usize> {
             |(place, text): (usize, &&TextView<'_>)| matched(text, &words).0 > 0 && !is_of_others(text, &said[..place]);
         !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_told()
     };
-    let open: Vec<usize> = (0..scene.tasks.len()).filter(is_open).collect();
-    open.first().copied().filter(|_| unexplained(scene) < open.len())
+    (0..scene.tasks.len()).filter(is_open).collect()
 }
 
 /// Whether a text that has words of a task without words of its own has them for another task, which it is the first to raise:

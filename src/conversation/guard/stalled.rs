@@ -2,10 +2,11 @@
 //! room for another message.
 
 use super::GuardInput;
-use super::early_end::open_task;
+use super::early_end::open_tasks;
 use super::known_texts::KnownTexts;
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
+use super::tasks_raised::is_comparable;
 use super::text_view::TextView;
 use crate::evidence::Role;
 
@@ -75,10 +76,17 @@ pub fn stalled_task(input: &GuardInput<'_>) -> Option<usize> {
     let is_beside = |(user, before): &(&TextView<'_>, Option<&TextView<'_>>)| {
         !is_about_the_case(&scene, user) && !before.is_some_and(asked_before)
     };
-    if last.len() < LAST_MESSAGES || !last.iter().all(is_beside) {
+    if last.len() < LAST_MESSAGES || !last.iter().all(is_beside) || !scene.users().all(|it| is_comparable(&scene, it)) {
         return None;
     }
-    open_task(&scene)
+    let open = open_tasks(&scene);
+    let requests = scene.users().filter(|user| !is_about_the_case(&scene, user) && may_request(user)).count();
+    open.first().copied().filter(|_| requests < open.len())
+}
+
+/// Whether a message may raise a task in other words: it asks, or has the courtesy of a request.
+fn may_request(user: &TextView<'_>) -> bool {
+    user.asks() || [List::Inquiry, List::Polite].into_iter().any(|list| user.has(list))
 }
 
 #[cfg(test)]
@@ -113,7 +121,7 @@ mod tests {
             check(&input(&messages(said), turn)).iter().any(|finding| finding.guard == Guard::Repetition)
         };
         let (sorry, can) = ("Sorry, which train would you like to book?", "I can book trains and tell the weather.");
-        for line in ["Hello?", "Hmm", "Next", "👍", "Yes, please.", "Thanks!", "..."] {
+        for line in ["Hello?", "Hmm", "Next", "👍", "Yes, please.", "Thanks!"] {
             for reply in [sorry, can, "Hello! How can I help you?"] {
                 assert!(is_stuck(&[line, reply, line, reply], line), "{line} {reply}");
             }

@@ -10,7 +10,7 @@ use crate::score::Scorecard;
 fn job(metrics: Value, expected: Value) -> Job {
     let target = json!({"user": "u", "chatbot": "c", "openai": {"baseUrl": "http://127.0.0.1:9"}});
     let case = json!({"id": "c", "script": ["Book it"], "expected": expected});
-    let job = json!({"name": "j", "target": target, "aspirationalAverage": 1_000, "metrics": metrics, "cases": [case]});
+    let job = json!({"name": "j", "target": target, "aspirationalAverage": 1_000, "greetings": [], "metrics": metrics, "cases": [case]});
     Job::restored(&job).unwrap()
 }
 

@@ -189,7 +189,7 @@ pub fn parse_run(events: &[AdkEvent]) -> Result<AgentRun, WireError> {
         Some(event) => text_of(event)?,
         // trpc-agent-go's server leaves out the event that would hold the pieces together. ADK's own sends it: without it,
         // the stream was cut off.
-        None if whole.is_empty() && !events.is_empty() && events.iter().all(|event| event.object.is_none()) => {
+        None if events.iter().any(AdkEvent::is_partial) && events.iter().all(|event| event.object.is_none()) => {
             let what = "the run ended before its final response: there are only pieces of it";
             return Err(WireError::Failed(what.to_owned()));
         }
