@@ -57,7 +57,7 @@ fn a_judge_that_fails_leaves_the_others_to_decide_where_they_agree() {
     };
     let down = || judgement(Observed::Failed("it is down".to_owned()));
     let score = |judgements: &[Judgement]| TASKS.score(&example.input(), judgements).component;
-    assert_eq!(score(&[scored(0.9), scored(0.7), down()]).score(), Score::new(0.8));
+    assert_eq!(score(&[scored(0.5), scored(0.5), down()]).score(), Score::new(0.5));
     assert_eq!(score(&[scored(0.9), scored(0.0)]).score(), Score::new(0.45));
     let apart = "2 of 3 verdicts can be used, and the others could have turned the result: it is down";
     let component = score(&[scored(0.9), scored(0.0), down()]);
