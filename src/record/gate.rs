@@ -376,6 +376,5 @@ mod tests {
             serde_json::to_string(&run.summary.figures[0].figure).unwrap()
         };
         assert_eq!(mean(&[0.1, 0.2, 0.3]), mean(&[0.3, 0.2, 0.1]));
-        assert!(0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1, "without the digits that are lost");
     }
 }

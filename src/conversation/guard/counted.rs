@@ -5,13 +5,12 @@ use super::shape::KINDS;
 
 /// Whether the words before a number and the one behind it say how many the user's company is: "we are eight", "eight of us".
 pub(super) fn counts_party(before: &str, number: &str, next: &str) -> bool {
-    let ends_with = |phrase: &&str| {
+    let ends_with = |phrase: &&'static str| {
         before.strip_suffix(*phrase).is_some_and(|rest| !rest.chars().next_back().is_some_and(char::is_alphanumeric))
             && is_number_after(number, phrase)
     };
     let is_length = || LENGTHS.iter().any(|length| next.starts_with(length));
-    WE_ARE.iter().any(|phrase| ends_with(&phrase)) && !is_length()
-        || THERE_ARE.iter().any(|phrase| ends_with(&phrase)) && matches!(next, "" | "of")
+    WE_ARE.iter().any(ends_with) && !is_length() || THERE_ARE.iter().any(ends_with) && matches!(next, "" | "of")
 }
 
 /// Whether the turn is hardly more than a number, where the assistant asks how many there are.

@@ -98,7 +98,7 @@ fn asked_kinds(agent: &TextView<'_>) -> u32 {
     if end - start > MOST_OF_GREETING {
         return kinds(agent);
     }
-    kinds(&TextView::new(&format!("{} {}", &agent.plain()[..start], &agent.plain()[end..])))
+    kinds(&TextView::new(format!("{} {}", &agent.plain()[..start], &agent.plain()[end..])))
 }
 
 /// Whether all that a message asks is what the user wants.

@@ -194,10 +194,10 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
         }
         ValueKind::Weekday(_) => value.end - value.start >= 5,
         ValueKind::Number(number) if value.is_word => {
-            *number >= 2.0 && COUNTED.contains(&next)
-                || *number >= 2.0
-                    && (counts_party(before, &plain[value.start..value.end], next)
-                        || is_bare_count(scene, &plain[value.start..value.end]))
+            *number >= 2.0
+                && (COUNTED.contains(&next)
+                    || counts_party(before, &plain[value.start..value.end], next)
+                    || is_bare_count(scene, &plain[value.start..value.end]))
         }
         ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));

@@ -17,7 +17,7 @@ pub fn is_off_task(subjects: &[&str], users: &[&str], agents: &[&str]) -> bool {
     }
     let views = |texts: &[&str]| texts.join(". ");
     let (subjects, users, agents) = (views(subjects), views(users), views(agents));
-    let [subjects, users, agents] = [&subjects, &users, &agents].map(|text| TextView::new(text));
+    let [subjects, users, agents] = [&subjects, &users, &agents].map(TextView::new);
     let is_one_language = users.language().is_some() && users.language() == subjects.language();
     let words: Vec<Content<'_>> =
         subjects.content().filter(|word| !PHRASES.task_words.contains_key(word.text)).collect();

@@ -49,7 +49,7 @@ impl<'a> Scene<'a> {
             return false;
         }
         let rest: Vec<&str> = plain.split_whitespace().filter(|part| !part.contains('@')).collect();
-        !TextView::new(&rest.join(" ")).says(word)
+        !TextView::new(rest.join(" ")).says(word)
     }
 
     /// The turn's text, without a sign-off phrase at its end.

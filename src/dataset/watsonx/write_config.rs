@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{KEPT, PERSONAS};
 use super::metrics::METRICS;
-use crate::dataset::model::{CaseUser, Dataset, Scenario};
+use crate::dataset::model::{CaseUser, Dataset};
 use crate::dataset::write::{WrittenDataset, object};
 use crate::dataset::{Kind, System};
 
@@ -62,7 +62,7 @@ fn shared_style(dataset: &Dataset) -> Vec<String> {
         CaseUser::Scenario(scenario) => Some(scenario),
         CaseUser::Lines(_) => None,
     });
-    let mut styles = styles.map(|scenario: &Box<Scenario>| &scenario.style);
+    let mut styles = styles.map(|scenario| &scenario.style);
     let first = styles.next().cloned().unwrap_or_default();
     if styles.all(|style| *style == first) { first } else { Vec::new() }
 }
