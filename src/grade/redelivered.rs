@@ -4,11 +4,14 @@ use super::GradeInput;
 use crate::assertion::{after_break, unseen_calls};
 use crate::evidence::Observed;
 use crate::metric::{self, MetricEntry, MetricKind};
-use crate::score::{Component, Dimension, Item, Score};
+use crate::score::{Component, Dimension, Item, Score, Weight};
 
 /// A dimension without what went badly and may not be the agent's doing: what went well counts.
 pub(super) fn adjusted(entry: &MetricEntry, trial: GradeInput<'_>, dimension: Dimension) -> Dimension {
-    let Some((turn, doubt)) = doubt(entry, trial) else { return dimension };
+    // What does not count is charged to nobody.
+    let decides = dimension.weight != Weight::ZERO || dimension.threshold.is_some();
+    let doubt = doubt(entry, trial).filter(|_| decides);
+    let Some((turn, doubt)) = doubt else { return dimension };
     let good_above = dimension.good_above;
     let is_good = |score: Score| score == Score::ONE || good_above.is_some_and(|line| score > line);
     let unless_good = |component: Component| match component.score() {

@@ -463,7 +463,7 @@ fn a_conversation_shows_what_was_not_sent_and_what_was_discarded() {
 
 #[test]
 fn a_user_that_never_comes_to_its_tasks_is_not_charged_to_the_agent() {
-    let chats = ["I do like lemons.", "My cat is called Tom.", "It rained all day.", "What a lovely evening."];
+    let chats = ["I do like lemons.", "The coffee is awful, though.", "It rained all day.", "What a lovely evening."];
     let stuck = ["Hmm"; 4];
     for (lines, why) in [
         (chats, "it spoke of something else until there was no room for more, and never raised task 2"),

@@ -43,7 +43,7 @@ impl Peer {
         let job = format!(
             "greetings: []\nevaluator: {{model: scripted}}\nscorer: {{model: scripted}}\nfacts: []\n\
              target: {{user: u, chatbot: helper, {}}}\n\
-             cases: [{{id: a, script: [one, two, three], tasks: [{{task: t, acceptanceCriteria: reply 3}}]}}]\n",
+             cases: [{{id: a, script: [one, two, three], tasks: [{{task: t, acceptanceCriteria: reply}}]}}]\n",
             target.replace("ADDRESS", &server.address)
         );
         std::fs::write(folder.path().join("job.yml"), job).unwrap();
