@@ -13,6 +13,9 @@ use crate::servers::http::{Reply, Request, Server};
 const AGENT: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const THREAD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
+/// The status of a run whose agent keeps the session: it may have had the message that is sent again.
+const KEPT: i32 = 102;
+
 /// An agent that answers `one` with `reply 1`, and so on; one of its messages is never answered.
 struct Peer {
     folder: tempfile::TempDir,
@@ -43,7 +46,7 @@ impl Peer {
         let job = format!(
             "greetings: []\nevaluator: {{model: scripted}}\nscorer: {{model: scripted}}\nfacts: []\n\
              target: {{user: u, chatbot: helper, {}}}\n\
-             cases: [{{id: a, script: [one, two, three], tasks: [{{task: t, acceptanceCriteria: reply}}]}}]\n",
+             cases: [{{id: a, script: [one, two, three], tasks: [{{task: t, acceptanceCriteria: reply 3}}]}}]\n",
             target.replace("ADDRESS", &server.address)
         );
         std::fs::write(folder.path().join("job.yml"), job).unwrap();
@@ -66,10 +69,11 @@ impl Peer {
         self.silent_at.store(0, Ordering::SeqCst);
     }
 
-    fn resumed(&self) -> String {
+    /// What is printed by the run that goes on, and ends so.
+    fn resumed(&self, status: i32) -> String {
         let output = self.command("run --resume --no-progress").output().unwrap();
         let printed = words(&output);
-        assert_eq!(output.status.code(), Some(0), "{printed}");
+        assert_eq!(output.status.code(), Some(status), "{printed}");
         printed
     }
 
@@ -83,11 +87,11 @@ impl Peer {
     }
 
     /// Kills a run at each of its messages in turn: it goes on with the same request to the byte, and holds nothing twice.
-    fn goes_on_at_each_message(&self, which: &str) {
+    fn goes_on_at_each_message(&self, which: &str, status: i32) {
         for at in 1..=3 {
             let before = self.messages().len();
             self.killed_at(before + at);
-            let printed = self.resumed();
+            let printed = self.resumed(status);
             assert!(printed.contains("1 to be run; 1 of them goes on where it was"), "{which} {at}: {printed}");
             let asked = self.messages().split_off(before);
             assert_eq!(asked.len(), 4, "{which} {at}: only the message on its way is sent again");
@@ -135,7 +139,7 @@ fn a2a(request: &Request) -> Reply {
 
 #[test]
 fn a2a_goes_on_by_its_context_and_the_task_that_waits() {
-    Peer::start("a2a: {baseUrl: 'ADDRESS'}", is_rpc, a2a).goes_on_at_each_message("a2a");
+    Peer::start("a2a: {baseUrl: 'ADDRESS'}", is_rpc, a2a).goes_on_at_each_message("a2a", KEPT);
 }
 
 fn is_run(request: &Request) -> bool {
@@ -185,9 +189,9 @@ fn watsonx(request: &Request) -> Reply {
 
 #[test]
 fn watsonx_goes_on_by_its_thread_or_the_messages_of_the_journal() {
-    for api in ["api: v1", "api: v2", "api: v2, threads: server"] {
+    for (api, status) in [("api: v1", KEPT), ("api: v2", 0), ("api: v2, threads: server", KEPT)] {
         let target = format!("watsonx: {{baseUrl: 'ADDRESS', {api}}}");
-        Peer::start(&target, is_run, watsonx).goes_on_at_each_message(api);
+        Peer::start(&target, is_run, watsonx).goes_on_at_each_message(api, status);
     }
 }
 
@@ -213,14 +217,14 @@ fn responses(request: &Request) -> Reply {
 #[test]
 fn responses_go_on_by_the_last_of_them() {
     let target = "responses: {baseUrl: 'ADDRESS/v1', streaming: false}";
-    Peer::start(target, is_response, responses).goes_on_at_each_message("responses");
+    Peer::start(target, is_response, responses).goes_on_at_each_message("responses", 0);
 }
 
 #[test]
 fn the_time_for_which_a_run_was_stopped_is_not_its_duration() {
     let peer = Peer::start("a2a: {baseUrl: 'ADDRESS'}", is_rpc, a2a);
     peer.killed_at(3);
-    peer.resumed();
+    peer.resumed(KEPT);
     let record = peer.record();
     let at = |value: &Value| value.as_str().unwrap().parse::<chrono::DateTime<chrono::Utc>>().unwrap();
     let [started, resumed, finished] = [&record["startedAt"], &record["resumedAt"][0], &record["finishedAt"]].map(at);
