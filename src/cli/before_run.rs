@@ -78,7 +78,7 @@ pub(super) enum Start {
     Resumed {
         held: ResumedTrials,
         spent: (Usage, Dollars),
-        /// The most that requests of which nobody told the usage can have cost.
+        /// The most that requests without a reported usage can have cost.
         set_aside: Amount,
         mode: ResumeMode,
     },
@@ -93,7 +93,7 @@ impl Start {
         }
     }
 
-    /// The most that earlier requests of which nobody told the usage can have cost.
+    /// The most that earlier requests without a reported usage can have cost.
     pub(super) fn set_aside(&self) -> Amount {
         match self {
             Start::New(_) => Amount::default(),

@@ -177,7 +177,7 @@ impl Evidence {
         self.first_redelivered(|it| it == Redelivery::AfterBreak).filter(|_| !has_failed)
     }
 
-    /// The first answered turn in which the agent may have called more than it told, at an earlier delivery of the message; `None` where
+    /// The first answered turn in which the agent may have made more calls than it reported, at an earlier delivery of the message; `None` where
     /// the agent ended the conversation.
     pub fn turn_with_unseen_calls(&self) -> Option<u32> {
         let unseen = self.first_redelivered(|_| true).filter(|_| !self.agent_ended_it());

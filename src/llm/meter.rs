@@ -40,7 +40,7 @@ impl UsageMeter {
         if reading.on_its_way.is_some() { reading.taken.plus(Usage::from_counts(None, None)) } else { reading.taken }
     }
 
-    /// The most that tries of which nobody told the usage can have cost: it counts as spent.
+    /// The most that tries without a reported usage can have cost: it counts as spent.
     pub fn set_aside(&self) -> Amount {
         let reading = self.reading();
         reading.set_aside.plus(reading.on_its_way.unwrap_or_default())
