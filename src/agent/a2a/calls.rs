@@ -236,11 +236,7 @@ impl Wire for A2aWire {
             let what = format!("the reply is about another task ({named:?} instead of {own:?})");
             return Err(reported(reply, AgentErrorKind::BadReply, &what));
         }
-        Ok(match has_text {
-            _ if self.progress.is_over() => EventOutcome::End,
-            true => EventOutcome::Text,
-            false => EventOutcome::Nothing,
-        })
+        Ok(EventOutcome::of(has_text, self.progress.is_over()))
     }
 
     async fn finish(&mut self, _: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {

@@ -212,16 +212,12 @@ impl Wire for HttpWire {
         }
         let has_text = self.paths.take(&event, &mut self.picked);
         if self.config.say.stream == StreamConfig::Json {
-            return Ok(if has_text { EventOutcome::Text } else { EventOutcome::Nothing });
+            return Ok(EventOutcome::of(has_text, false));
         }
         if let Some(error) = error_of(&event).filter(|_| !has_text) {
             return Err(reported(reply, &error));
         }
-        Ok(match (self.done.as_ref().is_some_and(|done| done.is_in(&event)), has_text) {
-            (true, _) => EventOutcome::End,
-            (false, true) => EventOutcome::Text,
-            (false, false) => EventOutcome::Nothing,
-        })
+        Ok(EventOutcome::of(has_text, self.done.as_ref().is_some_and(|done| done.is_in(&event))))
     }
 
     async fn finish(&mut self, input: &TurnInput, received: &Received) -> Result<NextStep, AttemptFailure> {

@@ -15,6 +15,20 @@ pub(in crate::agent) enum EventOutcome {
     Text,
     /// The end: nothing that follows is read.
     End,
+    /// Text for the user, and the end.
+    LastText,
+}
+
+impl EventOutcome {
+    /// The outcome of an event that has text or not, and that ends the reply or not.
+    pub(in crate::agent) fn of(has_text: bool, is_last: bool) -> EventOutcome {
+        match (has_text, is_last) {
+            (false, false) => EventOutcome::Nothing,
+            (true, false) => EventOutcome::Text,
+            (false, true) => EventOutcome::End,
+            (true, true) => EventOutcome::LastText,
+        }
+    }
 }
 
 /// A reply that has come, whole or in part. Times are milliseconds from the request's last byte.
@@ -62,10 +76,10 @@ impl Received {
     }
 
     fn took(&mut self, took: EventOutcome) {
-        if took == EventOutcome::Text {
+        if matches!(took, EventOutcome::Text | EventOutcome::LastText) {
             self.first_ms = self.first_ms.or(Some(self.last_ms));
         }
-        self.is_over |= took == EventOutcome::End;
+        self.is_over |= matches!(took, EventOutcome::End | EventOutcome::LastText);
     }
 
     /// Reads a reply to its end, to its last event, or to where it breaks off. The wire is fed with each event as soon as it

@@ -188,6 +188,9 @@ impl WebSocketSession {
                 EventOutcome::Nothing => {}
                 EventOutcome::Text => first_token_ms = first_token_ms.or(Some(now)),
                 EventOutcome::End => return self.reply(std::mem::take(partial), first_token_ms, now),
+                EventOutcome::LastText => {
+                    return self.reply(std::mem::take(partial), first_token_ms.or(Some(now)), now);
+                }
             }
             if size > STREAM_CAP {
                 let what = "the reply is longer than 64 MiB; reading stopped there";

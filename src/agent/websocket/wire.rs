@@ -110,14 +110,11 @@ impl JsonPaths {
             has_text = true;
         }
         partial.error = found(&self.error).or(partial.error.take());
-        let is_last = match &self.done {
-            Some(done) => done.is_in(frame),
-            None => has_text,
-        };
-        match (is_last || partial.error.is_some(), has_text) {
-            (true, _) => EventOutcome::End,
-            (false, true) => EventOutcome::Text,
-            (false, false) => EventOutcome::Nothing,
+        match &self.done {
+            _ if partial.error.is_some() => EventOutcome::End,
+            Some(done) => EventOutcome::of(has_text, done.is_in(frame)),
+            // A whole reply in one frame has no first words.
+            None => EventOutcome::of(false, has_text),
         }
     }
 }
@@ -174,6 +171,9 @@ mod tests {
         );
         let (_, took) = read(json!({"text": "$.all"}), &[json!({"typing": true}), json!({"all": "Hello!"})]);
         assert_eq!(took, [EventOutcome::Nothing, EventOutcome::End]);
+        let (_, took) =
+            read(json!({"text": "$.all", "done": {"path": "$.end"}}), &[json!({"all": "Hello!", "end": 1})]);
+        assert_eq!(took, [EventOutcome::LastText], "its text is the first too");
     }
 
     #[test]
