@@ -238,9 +238,12 @@ mod tests {
             for (sensitivity, specificity) in [(0.95, 0.7), (0.9, 0.9), (0.7, 0.7), (0.8, 0.5), (0.6, 0.9)] {
                 for (verified, cases) in [(50, 400), (100, 400), (200, 400), (100, 1000)] {
                     let setting = Setting { done, sensitivity, specificity, verified, cases };
-                    let (covered, _) = coverage(setting, 500);
-                    // 95 % in 500 rounds comes out between 92.5 and 97.5 % in all but one of a hundred settings.
-                    assert!((0.92..=0.98).contains(&covered), "{setting:?}: {covered}");
+                    // A coverage of 95 % comes out between 94 and 96 % of so many rounds in all but four of a thousand settings,
+                    // and between 92.5 and 97.5 % of the few for which an unoptimised build has the time.
+                    let (rounds, bounds) =
+                        if cfg!(debug_assertions) { (500, 0.92..=0.98) } else { (4000, 0.93..=0.97) };
+                    let (covered, _) = coverage(setting, rounds);
+                    assert!(bounds.contains(&covered), "{setting:?}: {covered}");
                 }
             }
         }
