@@ -68,8 +68,9 @@ struct SessionFacts {
     id: String,
     is_met: bool,
     has_shown_itself: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    forgets_unanswered: bool,
+    /// Recordings of earlier versions do not say: then nothing is in doubt that was not when they were made.
+    #[serde(default)]
+    forgets_unanswered: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,7 +166,7 @@ fn known(session: &dyn Session) -> SessionFacts {
         id,
         is_met: session.is_agent_confirmed(),
         has_shown_itself: session.has_agent_output(),
-        forgets_unanswered: session.forgets_unanswered(),
+        forgets_unanswered: Some(session.forgets_unanswered()),
     }
 }
 
@@ -211,7 +212,8 @@ impl Session for TapedSession {
     }
 
     fn forgets_unanswered(&self) -> bool {
-        self.session.as_ref().map_or(self.known.forgets_unanswered, |session| session.forgets_unanswered())
+        let known = self.known.forgets_unanswered.unwrap_or(true);
+        self.session.as_ref().map_or(known, |session| session.forgets_unanswered())
     }
 
     fn resume_point(&self) -> Option<serde_json::Value> {

@@ -1,10 +1,12 @@
 //! The job files that the arguments of a command name: files, folders of them, and patterns.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{CliError, FileArgument};
+use crate::text::NamePattern;
 
 /// A file in a folder that is larger than this is not read to find out whether it is a job.
 const LARGEST_READ: u64 = 16 << 20;
@@ -16,6 +18,8 @@ pub(super) struct JobFiles {
     pub(super) files: Vec<PathBuf>,
     /// YAML files of folders and patterns that are no jobs.
     pub(super) left_out: Vec<PathBuf>,
+    /// Where those are that were found.
+    known: HashSet<PathBuf>,
 }
 
 /// The files that these arguments mean. A folder means all jobs in it and below it; of what isn't there, `*` and `?` stand
@@ -30,6 +34,7 @@ pub(super) fn job_files(typed: &[PathBuf], argument: FileArgument) -> Result<Job
         if path.is_dir() {
             found.add_folder(path, argument)?;
         } else if path.exists() || !is_pattern(path) {
+            found.known.insert(place(path));
             found.files.push(path.clone());
         } else {
             for path in matching(path) {
@@ -41,7 +46,7 @@ pub(super) fn job_files(typed: &[PathBuf], argument: FileArgument) -> Result<Job
                 }
             }
         }
-        if found.files.len() == before && !is_contained(path, &found.files) {
+        if found.files.len() == before && !found.has_some_of(path) {
             return Err(CliError::NoJobs { path: path.clone(), is_folder: path.is_dir(), argument });
         }
     }
@@ -60,32 +65,35 @@ impl JobFiles {
         Ok(())
     }
 
+    /// Whether files of this folder or pattern were found before.
+    fn has_some_of(&self, path: &Path) -> bool {
+        let places: HashSet<&Path> = self.known.iter().flat_map(|file| file.ancestors()).collect();
+        let has_files = |found: &Path| places.contains(place(found).as_path());
+        match path.is_dir() {
+            true => has_files(path),
+            false => matching(path).iter().any(|found| has_files(found)),
+        }
+    }
+
     /// A file that several arguments mean is one job.
     fn add(&mut self, path: PathBuf) {
-        if !self.files.iter().any(|known| is_same_file(known, &path)) {
+        if self.known.insert(place(&path)) {
             self.files.push(path);
         }
     }
-}
-
-/// Whether two paths mean the same file: `eval/job.yml` and `./eval/job.yml`.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    one == other || one.file_name() == other.file_name() && canonical(one) == canonical(other)
 }
 
 fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Whether the files of this folder or pattern were found before.
-fn is_contained(path: &Path, files: &[PathBuf]) -> bool {
-    let has_files = |found: &Path| {
-        let found = canonical(found);
-        files.iter().any(|file| canonical(file).starts_with(&found))
-    };
-    match path.is_dir() {
-        true => has_files(path),
-        false => matching(path).iter().any(|found| has_files(found)),
+/// Where a file or a folder is: `eval/job.yml` and `./eval/job.yml` are one place. A link to a file is a place of its own: what a job names
+/// is looked for beside the link.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match path.file_name().filter(|_| !path.is_dir()) {
+        Some(name) => canonical(folder).join(name),
+        None => canonical(path),
     }
 }
 
@@ -155,8 +163,9 @@ fn matching(pattern: &Path) -> Vec<PathBuf> {
         found = match name.as_ref() {
             "**" => found.iter().flat_map(|folder| folders_below(folder)).collect(),
             name if name.contains(['*', '?']) => {
+                let pattern = NamePattern::new(name);
                 let is_selected =
-                    |entry: &String| matches(name, entry) && (name.starts_with('.') || !entry.starts_with('.'));
+                    |entry: &String| pattern.matches(entry) && (name.starts_with('.') || !entry.starts_with('.'));
                 let entries = |folder: &PathBuf| {
                     let names = names(folder).into_iter().filter(is_selected);
                     names.map(|entry| folder.join(entry)).collect::<Vec<_>>()
@@ -191,32 +200,8 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether a text is what a pattern says: `*` stands for any characters, `?` for one.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut at, mut read, mut last_star) = (0, 0, None);
-    while read < text.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                last_star = Some((at, read));
-                at += 1;
-            }
-            Some(c) if *c == '?' || *c == text[read] => (at, read) = (at + 1, read + 1),
-            _ => {
-                // The last star stands for one character more.
-                let Some((star, from)) = last_star else { return false };
-                last_star = Some((star, from + 1));
-                (at, read) = (star + 1, from + 1);
-            }
-        }
-    }
-    pattern[at..].iter().all(|c| *c == '*')
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     const JOB: &str = "name: x\ntarget: {user: u}\n";
@@ -282,17 +267,14 @@ mod tests {
         assert_eq!(found(&folder, &["what?.yml"]).unwrap(), ["what?.yml"]);
     }
 
-    proptest! {
-        #[test]
-        fn a_text_is_matched_by_itself_with_parts_left_open(text in "[a-c]{0,8}", from in 0usize..8, to in 0usize..8) {
-            let (from, to) = (from.min(text.len()), to.min(text.len()));
-            prop_assert!(matches(&text, &text));
-            let open = format!("{}*{}", &text[..from.min(to)], &text[to.max(from)..]);
-            prop_assert!(matches(&open, &text));
-            let longer = format!("{text}?");
-            prop_assert!(!matches(&longer, &text));
-            prop_assert_eq!(matches("*a*", &text), text.contains('a'));
+    #[cfg(unix)]
+    #[test]
+    fn links_in_two_folders_are_two_jobs() {
+        let folder = folder(&[("shared/agent.yml", JOB), ("a/notes.txt", ""), ("b/notes.txt", "")]);
+        for team in ["a", "b"] {
+            std::os::unix::fs::symlink("../shared/agent.yml", folder.path().join(team).join("agent.yml")).unwrap();
         }
+        assert_eq!(found(&folder, &["*/agent.yml", "a"]).unwrap(), ["a/agent.yml", "b/agent.yml", "shared/agent.yml"]);
     }
 
     #[test]

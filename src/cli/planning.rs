@@ -200,6 +200,7 @@ fn plan(args: &PlanArgs, context: &Context, prices: &PriceTable, job: LoadedJob)
             spend: SpendLimits { cost: args.cost_limit, tokens: args.token_limit },
             seconds: args.time_limit,
         },
+        is_probe: false,
     };
     let (credentials, is_replayed) = (cassette.credentials(context), cassette.is_replayed());
     let surroundings = Environment {

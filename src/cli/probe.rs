@@ -48,6 +48,7 @@ fn probe_one(loaded: Loaded, models: &[String], context: &Context, printer: &Arc
         models: models.to_vec(),
         evaluator_model: job.persona_model().map(|_| ModelName::Scripted),
         scorer_model: Some(Model::new(ModelName::Scripted).into()),
+        is_probe: true,
         ..Overrides::default()
     };
     let plan = Plan::new(job, wanted, surroundings(context))

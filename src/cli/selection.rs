@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::args::SelectionArgs;
 use super::error::CliError;
-use super::job_files::matches;
 use super::jobs::Loaded;
 use crate::job::{Case, Job};
 use crate::report::count;
+use crate::text::NamePattern;
 use crate::text::nearest;
 
 /// The cases of a job that are left, where not all of them are.
@@ -77,7 +77,7 @@ fn flags(args: &SelectionArgs) -> String {
 
 fn fits(filter: &str, text: &str) -> bool {
     let (filter, text) = (filter.to_lowercase(), text.to_lowercase());
-    if filter.contains(['*', '?']) { matches(&filter, &text) } else { text.contains(&filter) }
+    if filter.contains(['*', '?']) { NamePattern::new(&filter).matches(&text) } else { text.contains(&filter) }
 }
 
 fn tags(job: &Job) -> Vec<String> {

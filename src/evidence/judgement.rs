@@ -134,8 +134,7 @@ impl AskedQuestion {
 
     /// Whether this is an answer to it.
     pub fn is_answered_by(&self, judgement: &Judgement) -> bool {
-        (&self.id, self.sample) == (&judgement.question, judgement.sample)
-            && self.judge.as_ref().is_none_or(|judge| *judge == judgement.judge)
+        judgement.answers(self.key())
     }
 
     /// The question with its prompt.
@@ -198,6 +197,14 @@ fn first() -> u32 {
     1
 }
 
+impl Judgement {
+    /// Whether it answers the question with this key.
+    pub fn answers(&self, key: QuestionKey<'_>) -> bool {
+        let (question, judge, sample) = key;
+        (self.question.as_str(), self.sample) == (question, sample) && judge.is_none_or(|judge| judge == self.judge)
+    }
+}
+
 #[cfg(test)]
 impl Judgement {
     /// The first sample of a judge, as tests need it.
@@ -219,6 +226,20 @@ impl Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_of_one_judge_of_a_panel_answers_no_other() {
+        let judgement = Judgement::answered("tasks", Observed::Seen("{}".to_owned()));
+        for (key, answers) in [
+            (("tasks", None, 1), true),
+            (("tasks", Some("m"), 1), true),
+            (("tasks", Some("other"), 1), false),
+            (("tasks", None, 2), false),
+            (("tone", None, 1), false),
+        ] {
+            assert_eq!(judgement.answers(key), answers, "{key:?}");
+        }
+    }
 
     #[test]
     fn a_judgement_of_version_1_is_read() {

@@ -64,7 +64,7 @@ fn unsaid_lines(trial: GradeInput<'_>) -> Option<String> {
     let User::Lines(lines) = &case.user else { return None };
     let needed = job.messages_of_lines(case)?;
     let said = evidence.transcript.turns.iter().filter(|turn| !turn.is_greeting()).count();
-    let unsaid = (lines.len() + job.opening_turns(case) as usize).saturating_sub(said);
+    let unsaid = (lines.len() + job.opening_turns(case) as usize).saturating_sub(said).min(lines.len());
     (evidence.ending == Ending::MaxTurns && unsaid > 0).then(|| {
         let lines = if lines.len() == 1 {
             "its line was".to_owned()

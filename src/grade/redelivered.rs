@@ -4,7 +4,7 @@ use super::GradeInput;
 use crate::assertion::{after_break, unseen_calls};
 use crate::evidence::Observed;
 use crate::metric::{self, MetricEntry, MetricKind};
-use crate::score::{Component, Dimension, Item, Score, Weight};
+use crate::score::{Component, Dimension, Item, Weight};
 
 /// A dimension without what went badly and may not be the agent's doing: what went well counts.
 pub(super) fn adjusted(entry: &MetricEntry, trial: GradeInput<'_>, dimension: Dimension) -> Dimension {
@@ -12,27 +12,19 @@ pub(super) fn adjusted(entry: &MetricEntry, trial: GradeInput<'_>, dimension: Di
     let decides = dimension.weight != Weight::ZERO || dimension.threshold.is_some();
     let doubt = doubt(entry, trial).filter(|_| decides);
     let Some((turn, doubt)) = doubt else { return dimension };
-    let good_above = dimension.good_above;
-    let is_good = |score: Score| score == Score::ONE || good_above.is_some_and(|line| score > line);
-    let unless_good = |component: Component| match component.score() {
-        Some(score) if !is_good(score) => Component::missing(doubt.clone()),
-        _ => component,
-    };
+    let good = dimension.pass_line();
+    let is_bad = |component: &Component| component.score().is_some_and(|score| !good.is_met(score));
     let mut in_doubt = false;
-    let mut item = |item: Item| match item.turn.is_none_or(|it| it == turn) {
+    let mut item = |item: Item| match item.turn.is_none_or(|it| it == turn) && is_bad(&item.component) {
         true => {
-            let component = unless_good(item.component);
-            in_doubt |= component.is_missing();
-            Item { component, ..item }
+            in_doubt = true;
+            Item { component: Component::missing(doubt.clone()), ..item }
         }
         false => item,
     };
     let items: Vec<Item> = dimension.items.into_iter().map(&mut item).collect();
-    let component = match (items.is_empty(), in_doubt) {
-        (true, _) => unless_good(dimension.component),
-        (false, true) => Component::missing(doubt.clone()),
-        (false, false) => dimension.component,
-    };
+    let in_doubt = if items.is_empty() { is_bad(&dimension.component) } else { in_doubt };
+    let component = if in_doubt { Component::missing(doubt) } else { dimension.component };
     Dimension { component, items, ..dimension }
 }
 

@@ -145,6 +145,7 @@ impl Plan {
         refusals.extend(unplayable);
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &environment));
+        refusals.extend(models::without_result_writer(&job).filter(|_| !overrides.is_probe));
         let elsewhere = prices::elsewhere(&job, &models, &environment.variables);
         let prices = environment.prices.clone().with_elsewhere(elsewhere);
         refusals.extend(prices::refusals(&job, &models, &prices));

@@ -87,6 +87,15 @@ fn is_about_lines(case: &Case) -> bool {
     }
 }
 
+/// Nobody would make results of tools up that a case leaves to a model.
+pub(super) fn without_result_writer(job: &Job) -> Option<Refusal> {
+    job.persona_model().filter(|model| model.name == ModelName::Scripted)?;
+    let case = job.cases.iter().find(|case| case.writes_results())?;
+    let problem = format!("case {}: a mock has a `prompt`, and scripted rules make no result up", case.id);
+    let place = Some(JobPlace::key("evaluator.model"));
+    Some(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") })
+}
+
 /// Everything about the job's models that cannot work.
 pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
     let variables = &environment.variables;
@@ -97,12 +106,6 @@ pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
     let judges = judges.iter().map(|(part, model)| (part.as_str(), "the judge", *model));
     let embeddings = job.embeddings_model().map(|model| ("scorer.embeddings", "the embeddings", model));
     let reviewer = job.review_model().map(|model| (REVIEW, "the reviewer", model));
-    let is_scripted = job.persona_model().is_some_and(|model| model.name == ModelName::Scripted);
-    if let Some(case) = job.cases.iter().find(|case| is_scripted && case.writes_results()) {
-        let problem = format!("case {}: a mock has a `prompt`, and scripted rules make no result up", case.id);
-        let place = Some(JobPlace::key("evaluator.model"));
-        refusals.push(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") });
-    }
     if reviewer.is_some_and(|(.., model)| model.name == ModelName::Scripted) {
         let problem = "evaluator.review.model: scripted rules review nothing";
         let place = Some(JobPlace::key("evaluator.review.model"));

@@ -36,6 +36,8 @@ pub struct Overrides {
     pub trial_seconds: Option<f64>,
     /// The kinds of users instead of the job's; empty means those of the job.
     pub personas: Vec<UserPersona>,
+    /// Only one message is said, and none of our own models is asked.
+    pub is_probe: bool,
 }
 
 /// The parts of the environment that decide whether a job can work.

@@ -97,9 +97,11 @@ impl Merge {
         let mut order: Vec<usize> = (0..runs.len()).collect();
         order.sort_by_key(|at| parts[*at].number);
         let (first, part) = (&runs[order[0]], parts[order[0]]);
+        // All that the parts before say: a part has only what its own cases need.
+        let mut known = first.clone();
         for pair in order.windows(2) {
             let (one, other) = (&runs[pair[0]], &runs[pair[1]]);
-            let what = differences(first, other);
+            let what = differences(&known, other);
             if !what.is_empty() {
                 return Err(MergeError::Differs { first: first.id.clone(), run: other.id.clone(), what });
             }
@@ -107,6 +109,8 @@ impl Merge {
             if parts[pair[0]].number == number {
                 return Err(MergeError::Overlaps { first: one.id.clone(), run: other.id.clone(), part: number, of });
             }
+            known.templates.extend(other.templates.clone());
+            known.provenance.add_models_and_prompts(&other.provenance);
         }
         let (trials, numbers) = numbered(runs, &parts);
         let in_order: Vec<&Beginning> = order.iter().map(|at| &runs[*at]).collect();
@@ -258,22 +262,11 @@ fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
     let mut all = runs[0].provenance.clone();
     for other in runs[1..].iter().map(|run| &run.provenance) {
         all.prices.extend(other.prices.clone());
-        // A part without a persona, or without questions to the judge, names none.
-        for prompt in &other.prompts {
-            if !all.prompts.contains(prompt) {
-                all.prompts.push(prompt.clone());
-            }
-        }
+        all.add_models_and_prompts(other);
         for persona in &other.personas {
             if !all.personas.contains(persona) {
                 all.personas.push(persona.clone());
             }
-        }
-        if all.persona_model == NO_PERSONA {
-            all.persona_model.clone_from(&other.persona_model);
-        }
-        if all.judge_model == NO_JUDGE {
-            all.judge_model.clone_from(&other.judge_model);
         }
         all.reviewer_model = all.reviewer_model.or_else(|| other.reviewer_model.clone());
         all.trivial_score = all.trivial_score.zip(other.trivial_score).map(|(one, other)| one.max(other));
@@ -298,6 +291,23 @@ fn provenance(runs: &[&Beginning], part: &RunPart) -> Provenance {
     all.agent = joined(|it| Some(&it.agent));
     all.model_endpoint = Some(joined(|it| it.model_endpoint.as_ref())).filter(|endpoint| !endpoint.is_empty());
     Provenance { selection: part.selection.clone(), part: None, merged: Some(merged), ..all }
+}
+
+impl Provenance {
+    /// Adds what another part names and this one does not: a part without a persona, or without questions to the judge, names none.
+    fn add_models_and_prompts(&mut self, other: &Provenance) {
+        for prompt in &other.prompts {
+            if !self.prompts.contains(prompt) {
+                self.prompts.push(prompt.clone());
+            }
+        }
+        if self.persona_model == NO_PERSONA {
+            self.persona_model.clone_from(&other.persona_model);
+        }
+        if self.judge_model == NO_JUDGE {
+            self.judge_model.clone_from(&other.judge_model);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -346,5 +356,25 @@ mod tests {
         assert!(differs(scripted, other_judge).ends_with("differ in the prompts"));
         let (one, other) = (part(1, "openai/a", &prompts), part(2, "openai/b", &prompts));
         assert!(differs(one, other).ends_with("differ in the persona's model"));
+    }
+
+    #[test]
+    fn each_part_is_compared_with_all_before_it() {
+        let of_three = |number: u32, persona: &str, prompt: Option<&str>| {
+            let mut it =
+                part(number, persona, &prompt.map(|digest| ("persona", digest)).into_iter().collect::<Vec<_>>());
+            let own = it.provenance.part.as_mut().unwrap();
+            (own.of, own.cases, own.suite) = (3, vec![1; 3], vec![1; 3]);
+            it.templates.extend(prompt.map(|text| ("persona".to_owned(), text.to_owned())));
+            it
+        };
+        let scripted = of_three(1, NO_PERSONA, None);
+        let merged = |prompt: &str, persona: &str| {
+            let parts = [scripted.clone(), of_three(2, "openai/a", Some("1")), of_three(3, persona, Some(prompt))];
+            Merge::new(&parts).map(|merge| merge.provenance().prompts.len()).map_err(|error| error.to_string())
+        };
+        assert_eq!(merged("1", "openai/a"), Ok(1));
+        assert!(merged("2", "openai/a").unwrap_err().ends_with("differ in the prompts"));
+        assert!(merged("1", "openai/b").unwrap_err().ends_with("differ in the persona's model"));
     }
 }

@@ -1,6 +1,7 @@
 //! The nights of a job: what each came to, since when the score has another level, and which cases flip.
 
 use chrono::{DateTime, Utc};
+use unicode_width::UnicodeWidthStr;
 
 use super::comparison::{interval_text, signed};
 use super::no_nights::no_nights_text;
@@ -133,7 +134,7 @@ fn table(nights: &[Night], model: &str, series: &[&Series], screen: Screen) -> F
 /// The row where nights are run otherwise from; where it has no room for what differs, that stands below the table.
 fn broken(differs: &[RuleDifference], screen: Screen) -> String {
     let whole = format!("run otherwise from here on: {}", differences(differs, screen));
-    match whole.chars().count() > screen.width {
+    match whole.width() > screen.width {
         true => "run otherwise from here on (see below)".to_owned(),
         false => whole,
     }
@@ -156,7 +157,7 @@ fn long_breaks(nights: &[Night], model: &str, screen: Screen) -> Vec<(String, St
     let held = nights.iter().filter(|night| !night.differs.is_empty() && night.model(model).is_some());
     let words = held.map(|night| (plain(&night.run), differences(&night.differs, screen)));
     let row = "run otherwise from here on: ".len();
-    words.filter(|(_, words)| row + words.chars().count() > screen.width).collect()
+    words.filter(|(_, words)| row + words.width() > screen.width).collect()
 }
 
 fn why_left_out(night: &Night, series: &[&Series]) -> Option<ExclusionReason> {

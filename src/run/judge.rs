@@ -52,8 +52,7 @@ pub(super) async fn judge(
     let input = grade::metric_input(job, case, evidence, engine.clock);
     // What was answered before the trial was cut off is paid for.
     let mut judgements = trial.left.as_ref().map_or_else(Vec::new, |left| left.judgements.clone());
-    questions
-        .retain(|question| !judgements.iter().any(|it| (&it.question, it.sample) == (&question.id, question.sample)));
+    questions.retain(|question| !judgements.iter().any(|judgement| judgement.answers(question.key())));
     let asking = JudgedTrial { engine, id: &trial.id, input: &input };
     asking.ask_all(questions, &LastFailure::default(), &mut judgements).await?;
     Ok(judgements)

@@ -191,6 +191,7 @@ impl LiveConversation<'_, '_> {
         let is_continued = std::mem::take(&mut self.is_continued);
         if is_continued && self.env.trial.left.as_ref().is_some_and(|left| left.may_repeat()) {
             note_break(&mut turn, self.partner.session);
+            self.partner.limit.excuse(turn.spent_ms.take().unwrap_or_default());
         }
         if is_continued && !matches!(end, TurnEnd::Replied) {
             let why = "the agent did not answer in the session that was to be continued";

@@ -73,6 +73,12 @@ impl TrialLimit {
         (spent_ms, waited_ms)
     }
 
+    /// Excludes time of the agent's that is not its doing.
+    pub(super) fn excuse(&mut self, agent_ms: f64) {
+        self.agent_ms -= agent_ms;
+        self.pause(agent_ms);
+    }
+
     /// Waits for something; `None` where the time ran out. The time for which a request waits for its turn while other
     /// conversations are served doesn't count.
     pub(super) async fn within<F: Future>(&self, future: F) -> Option<F::Output> {
@@ -138,6 +144,9 @@ mod tests {
         assert!((9.0..=10.0).contains(&left(&resumed)), "{}", left(&resumed));
         assert!(resumed.is_spent_by_agent() && resumed.spent_ms() >= 20_000.0);
         assert!(!new().after([20_000.0, 4_000.0]).is_spent_by_agent());
+        let mut excused = new().after([20_000.0, 16_000.0]);
+        excused.excuse(16_000.0);
+        assert!((25.0..=26.0).contains(&left(&excused)) && !excused.is_spent_by_agent(), "{}", left(&excused));
         assert_eq!(left(&new().after([31_000.0, 0.0])), 0.0);
     }
 }

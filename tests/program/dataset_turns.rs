@@ -52,6 +52,11 @@ fn the_result_of_a_tool_is_made_up_by_the_persona_s_model() {
     assert_eq!(asked[1]["content"], r#"{"city":"Shenzhen"}"#);
     let usage = evidence.persona_usage;
     assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (1, Some(4), Some(3)));
+    // Nobody makes anything up where no conversation is held.
+    let probed = eval_job(folder.path()).args(["probe", "job.yml"]).output().unwrap();
+    assert_eq!(probed.status.code(), Some(0), "{}", text(&probed));
+    let again = eval_job(folder.path()).args(["grade", &record.id, "--scorer-model", "scripted"]).output().unwrap();
+    assert!(!text(&again).contains("make no result up"), "{}", text(&again));
     // No result is nobody's score.
     let (output, record, _) = run_with("null");
     assert_eq!(output.status.code(), Some(102), "{}", text(&output));

@@ -10,6 +10,7 @@ use crate::dataset::load::{read_tree, single, stem};
 use crate::dataset::watsonx::{self, SummaryVersion, WatsonxRunConfig};
 use crate::dataset::{Dataset, Files, Kind, recognise};
 use crate::job::{Problem, Problems, SourceLines, read_yaml};
+use crate::text::NamePattern;
 
 /// Reads the cases that a configuration names: their paths start from where eval-job is called, or else from the file.
 pub(super) fn open(path: &Path, text: &str, options: &OpenOptions, files: &dyn Files) -> Result<Dataset, Problems> {
@@ -69,11 +70,10 @@ fn matching(pattern: &Path, files: &dyn Files) -> Vec<PathBuf> {
             found.iter_mut().for_each(|path| path.push(part));
             continue;
         }
-        let letters: Vec<char> = name.chars().collect();
+        let pattern = NamePattern::with_sets(&name);
         let fits = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let name: Vec<char> = name.chars().collect();
-            name.first() != Some(&'.') && fits(&letters, &name)
+            let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+            !name.starts_with('.') && pattern.matches(&name)
         };
         let here = |path: &PathBuf| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.clone() };
         let below = found.iter().flat_map(|path| files.list(&here(path)).unwrap_or_default());
@@ -82,37 +82,6 @@ fn matching(pattern: &Path, files: &dyn Files) -> Vec<PathBuf> {
     found.retain(|path| files.is_file(path) || files.is_folder(path));
     found.sort();
     found
-}
-
-/// Whether a name is one that a pattern stands for.
-fn fits(pattern: &[char], name: &[char]) -> bool {
-    match pattern {
-        [] => name.is_empty(),
-        ['*', rest @ ..] => (0..=name.len()).any(|from| fits(rest, &name[from..])),
-        ['?', rest @ ..] => !name.is_empty() && fits(rest, &name[1..]),
-        ['[', rest @ ..] => match (rest.iter().skip(1).position(|it| *it == ']'), name) {
-            (Some(end), [letter, after @ ..]) => {
-                let (set, rest) = (&rest[..=end], &rest[end + 2..]);
-                let (is_not, set) = match set {
-                    ['!', set @ ..] => (true, set),
-                    set => (false, set),
-                };
-                is_in(set, *letter) != is_not && fits(rest, after)
-            }
-            (None, ['[', after @ ..]) => fits(rest, after),
-            _ => false,
-        },
-        [letter, rest @ ..] => name.first() == Some(letter) && fits(rest, &name[1..]),
-    }
-}
-
-/// Whether a letter is in a set such as `abc` or `a-c`.
-fn is_in(set: &[char], letter: char) -> bool {
-    match set {
-        [] => false,
-        [from, '-', to, rest @ ..] => (*from..=*to).contains(&letter) || is_in(rest, letter),
-        [one, rest @ ..] => *one == letter || is_in(rest, letter),
-    }
 }
 
 /// The files of a path: of a folder its `.json` files, but for agents.
@@ -159,28 +128,4 @@ pub(in crate::dataset) fn read_config(file: &str, text: &str) -> Result<(Watsonx
     let findings = Findings::new(file, &lines, Some(&root));
     let config = watsonx::read_config(Cursor::new(&root, &findings));
     Ok((config, findings.finish()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_stands_for_names() {
-        for (pattern, name, holds) in [
-            ("*.json", "a.json", true),
-            ("*.json", "a.yml", false),
-            ("data_?.json", "data_1.json", true),
-            ("data_?.json", "data_12.json", false),
-            ("data_[0-9a]*", "data_7.json", true),
-            ("data_[!0-9]*", "data_7.json", false),
-            ("data_[!0-9]*", "data_x", true),
-            ("[ab", "[ab", true),
-            ("a*b*c", "a1b2c", true),
-            ("", "a", false),
-        ] {
-            let letters = |text: &str| text.chars().collect::<Vec<char>>();
-            assert_eq!(fits(&letters(pattern), &letters(name)), holds, "{pattern} {name}");
-        }
-    }
 }

@@ -50,3 +50,16 @@ fn what_goes_badly_after_a_message_was_sent_again_is_not_charged_to_the_agent() 
     let why = card.named("keywords").unwrap().component.why();
     assert!(why.contains("turn 1 was sent again since eval-job was cut off"), "{why}");
 }
+
+#[test]
+fn what_reaches_its_threshold_counts() {
+    let metrics = |threshold: f64| json!([{"rouge": {"type": "rouge1"}, "threshold": threshold}]);
+    let reply = "The table is booked for you";
+    let component = |threshold: f64| {
+        let job = job(metrics(threshold), json!({"reply": "The table is booked"}));
+        graded(&job, Some(Redelivery::AfterBreak), reply).named("rouge").unwrap().component.clone()
+    };
+    let reached = component(0.5);
+    assert!(reached.score().is_some_and(|score| score.get() > 0.5 && score.get() < 1.0), "{reached:?}");
+    assert!(component(0.95).is_missing());
+}

@@ -30,7 +30,7 @@ pub(super) use measure::JudgeMeasure;
 pub(super) use metric::JudgedMetric;
 pub use options::{JudgeOptions, UnknownVerdict};
 pub(super) use quotes::{Shown, is_quoted_from};
-pub(super) use samples::{SPREAD, few, reasons, spread};
+pub(super) use samples::{SPREAD, few, is_mean_settled, reasons, spread};
 pub use scale::{DecisionError, ItemVerdict, Scale, Support, VerdictError};
 pub(super) use sentences::{mean_over_replies, sentence_items};
 pub(super) use stood_before::stood_before;

@@ -102,8 +102,7 @@ fn is_enough(verdicts: &[&ItemVerdict], scale: Scale, usable: usize, asked: usiz
     let is_applying_settled = inapplicable == 0 || failed == 0 || winners * 2 > asked;
     let is_settled = match scale {
         _ if failed == 0 || scores.len() < inapplicable => true,
-        // Of two means that lie apart, the third one would have decided.
-        Scale::Ten => spread(&scores.iter().map(|score| score.get()).collect::<Vec<_>>()) <= SPREAD,
+        Scale::Ten => is_mean_settled(&scores.iter().map(|score| score.get()).collect::<Vec<_>>(), failed),
         _ => is_settled(&scores, Score::clamped(0.5), failed),
     };
     usable * 2 > asked && is_applying_settled && is_settled
@@ -148,7 +147,7 @@ pub(super) fn mean_of_samples(
         each.retain(|(_, component)| component.score().is_none());
         return each.remove(0);
     }
-    if !options.strict && usable < asked && spread(&scores) > SPREAD {
+    if !options.strict && !is_mean_settled(&scores, asked - usable) {
         return (Vec::new(), Component::missing(few(usable, asked, &why)));
     }
     let mean = scores.iter().sum::<f64>() / scores.len() as f64;
@@ -173,6 +172,11 @@ pub(in crate::metric) fn reasons(why: &[String]) -> String {
         count => format!("{reason} ({count} times)"),
     };
     all.into_iter().map(times).collect::<Vec<_>>().join("; ")
+}
+
+/// Whether scores that could not be had would leave the mean of these where it is: these agree, or those are too few to move it far.
+pub(in crate::metric) fn is_mean_settled(scores: &[f64], failed: usize) -> bool {
+    failed as f64 <= SPREAD * (scores.len() + failed) as f64 || spread(scores) <= SPREAD
 }
 
 /// How far scores lie apart.
@@ -312,6 +316,9 @@ mod tests {
         let apart = "2 of 3 verdicts can be used, and the others could have turned the result: no reply";
         assert_eq!(mean(vec![scored(1.0), scored(0.0)], &["no reply"]).1, Component::missing(apart));
         assert_eq!(mean(vec![scored(0.9), scored(1.0)], &["no reply"]).1.score(), Score::new(0.95));
+        let most = [0.65, 0.7, 0.7, 0.75, 0.75, 0.8, 0.85, 0.9];
+        let component = mean(most.map(scored).to_vec(), &["no reply"]).1;
+        assert!(component.is_unstable() && component.score().is_some(), "one of nine moves little: {component:?}");
         let broken = (Vec::new(), Component::missing("no quote"));
         assert_eq!(mean(vec![broken.clone()], &[]).1, Component::missing("no quote"));
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The verdicts of all samples, each rating with its evidence looked at, and the score by all of them.
 
-use super::super::judged::{SPREAD, Shown, spread, stood_before};
+use super::super::judged::{SPREAD, Shown, is_mean_settled, spread, stood_before};
 use super::QUESTION;
 use super::question::shown;
 use super::verdict::{JudgeVerdict, Rating};
@@ -138,7 +138,8 @@ fn enough<S: ToString>(usable: usize, why: &[S]) -> Result<(), TooFewVerdicts> {
 
 /// The score by all samples of one rating.
 ///
-/// Where some can't be used, the others must agree: of two that differ, the third one would have decided.
+/// Where some can't be used, the others must agree, unless those are too few to move the mean far: of two that differ, the third one
+/// would have decided.
 fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r UnusableRating>>) -> Component {
     let (mut usable, mut why) = (Vec::new(), Vec::new());
     samples.for_each(|sample| match sample {
@@ -147,12 +148,13 @@ fn score_of_samples<'r>(samples: impl Iterator<Item = Result<&'r Rating, &'r Unu
     });
     let scores: Vec<f64> = usable.iter().map(|rating| rating.score.get()).collect();
     let is_apart = spread(&scores) > SPREAD;
+    let is_open = !is_mean_settled(&scores, why.len());
     let apart = |first: &&UnusableRating| TooFewVerdicts::Apart {
         usable: usable.len(),
         all: usable.len() + why.len(),
         first: first.to_string(),
     };
-    match enough(usable.len(), &why).and_then(|()| why.first().filter(|_| is_apart).map_or(Ok(()), |it| Err(apart(it))))
+    match enough(usable.len(), &why).and_then(|()| why.first().filter(|_| is_open).map_or(Ok(()), |it| Err(apart(it))))
     {
         Ok(()) => {
             let rating = Rating::mean(&usable);

@@ -76,6 +76,18 @@ fn a_failure_is_told_once_wherever_its_address_holds_the_session() {
 }
 
 #[test]
+fn a_session_that_is_called_like_a_word_of_ours_hides_none() {
+    let mut gathered = Gathered::default();
+    let error = "POST http://127.0.0.1:1/failed/message failed: {\"session\":\"failed\"}".to_owned();
+    let evidence = Evidence { session_id: "failed".to_owned(), ..Evidence::sample() };
+    let outcome = Some(Outcome::AgentFailed { error });
+    gathered.add(0, &TrialRecord { outcome, evidence: Some(evidence), scorecard: None, ..trial(1, &[]) });
+    let told: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
+    let expected = "agent failed: POST http://127.0.0.1:1/{sessionId}/message failed: {\"session\":\"{sessionId}\"}";
+    assert_eq!(told, [expected]);
+}
+
+#[test]
 fn an_agent_that_failed_does_not_hide_why_there_is_no_score() {
     let missing = Component::missing("the judge did not answer");
     let dimensions = vec![Dimension::new("tasks", Weight::ONE, missing.clone())];

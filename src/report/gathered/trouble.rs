@@ -51,9 +51,26 @@ fn without_session_id(text: &str, trial: &TrialRecord) -> String {
     const SHORTEST: usize = 6;
     let id = trial.evidence.as_ref().map(|evidence| evidence.session_id.as_str());
     match id.filter(|id| id.len() >= SHORTEST) {
-        Some(id) => text.replace(id, "{sessionId}"),
+        Some(id) => without_id(text, id),
         None => text.to_owned(),
     }
+}
+
+/// The text with the id's place in its stead. An agent may call its session like a word of ours: such an id stands within an address or in
+/// quotes.
+fn without_id(text: &str, id: &str) -> String {
+    if !id.chars().all(char::is_alphabetic) {
+        return text.replace(id, "{sessionId}");
+    }
+    let mut cleared = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, _) in text.match_indices(id) {
+        let is_word = text[..at].chars().next_back().is_none_or(|c| c.is_whitespace() || c.is_alphanumeric());
+        cleared.push_str(&text[from..at]);
+        cleared.push_str(if is_word { id } else { "{sessionId}" });
+        from = at + id.len();
+    }
+    cleared + &text[from..]
 }
 
 /// The counted dimensions of a trial that could not be determined.
