@@ -21,6 +21,8 @@ const IDLE_LIMIT: Duration = Duration::from_secs(4);
 #[derive(Clone, Default)]
 pub struct HttpClient {
     built: Arc<Built>,
+    /// Whether each request has a connection of its own.
+    is_unpooled: bool,
     pub(super) redactor: Redactor,
 }
 
@@ -28,6 +30,8 @@ pub struct HttpClient {
 struct Built {
     proxied: OnceLock<reqwest::Result<reqwest::Client>>,
     direct: OnceLock<reqwest::Result<reqwest::Client>>,
+    unpooled_proxied: OnceLock<reqwest::Result<reqwest::Client>>,
+    unpooled_direct: OnceLock<reqwest::Result<reqwest::Client>>,
 }
 
 impl HttpClient {
@@ -41,24 +45,38 @@ impl HttpClient {
         HttpClient { redactor, ..self }
     }
 
+    /// The same with a connection for each request: what a server sends beyond its reply can't be taken for the reply to the next
+    /// one.
+    pub fn unpooled(self) -> HttpClient {
+        HttpClient { is_unpooled: true, ..self }
+    }
+
     /// The client for an address: `HTTP_PROXY` is not used for this machine's own addresses.
     pub(super) fn reqwest(&self, url: &Url, place: &str) -> Result<&reqwest::Client, HttpFault> {
         let loopback = is_loopback(url);
-        let slot = if loopback { &self.built.direct } else { &self.built.proxied };
-        slot.get_or_init(|| build(loopback)).as_ref().map_err(|error| {
+        let slot = match (self.is_unpooled, loopback) {
+            (false, true) => &self.built.direct,
+            (false, false) => &self.built.proxied,
+            (true, true) => &self.built.unpooled_direct,
+            (true, false) => &self.built.unpooled_proxied,
+        };
+        let kept = if self.is_unpooled { 0 } else { usize::MAX };
+        slot.get_or_init(|| build(loopback, kept)).as_ref().map_err(|error| {
             HttpFault::new(HttpFaultKind::Unsendable, place, format!("the HTTP client can't be set up: {error}"))
         })
     }
 }
 
-fn build(direct: bool) -> reqwest::Result<reqwest::Client> {
+/// A client without a proxy or with the system's, which keeps so many idle connections to a host.
+fn build(direct: bool, kept: usize) -> reqwest::Result<reqwest::Client> {
     install_tls();
     let builder = || {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("eval-job/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
             .connect_timeout(CONNECT_LIMIT)
-            .pool_idle_timeout(IDLE_LIMIT);
+            .pool_idle_timeout(IDLE_LIMIT)
+            .pool_max_idle_per_host(kept);
         if direct { builder.no_proxy() } else { builder }
     };
     // Without CA certificates plain HTTP still works; over TLS no server is trusted then.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, Unreachable, Unreadable};
+use eval_job::agent::AgentErrorKind::{BadReply, BeyondLimit, NotFound, Status, Unauthorized, Unreachable, Unreadable};
 use eval_job::agent::embabel::{EmbabelConfig, KnowledgeConfig};
 use eval_job::agent::{AgentErrorKind, Attempts, Session, Transport};
 use eval_job::evidence::EventKind;
@@ -97,7 +97,13 @@ fn cases() -> Vec<Case> {
         case(Answer::json(200, "[]"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "null"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "{}"), 4, Unreadable, true, "the reply holds no message.content"),
-        case(Answer::Stall { declared: 50 << 20, body: vec![] }, 4, BadReply, true, "the reply is longer than 8 MiB"),
+        case(
+            Answer::Stall { declared: 50 << 20, body: vec![] },
+            1,
+            BeyondLimit,
+            true,
+            "the reply is longer than 8 MiB",
+        ),
     ]
 }
 
@@ -120,6 +126,25 @@ async fn each_failure_is_tried_told_and_worded_as_it_should_be() {
             assert_eq!(failed.error, error.message, "{what}");
         }
         assert_eq!(exchange.attempts.maybe_delivered, maybe_received && arrives > 1, "{what}");
+    }
+}
+
+/// Whenever it comes: at once, or when the next message is under way.
+#[tokio::test]
+async fn a_reply_that_nobody_asked_for_is_not_the_answer_to_the_next_message() {
+    for wait in [Duration::ZERO, Duration::from_millis(2), Duration::from_millis(30)] {
+        let server = Server::start(move |number, request| {
+            if request.target.ends_with("/sessions") {
+                return Answer::json(200, r#"{"sessionId": "s"}"#);
+            }
+            let body = |text: String| format!(r#"{{"message": {{"content": "{text}", "role": "assistant"}}}}"#);
+            Answer::Twice { bodies: [body(format!("Answer {number}")), body("By the way".to_owned())], wait }
+        })
+        .await;
+        let mut session = session(settings(&server.url)).await;
+        for number in 1..6 {
+            assert_eq!(session.talk("Hi").await.reply.unwrap().text, format!("Answer {number}"), "{wait:?}");
+        }
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Answer {
     Hang,
     /// These bytes and the end of the connection.
     Raw(&'static [u8]),
+    /// A JSON reply, and after a wait another one that nobody asked for.
+    Twice { bodies: [String; 2], wait: Duration },
 }
 
 impl Answer {
@@ -161,6 +163,17 @@ impl Server {
                 Answer::Close => return None,
                 Answer::Hang => return self.until_closed(&mut stream).await,
                 Answer::Raw(bytes) => return stream.write_all(bytes).await.ok(),
+                Answer::Twice { bodies, wait } => {
+                    let reply = |body: &str| {
+                        let length = body.len();
+                        format!(
+                            "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+                        )
+                    };
+                    stream.write_all(reply(&bodies[0]).as_bytes()).await.ok()?;
+                    tokio::time::sleep(wait).await;
+                    stream.write_all(reply(&bodies[1]).as_bytes()).await.ok()?;
+                }
             }
         }
     }

@@ -237,7 +237,8 @@ impl Wire for A2aWire {
             return Err(reported(reply, AgentErrorKind::BadReply, &what));
         }
         Ok(match has_text {
-            _ if self.progress.is_over() => EventOutcome::End,
+            true if self.progress.is_over() => EventOutcome::LastText,
+            false if self.progress.is_over() => EventOutcome::End,
             true => EventOutcome::Text,
             false => EventOutcome::Nothing,
         })

@@ -218,7 +218,8 @@ impl Wire for HttpWire {
             return Err(reported(reply, &error));
         }
         Ok(match (self.done.as_ref().is_some_and(|done| done.is_in(&event)), has_text) {
-            (true, _) => EventOutcome::End,
+            (true, true) => EventOutcome::LastText,
+            (true, false) => EventOutcome::End,
             (false, true) => EventOutcome::Text,
             (false, false) => EventOutcome::Nothing,
         })

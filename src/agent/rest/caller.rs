@@ -41,6 +41,8 @@ impl Caller {
     /// A caller for an agent without a protocol: keys are sent only where its templates place them.
     pub(in crate::agent) fn without_key(context: AgentContext) -> Caller {
         let (calls, sessions) = (AtomicU64::new(0), AtomicU64::new(0));
+        // What an agent sends without being asked is not its answer to the next message.
+        let context = AgentContext { http: context.http.clone().unpooled(), ..context };
         Caller { context, headers: Vec::new(), api_key: None, tokens: None, calls, sessions }
     }
 
