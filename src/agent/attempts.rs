@@ -67,6 +67,8 @@ impl From<HttpFault> for AttemptFailure {
             HttpFaultKind::Redirect(status) => (AgentErrorKind::Status(status), Retry::Never),
             HttpFaultKind::WrongType | HttpFaultKind::Unreadable => (AgentErrorKind::Unreadable, usual),
             HttpFaultKind::Useless => (AgentErrorKind::BadReply, usual),
+            // It would come again, and the message would be said twice.
+            HttpFaultKind::BeyondLimit => (AgentErrorKind::BeyondLimit, Retry::Never),
         };
         let error = AgentError { kind, message: fault.message };
         AttemptFailure { error, maybe_received: fault.kind.maybe_received(), retry }

@@ -236,8 +236,10 @@ pub enum AgentErrorKind {
     /// A reply of another shape than the job describes: another content type, other JSON, a JSONPath that finds nothing, no
     /// end.
     Unreadable,
-    /// A reply without content: empty, cut off, too long, or a failure that the agent itself reports.
+    /// A reply without content: empty, cut off, or a failure that the agent itself reports.
     BadReply,
+    /// A reply that is longer or deeper than what eval-job reads: nobody can tell what it says.
+    BeyondLimit,
 }
 
 impl AgentErrorKind {
@@ -254,7 +256,8 @@ impl AgentErrorKind {
             | AgentErrorKind::Busy
             | AgentErrorKind::RefusedTogether
             | AgentErrorKind::Timeout
-            | AgentErrorKind::BadReply => false,
+            | AgentErrorKind::BadReply
+            | AgentErrorKind::BeyondLimit => false,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::ExportArgs;
 use super::context::Context;
-use super::error::{CliError, FileArgument};
+use super::error::{CliError, FileArgument, file_in_place_of};
 use super::jobs;
 use super::outputs::{self, OutputRun, no_folder, output_at};
 use super::printer::Printer;
@@ -41,7 +41,10 @@ fn means_cases(what: &str) -> bool {
 fn export_run(args: &ExportArgs, context: &Context, printer: &Printer) -> Result<u8, CliError> {
     let format = args.format;
     let file = match &args.output {
-        Some(path) if path != Path::new("-") => Some(output_at(path.clone(), format)?),
+        Some(path) if path != Path::new("-") => {
+            make_parent(path)?;
+            Some(output_at(path.clone(), format)?)
+        }
         _ if format.is_folder() => return Err(no_folder(format)),
         _ => None,
     };
@@ -214,15 +217,21 @@ fn write_cases(path: &Path, written: &[WrittenDataset], printer: &Printer) -> Re
             continue;
         }
         let path = if is_file && !file.is_companion { path.to_path_buf() } else { folder.join(&file.name) };
-        let made = match path.parent().filter(|_| !is_file) {
-            Some(folder) => fs::create_dir_all(folder),
-            None => Ok(()),
-        };
-        made.and_then(|()| whole_file::write(&path, file.text.as_bytes()))
-            .map_err(|source| unwritable(&path, source))?;
+        make_parent(&path)?;
+        whole_file::write(&path, file.text.as_bytes()).map_err(|source| unwritable(&path, source))?;
         printer.note(&format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// Makes the folder that a file is written into, where there is none.
+fn make_parent(path: &Path) -> Result<(), CliError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    // A file in its place has a message of its own.
+    match folder.filter(|folder| file_in_place_of(folder).is_none()) {
+        Some(folder) => fs::create_dir_all(folder).map_err(|source| unwritable(path, source)),
+        None => Ok(()),
+    }
 }
 
 fn unwritable(path: &Path, source: io::Error) -> CliError {

@@ -12,15 +12,22 @@ use super::jobs::LARGEST;
 use super::printer::Printer;
 use super::recordings::RecordedConversations;
 use super::whole_file;
+use crate::agent::Ability;
 use crate::dataset::{self, Dataset};
+use crate::job::Target;
 use crate::plan::Refusal;
 use crate::report::plain;
 
 /// Writes cases as job files.
 pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer>) -> Result<u8, CliError> {
     let target = args.data.target.clone().unwrap_or(NOBODY);
+    let mut is_named = args.data.target.is_some();
     let (from, imported) = match (&args.file, &args.from_trace) {
-        (_, Some(trace)) => (trace, vec![import_trace(trace, args, context)?]),
+        (_, Some(trace)) => {
+            let (job, has_target) = import_trace(trace, args, context)?;
+            is_named |= has_target;
+            (trace, vec![job])
+        }
         (Some(file), None) => (file, import_all(file, &target, false, &args.data)?),
         (None, None) => return Ok(0),
     };
@@ -58,7 +65,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, printer: &Arc<Printer
             printer.note(&format!("warning · {}", plain(warning)));
         }
     }
-    if args.data.target.is_none() {
+    if !is_named {
         printer
             .note("note: without --target nothing says where the agent is: write the job's `target` before it is run");
     }
@@ -81,20 +88,29 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// Recorded conversations as a job: what was said is the script, what was done and replied is expected.
-fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<Imported, CliError> {
+/// Also says whether the run that it is of has named the target.
+fn import_trace(trace: &String, args: &ImportArgs, context: &Context) -> Result<(Imported, bool), CliError> {
     let held = RecordedConversations::open(std::slice::from_ref(trace), &args.runs.runs_dir, context.redactor())?;
-    let (files, warnings) = (held.files.join(" and "), held.warnings.clone());
+    let (files, mut warnings) = (held.files.join(" and "), held.warnings.clone());
+    let own = held.target().filter(|_| args.data.target.is_none()).cloned();
     let conversations = held.with_users()?;
     let name = Path::new(trace).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let options = args.data.target.as_ref().unwrap_or(&NOBODY).lowering(false);
+    let mut options = args.data.target.as_ref().unwrap_or(&NOBODY).lowering(false);
+    if let Some(target) = own.clone().and_then(|target| serde_json::from_value::<Target>(target).ok()) {
+        options.takes_history = target.transport.can(Ability::TakesHistory);
+        options.mocks_tools = target.transport.can(Ability::MocksTools);
+    }
     let mut lowered = dataset::lower(&Dataset::from_recorded(&name, conversations), &options);
+    if let Some(target) = &own {
+        lowered.document["target"] = target.clone();
+        if target.to_string().contains("***") {
+            warnings
+                .push("the target is the run's, without its secrets, which no run keeps: write them again".to_owned());
+        }
+    }
     lowered.document["metrics"] = serde_json::json!([{ "trajectory": {}, "threshold": 1.0 }, "rouge"]);
     let text = serde_saphyr::to_string(&lowered.document)
         .map_err(|error| CliError::Internal(format!("{trace} can't be written as a job: {error}")))?;
-    Ok(Imported {
-        name: files,
-        text: context.redactor().redact(&text).into_owned(),
-        document: lowered.document,
-        warnings,
-    })
+    let text = context.redactor().redact(&text).into_owned();
+    Ok((Imported { name: files, text, document: lowered.document, warnings }, own.is_some()))
 }

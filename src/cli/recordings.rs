@@ -165,6 +165,14 @@ impl RecordedConversations {
 }
 
 impl RecordedConversations {
+    /// The target of the run that they are of, its secrets cleared; `None` where they are of anything else.
+    pub(super) fn target(&self) -> Option<&serde_json::Value> {
+        match self.sources.as_slice() {
+            [ConversationSource::Run(run)] => run.job.as_deref()?.get("target"),
+            _ => None,
+        }
+    }
+
     /// All of them in which a user says something: what a case can be made of.
     pub(super) fn with_users(self) -> Result<Vec<Recorded>, CliError> {
         let mut conversations = Vec::new();

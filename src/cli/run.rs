@@ -170,7 +170,7 @@ impl Jobs<'_> {
         engine.spent_before(&usage, dollars, start.set_aside());
         let engine = Arc::new(engine);
         let drawing = live.draw(context);
-        let found = run::preflight(&engine, run::KeyCheck::Skip, &signals.interrupt).await.unwrap_or_default();
+        let found = run::preflight(&engine, run::KeyCheck::Names, &signals.interrupt).await.unwrap_or_default();
         if let (true, false, false) = (found.failures.is_empty(), args.no_progress, found.ready.is_empty()) {
             printer.note(&format!("ready    {}", found.ready.join(" · ")));
         }

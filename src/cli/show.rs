@@ -10,7 +10,7 @@ use super::rows::hanging;
 use super::stored::StoredPrompts;
 use super::team;
 use crate::record::{DocumentError, FirstModel, Overview, TrialRecord, write_document};
-use crate::report::{self, Gathered};
+use crate::report::{self, Gathered, PromptLength};
 use crate::store::folder::{JournalFile, RunsFolder};
 use crate::store::{Store, StoreError, StoredRun};
 use crate::text::nearest;
@@ -45,7 +45,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
         (false, false) => {
             shown.conversations()?;
             if shown.cases.is_none() {
-                printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose)))?;
+                printer.data(&report::terminal(&overview, &gathered, context.screen(args.verbose > 0)))?;
             }
         }
     }
@@ -123,7 +123,7 @@ impl ShownRun<'_> {
 
     /// Each conversation word for word, with what the judge was asked; of a case also what they are worth.
     fn conversations(&self) -> Result<(), CliError> {
-        if !self.args.verbose && self.cases.is_none() {
+        if self.args.verbose == 0 && self.cases.is_none() {
             return Ok(());
         }
         let ink = self.context.stdout_ink;
@@ -138,8 +138,9 @@ impl ShownRun<'_> {
             if let Some(divergence) = first.divergence(&trial) {
                 self.printer.data(&fitted(report::divergence(&divergence, ink)))?;
             }
-            if self.args.verbose {
-                self.printer.data(&fitted(report::judging(&trial, ink)))?;
+            if self.args.verbose > 0 {
+                let prompts = if self.args.verbose > 1 { PromptLength::Whole } else { PromptLength::Folded };
+                self.printer.data(&fitted(report::judging(&trial, ink, prompts)))?;
             }
             if self.cases.is_some() {
                 self.printer.data(&report::scores(&trial, self.context.screen(true)))?;

@@ -43,8 +43,10 @@ pub enum HttpFaultKind {
     WrongType,
     /// The reply has another shape than expected: no JSON, other JSON, a web page instead of a stream.
     Unreadable,
-    /// The reply has the expected shape and can't be used: empty, cut off, too long, not UTF-8.
+    /// The reply has the expected shape and can't be used: empty, cut off, not UTF-8.
     Useless,
+    /// The reply is longer or deeper than what is read of one ([`BODY_CAP`](super::BODY_CAP)): nobody can tell what it says.
+    BeyondLimit,
 }
 
 impl HttpFaultKind {
@@ -61,7 +63,8 @@ impl HttpFaultKind {
             | HttpFaultKind::Broken
             | HttpFaultKind::WrongType
             | HttpFaultKind::Unreadable
-            | HttpFaultKind::Useless => true,
+            | HttpFaultKind::Useless
+            | HttpFaultKind::BeyondLimit => true,
         }
     }
 }
@@ -220,8 +223,8 @@ mod tests {
     #[test]
     fn only_what_left_can_have_been_received() {
         use HttpFaultKind::{
-            Broken, NoDescriptor, NoNetwork, Redirect, Timeout, Unreachable, Unreadable, Unsendable, Untrusted,
-            Useless, WrongType,
+            BeyondLimit, Broken, NoDescriptor, NoNetwork, Redirect, Timeout, Unreachable, Unreadable, Unsendable,
+            Untrusted, Useless, WrongType,
         };
         for (kind, expected) in [
             (Unsendable, false),
@@ -235,6 +238,7 @@ mod tests {
             (WrongType, true),
             (Unreadable, true),
             (Useless, true),
+            (BeyondLimit, true),
         ] {
             assert_eq!(kind.maybe_received(), expected, "{kind:?}");
         }

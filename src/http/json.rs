@@ -3,19 +3,53 @@
 //!
 //! Invariant: valid input is read as it is; only input that fails is repaired and read again.
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 use serde_json::Value;
 
+use super::JSON_DEPTH;
+
 /// Reads JSON. Where that fails, half a surrogate pair becomes U+FFFD, and a number out of range becomes its own text, or
-/// null where a number is needed.
+/// null where a number is needed. What is nested deeper than [`JSON_DEPTH`] is not read.
 ///
 /// # Errors
 /// The parser's error about the original text.
 pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    if is_deeper_than(text, JSON_DEPTH) {
+        return Err(serde_json::Error::custom(TOO_DEEP));
+    }
     serde_json::from_str(text).or_else(|error| {
         let again = |numbers| repaired(text, numbers).and_then(|text| serde_json::from_str(&text).ok());
         again(NumberSubstitute::AsText).or_else(|| again(NumberSubstitute::AsNull)).ok_or(error)
     })
+}
+
+/// Whether JSON could not be read for its depth alone.
+pub(crate) fn is_too_deep(error: &serde_json::Error) -> bool {
+    error.to_string() == TOO_DEEP
+}
+
+/// The message of the error about JSON that is nested too deep.
+const TOO_DEEP: &str = "nested too deep";
+
+/// Whether more lists and mappings than this stand in each other, in text that may be no JSON.
+fn is_deeper_than(text: &str, limit: usize) -> bool {
+    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if std::mem::take(&mut is_escaped) => {}
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The text of a chat message's content: a string, or the text parts of a list.
@@ -135,6 +169,19 @@ mod tests {
             let strict = serde_json::from_str::<Value>(text).unwrap_err().to_string();
             assert_eq!(read_json::<Value>(text).unwrap_err().to_string(), strict, "{text}");
         }
+    }
+
+    #[test]
+    fn brackets_count_where_they_are_no_text_and_only_while_they_are_open() {
+        let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read_json::<Value>(&nested(JSON_DEPTH)).is_ok());
+        assert!(is_too_deep(&read_json::<Value>(&nested(JSON_DEPTH + 1)).unwrap_err()));
+        let side_by_side = json!(vec![json!({"a": []}); 300]).to_string();
+        let in_text = json!(["[".repeat(300), "\"[[", "\\"]).to_string();
+        for text in [side_by_side, in_text] {
+            assert_eq!(read_json::<Value>(&text).unwrap().to_string(), text);
+        }
+        assert!(!is_too_deep(&read_json::<Value>("nope").unwrap_err()));
     }
 
     #[test]

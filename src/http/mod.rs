@@ -33,7 +33,7 @@ pub use exchange::{Call, KeyHeader};
 pub use extra::{Extra, header_problem, key_problem};
 pub use fault::{HttpFault, HttpFaultKind};
 pub use iam::{IAM_URL, IamDenial, IamSettings, IamTokens};
-pub(crate) use json::{chat_text, read_json};
+pub(crate) use json::{chat_text, is_too_deep, read_json};
 pub use port::PortConfig;
 pub use reply::HttpReply;
 pub use reqwest::{Method, Url};
@@ -42,9 +42,25 @@ pub use splitter::EventSplitter;
 pub use sse::{SseEvent, SseReader, TooLong};
 pub use stream::{HttpStream, Opened};
 
+// The limits of what is read; docs/transports.md names them.
+
 /// The longest reply that is read from an agent or a model: 8 MiB.
 pub const BODY_CAP: usize = 8 * 1024 * 1024;
 
 /// The longest reply that is read as a stream, in which every piece of text is wrapped in JSON, and the longest event of one:
 /// 64 MiB.
 pub const STREAM_CAP: usize = 64 * 1024 * 1024;
+
+/// How deep lists and mappings of a reply's JSON may stand in each other. serde_json reads 127 levels, and what holds a reply in a
+/// run's journal takes some of them.
+pub const JSON_DEPTH: usize = 100;
+
+/// The message about JSON that is nested deeper than what is read.
+pub(crate) fn too_deep(whose: &str) -> String {
+    format!("{whose}'s JSON is nested deeper than {JSON_DEPTH} levels, the most that is read")
+}
+
+/// The message about something that is larger than what is read of it.
+pub fn too_long(what: &str, cap: usize) -> String {
+    format!("{what} is longer than {}; reading stopped there", exchange::size(cap))
+}

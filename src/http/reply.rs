@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::json::read_json;
-use super::{HttpFault, HttpFaultKind, excerpt};
+use super::json::{is_too_deep, read_json};
+use super::{HttpFault, HttpFaultKind, excerpt, too_deep};
 use crate::secret::{Redactor, Secret};
 
 /// A reply: any status but a redirect's.
@@ -111,7 +111,10 @@ impl HttpReply {
     pub fn event_json(&self, data: &str) -> Result<Value, HttpFault> {
         read_json(data.trim_start_matches('\u{feff}')).map_err(|error| {
             let how = if error.classify() == Category::Eof { "stops in the middle of its JSON" } else { "is not JSON" };
-            let what = format!("an event of the stream {how}: {}", self.quote(data));
+            let what = match is_too_deep(&error) {
+                true => too_deep("an event of the stream"),
+                false => format!("an event of the stream {how}: {}", self.quote(data)),
+            };
             HttpFault::new(kind_of(&error), &self.place, what)
         })
     }
@@ -135,7 +138,9 @@ impl HttpReply {
 
     fn value(&self, text: &str) -> Result<Value, HttpFault> {
         read_json(text).map_err(|error| {
-            let what = if error.classify() == Category::Eof {
+            let what = if is_too_deep(&error) {
+                too_deep("the reply")
+            } else if error.classify() == Category::Eof {
                 let bytes = self.body.len();
                 format!("the reply stops in the middle of its JSON, after {bytes} bytes: {}", self.start())
             } else {
@@ -207,9 +212,14 @@ impl HttpReply {
     }
 }
 
-/// JSON that was cut off is a failure of the server; other invalid JSON is a reply of another shape.
+/// JSON that was cut off is a failure of the server, JSON that is too deep may be right, and other invalid JSON is a reply of
+/// another shape.
 fn kind_of(error: &serde_json::Error) -> HttpFaultKind {
-    if error.classify() == Category::Eof { HttpFaultKind::Useless } else { HttpFaultKind::Unreadable }
+    match error.classify() {
+        _ if is_too_deep(error) => HttpFaultKind::BeyondLimit,
+        Category::Eof => HttpFaultKind::Useless,
+        _ => HttpFaultKind::Unreadable,
+    }
 }
 
 /// Whether a content type names JSON: `application/json` or a type that ends in `+json` (RFC 6839).
@@ -223,6 +233,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::http::JSON_DEPTH;
 
     fn reply(content_type: Option<&str>, body: &[u8]) -> HttpReply {
         HttpReply {
@@ -280,9 +291,17 @@ mod tests {
     }
 
     #[test]
-    fn a_body_nested_beyond_reason_is_not_json() {
+    fn a_body_nested_beyond_the_limit_is_no_failure_of_whoever_sent_it() {
         let fault = reply(None, "[".repeat(100_000).as_bytes()).object::<Value>().unwrap_err();
-        assert!(fault.message.contains("recursion limit"), "{fault}");
+        assert_eq!(fault.kind, HttpFaultKind::BeyondLimit);
+        assert!(
+            fault.message.ends_with("the reply's JSON is nested deeper than 100 levels, the most that is read"),
+            "{fault}"
+        );
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(reply(None, b"").event_json(&nested(JSON_DEPTH)).is_ok());
+        let fault = reply(None, b"").event_json(&nested(JSON_DEPTH + 1)).unwrap_err();
+        assert_eq!(fault.kind, HttpFaultKind::BeyondLimit);
     }
 
     #[test]

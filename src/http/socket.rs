@@ -18,8 +18,8 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::address::{password, shown};
-use super::exchange::{read_start, redirect, size};
-use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt};
+use super::exchange::{read_start, redirect};
+use super::{Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, excerpt, too_long};
 use crate::secret::{Redactor, Secret};
 
 /// The number of frames that may wait to be read.
@@ -262,9 +262,7 @@ fn end(last: Option<Result<Message, Error>>, cap: usize) -> Result<Frame, ReadFa
             failure(HttpFaultKind::Unreadable, what)
         }
         None | Some(Ok(_) | Err(Error::ConnectionClosed | Error::AlreadyClosed)) => Ok(Frame::Closed(None)),
-        Some(Err(Error::Capacity(_))) => {
-            failure(HttpFaultKind::Useless, format!("a frame is longer than {}; reading stopped there", size(cap)))
-        }
+        Some(Err(Error::Capacity(_))) => failure(HttpFaultKind::BeyondLimit, too_long("a frame", cap)),
         Some(Err(Error::Utf8(_))) => failure(HttpFaultKind::Useless, "a text frame is not valid UTF-8".to_owned()),
         Some(Err(Error::Io(_) | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => {
             failure(HttpFaultKind::Broken, "the connection broke".to_owned())

@@ -8,9 +8,9 @@ use reqwest::Response;
 use tokio::time::Sleep;
 
 use super::address::{password, shown};
-use super::exchange::{headers, read_start, size};
+use super::exchange::{headers, read_start};
 use super::send::{RequestHead, SendTiming};
-use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply};
+use super::{Call, Extra, HttpClient, HttpFault, HttpFaultKind, HttpReply, too_long};
 use crate::clock::{Clock, Stopwatch};
 
 /// The outcome of a call with a streamed reply.
@@ -117,8 +117,7 @@ impl HttpStream {
     }
 
     fn too_long(&self) -> HttpFault {
-        let what = format!("the reply is longer than {}; reading stopped there", size(self.cap));
-        HttpFault::new(HttpFaultKind::Useless, &self.head.place, what)
+        HttpFault::new(HttpFaultKind::BeyondLimit, &self.head.place, too_long("the reply", self.cap))
     }
 
     /// The whole reply, of at most this many bytes, and the milliseconds to its last one.

@@ -101,6 +101,9 @@ impl ModelName {
             None if nearest(text, ["scripted"].into_iter()).is_some() => {
                 Err(ModelNameError(format!("did you mean `scripted`? A model of this name is `openai/{text}`")))
             }
+            None if Provider::from_name(text).is_some() => {
+                Err(ModelNameError(format!("`{text}` is a provider, and no model is named; write `{text}/MODEL`")))
+            }
             None => Ok(ModelName::openai(text)),
             Some((first, model)) => match Provider::from_name(first) {
                 Some(provider) if !model.is_empty() => Ok(ModelName::Of { provider, model: model.to_owned() }),
@@ -246,7 +249,10 @@ mod tests {
     fn an_unknown_provider_is_an_error_with_the_known_ones() {
         let error = ModelName::parse("acme/large").unwrap_err().to_string();
         assert!(error.starts_with("`acme` is not a provider; there are `openai/MODEL`, `anthropic/MODEL`"), "{error}");
-        assert!(ModelName::parse("openai/").unwrap_err().to_string().contains("`openai/MODEL`"));
+        for text in ["openai/", "openai", "gemini"] {
+            let error = ModelName::parse(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{}/MODEL`", text.trim_end_matches('/'))), "{error}");
+        }
         for text in ["", " gpt", "gpt "] {
             assert!(ModelName::parse(text).is_err() && ModelName::parse_override(text).is_err(), "{text:?}");
         }

@@ -47,6 +47,8 @@ struct ConversationState {
     /// Refusals while it was alone, since its last answer: a limit, if it is answered again, else a failure.
     refused_alone: u32,
     waited_ms: f64,
+    /// The part of a message's time in which it was refused with no other conversation open, since the last message began.
+    refused_ms: f64,
     /// Whether its last request was sent, and not refused.
     is_engaged: bool,
     /// Whether it takes turns with others.
@@ -130,7 +132,12 @@ impl ConversationLimiter {
     pub async fn acquire(&self) -> Result<Option<Permit<'_>>, RateLimitExhausted> {
         let Some(conversation) = &self.0 else { return Ok(None) };
         let shared = &conversation.shared;
-        let waiting = WaitTimer { conversation, together_ms: shared.together_ms() };
+        let is_refused = conversation.state().refused_alone > 0;
+        let waiting = WaitTimer {
+            conversation,
+            together_ms: shared.together_ms(),
+            refused_since: is_refused.then(|| shared.limiter.now()),
+        };
         let mut admitted = pin!(conversation.admitted());
         let permit = loop {
             match tokio::time::timeout(conversation.refusal_timeout(), &mut admitted).await {
@@ -255,6 +262,12 @@ impl ConversationLimiter {
         }
     }
 
+    /// The milliseconds for which requests have waited since this was last asked because the agent refused them with no other
+    /// conversation open.
+    pub fn take_refused_ms(&self) -> f64 {
+        self.0.as_ref().map_or(0.0, |conversation| std::mem::take(&mut conversation.state().refused_ms))
+    }
+
     /// The milliseconds for which requests have waited because of others since this was last asked.
     pub fn take_waited_ms(&self) -> f64 {
         self.0.as_ref().map_or(0.0, |conversation| std::mem::take(&mut conversation.state().waited_ms))
@@ -285,11 +298,17 @@ struct WaitTimer<'a> {
     conversation: &'a OpenConversation,
     /// The time for which several were open when it began.
     together_ms: f64,
+    /// When it began, where the request before was refused with no other conversation open.
+    refused_since: Option<f64>,
 }
 
 impl Drop for WaitTimer<'_> {
     fn drop(&mut self) {
-        let waited_ms = self.conversation.shared.together_ms() - self.together_ms;
-        self.conversation.state().waited_ms += waited_ms;
+        let shared = &self.conversation.shared;
+        let waited_ms = shared.together_ms() - self.together_ms;
+        let all_ms = self.refused_since.map_or(0.0, |since| (shared.limiter.now() - since) * 1000.0);
+        let mut state = self.conversation.state();
+        state.waited_ms += waited_ms;
+        state.refused_ms += (all_ms - waited_ms).max(0.0);
     }
 }

@@ -133,17 +133,25 @@ pub(super) fn tokens(body: &ReplyBody) -> Vec<ReplyToken> {
         text: value["token"].as_str().unwrap_or_default().to_owned(),
         alternatives: value["top_logprobs"].as_array().into_iter().flatten().filter_map(alternative).collect(),
     };
-    body.list("/choices/0/logprobs/content").iter().map(token).collect()
+    let content = choice(body).and_then(|choice| choice.pointer("/logprobs/content"));
+    content.and_then(Value::as_array).into_iter().flatten().map(token).collect()
+}
+
+/// The choice that was asked for: the first by its `index`, wherever it stands in the list.
+fn choice(body: &ReplyBody) -> Option<&Value> {
+    let choices = body.list("/choices").iter().filter(|choice| !choice.is_null());
+    choices.min_by_key(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0))
 }
 
 /// The reply's text.
 pub(super) fn text(body: &ReplyBody) -> Result<String, NoText> {
-    body.get("/choices/0").ok_or(NoText::NoChoice)?;
-    if let Some(refusal) = body.text("/choices/0/message/refusal").filter(|refusal| !refusal.is_empty()) {
+    let choice = choice(body).ok_or(NoText::NoChoice)?;
+    let text_at = |pointer: &str| choice.pointer(pointer).and_then(Value::as_str);
+    if let Some(refusal) = text_at("/message/refusal").filter(|refusal| !refusal.is_empty()) {
         return Err(NoText::Refused(refusal.to_owned()));
     }
-    let text = || body.get("/choices/0/message/content").map(chat_text).unwrap_or_default();
-    match body.text("/choices/0/finish_reason") {
+    let text = || choice.pointer("/message/content").map(chat_text).unwrap_or_default();
+    match text_at("/finish_reason") {
         Some("length") => Err(NoText::CutOff(text())),
         Some("content_filter") => Err(NoText::Filtered(String::new())),
         _ => Ok(text()),
@@ -179,6 +187,14 @@ mod tests {
             let reply = choice(json!({"message": {"content": content}, "finish_reason": "stop"}));
             assert_eq!(text(&reply).unwrap(), "Hello");
         }
+    }
+
+    #[test]
+    fn the_choice_is_the_first_by_its_index() {
+        let choice = |index: u64, text: &str| json!({"index": index, "message": {"content": text}});
+        assert_eq!(text(&reply(json!({"choices": [choice(1, "second"), choice(0, "first")]}))).unwrap(), "first");
+        let unnumbered = json!({"choices": [{"message": {"content": "first"}}, {"message": {"content": "second"}}]});
+        assert_eq!(text(&reply(unnumbered)).unwrap(), "first");
     }
 
     #[test]

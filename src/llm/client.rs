@@ -284,6 +284,10 @@ impl Llm for Client {
         key_check::check_key(self).await
     }
 
+    async fn check_name(&self) -> KeyAnswer {
+        key_check::check_name(self).await
+    }
+
     async fn complete_metered(&self, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError> {
         let nth_call = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut delays = self.settings.retry.delays(self.settings.rng_seed.wrapping_add(nth_call));

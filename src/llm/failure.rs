@@ -83,6 +83,7 @@ impl Failure {
                 Failure::for_all(format!("{}; check {address}", fault.message))
             }
             HttpFaultKind::Unsendable | HttpFaultKind::Untrusted => Failure::for_all(fault.message),
+            HttpFaultKind::BeyondLimit => Failure::for_now(fault.message, NextTry::OnceMore),
         }
     }
 
@@ -166,7 +167,11 @@ impl Failure {
             _ => LlmErrorKind::Other,
         };
         let message = format!("{}: {what}", reply.place);
-        let next = if kind == LlmErrorKind::Silence { NextTry::Again(None) } else { NextTry::End };
+        let next = match why {
+            NoText::Nothing => NextTry::Again(None),
+            NoText::NoChoice => NextTry::OnceMore,
+            _ => NextTry::End,
+        };
         let error = LlmError { message, transient, usage: Box::new(usage), kind };
         Failure { error, next }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use super::failure::Failure;
-use super::{ApiError, KeyAnswer, LlmError, LlmRequest, LlmRole, ProviderRequest};
+use super::{ApiError, KeyAnswer, LlmError, LlmRequest, LlmRole, ModelOptions, ProviderRequest};
 use crate::http::{BODY_CAP, Call, Extra, HttpFault, HttpFaultKind, HttpReply, KeyHeader, Method, Url, excerpt};
 use crate::text::nearest;
 
@@ -19,16 +19,7 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
             Err(failure) => KeyAnswer::Refused(failure.error),
         };
     };
-    let nothing = LlmRequest {
-        role: LlmRole::Judge,
-        messages: Vec::new(),
-        temperature: 0.0,
-        schema: None,
-        sample: 1,
-        conversation_seed: None,
-    };
-    let ProviderRequest { url, headers, .. } =
-        client.provider.provider_request(&nothing, &client.settings.options, client.features());
+    let ProviderRequest { url, headers, .. } = no_question(client);
     let listed = send(client, Method::GET, list, headers, None).await;
     if let Some(list) = listed.as_ref().ok().filter(|reply| reply.is_success()).and_then(|reply| reply.json().ok()) {
         // Some endpoints show their list to everybody, whatever the key.
@@ -43,6 +34,36 @@ pub(super) async fn check_key(client: &Client) -> KeyAnswer {
     }
     let asked = send(client, Method::POST, url, headers, Some(b"{}".to_vec())).await;
     without_list(client, listed, asked)
+}
+
+/// Looks for the model in the endpoint's list. Not every model that may be asked is in it: only where a request without a question
+/// finds none of this name either (404), it is refused.
+pub(super) async fn check_name(client: &Client) -> KeyAnswer {
+    let Some(list) = client.provider.models() else { return KeyAnswer::Taken };
+    let ProviderRequest { url, headers, body } = no_question(client);
+    let listed = send(client, Method::GET, list, headers, None).await;
+    let listed = listed.ok().filter(HttpReply::is_success).and_then(|reply| reply.json().ok());
+    if listed.is_none_or(|list| unlisted(&list, &client.settings.model).is_none()) {
+        return KeyAnswer::Taken;
+    }
+    match send(client, Method::POST, url, headers, Some(body)).await {
+        Ok(reply) if reply.status == 404 => refused(client, &reply),
+        _ => KeyAnswer::Taken,
+    }
+}
+
+/// A request without a message, whose reply would be one token long.
+fn no_question(client: &Client) -> ProviderRequest {
+    let nothing = LlmRequest {
+        role: LlmRole::Judge,
+        messages: Vec::new(),
+        temperature: 0.0,
+        schema: None,
+        sample: 1,
+        conversation_seed: None,
+    };
+    let options = ModelOptions { max_tokens: Some(1), ..client.settings.options.clone() };
+    client.provider.provider_request(&nothing, &options, client.features())
 }
 
 fn refused(client: &Client, reply: &HttpReply) -> KeyAnswer {

@@ -75,6 +75,11 @@ pub trait Llm: Send + Sync {
         KeyAnswer::Taken
     }
 
+    /// Whether the endpoint knows its name, as far as it tells without a question; [`KeyAnswer::Taken`] where it can't be told.
+    async fn check_name(&self) -> KeyAnswer {
+        KeyAnswer::Taken
+    }
+
     /// Asks it once; `meter` measures the usage of each try.
     async fn complete_metered(&self, request: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError>;
 }

@@ -131,15 +131,39 @@ pub(super) fn title(run: &Overview, trial: &TrialRecord) -> String {
     format!("{case}{} · {}{repeat}", plain(&id.model), id.condition.label())
 }
 
-/// The judge's questions about a trial and its replies, in full; empty where no judge was asked.
-pub fn judging(trial: &TrialRecord, ink: Ink) -> String {
+/// How much of the judge's prompts is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptLength {
+    /// The first words: most of a prompt is the conversation, which is shown anyway.
+    Folded,
+    /// All of it.
+    Whole,
+}
+
+impl PromptLength {
+    /// How many characters are shown of a prompt that is folded.
+    const FOLDED: usize = 120;
+
+    fn of(self, prompt: &str, ink: Ink) -> String {
+        let line = plain(&prompt.split_whitespace().collect::<Vec<_>>().join(" "));
+        let first: String = line.chars().take(Self::FOLDED).collect();
+        if self == PromptLength::Whole || first.len() == line.len() {
+            return indented(prompt);
+        }
+        let words = count(prompt.split_whitespace().count(), "word");
+        format!("{first}… {}", ink.dim(&format!("({words}; -vv shows them)")))
+    }
+}
+
+/// The judge's questions about a trial and its replies; empty where no judge was asked.
+pub fn judging(trial: &TrialRecord, ink: Ink, prompts: PromptLength) -> String {
     let mut page = String::new();
     for judgement in &trial.judgements {
         let asked = |asked: &&AskedQuestion| asked.is_answered_by(judgement);
         if let Some(asked) = trial.questions.iter().find(asked) {
             let prompt = asked.prompt.as_deref().map_or_else(
                 || ink.unsure("what it was asked can't be rendered again to the byte from what was kept"),
-                indented,
+                |prompt| prompts.of(prompt, ink),
             );
             let _ = writeln!(page, "   {} {prompt}", ink.bold("the judge was asked:"));
         }

@@ -224,8 +224,8 @@ impl PartRow {
                 Some(failed) => failed.add(trial),
                 None => made.failed = Some(TrialLocation::first(trial)),
             }
-            // Its label says the turn that it is about.
-            if let (Some(_), Some(failed)) = (item.turn, &mut made.failed) {
+            // Its label says the turn that it is about; any other part is of the whole conversation, and not of its last turn.
+            if let Some(failed) = &mut made.failed {
                 failed.turn = 0;
             }
         }

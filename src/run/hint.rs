@@ -92,6 +92,11 @@ pub fn hint(target: &Target, error: &AgentError) -> String {
             let what = transport.name_key().map_or_else(String::new, |key| format!("{key}, or "));
             format!("{what}what else target.{key} says that is sent; the agent refuses the request")
         }
+        AgentErrorKind::BeyondLimit => {
+            "less in one reply, or fewer events with it: eval-job reads no more than docs/transports.md says (Limits), and this is \
+             not counted as the agent's failure"
+                .to_owned()
+        }
         AgentErrorKind::BadReply => format!("another transport than target.{key}, or a look at the agent's own log"),
         AgentErrorKind::Status(_) => "a look at the agent's own log".to_owned(),
     }

@@ -72,8 +72,18 @@ pub(super) async fn ask(
     };
     let answer = cassette::ask(&engine.cassette.tape(trial), llm, request, &metered_call.meter).await;
     metered_call.record()?;
-    engine.refusals.add(asker, &answer);
+    let of_role = engine.clients.models.addresses.iter().filter(|address| address.role.starts_with(asker_role(asker)));
+    engine.refusals.add(asker, &answer, of_role.count() <= 1);
     Ok(answer)
+}
+
+/// The beginning of the role of whoever asks.
+fn asker_role(asker: Asker) -> &'static str {
+    match asker {
+        Asker::Persona => "persona",
+        Asker::Reviewer => "reviewer",
+        Asker::Judge => "judge",
+    }
 }
 
 /// A request that is not in the journal yet.

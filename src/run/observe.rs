@@ -98,7 +98,10 @@ pub(super) async fn look_before(
             }
             check if check.needs_object_context() && before.object_context.is_none() => {
                 let (context, error) = object_context_before(env, session).await;
-                // No conversation is paid for whose state can't be read either.
+                // No conversation is paid for whose state can't be read either, and only one at a time to find that out.
+                if error.is_some() {
+                    env.keep_scout(env.engine.resources.scout_state().await);
+                }
                 let known = error.and_then(|error| env.engine.resources.state_is_unreadable().then_some(error));
                 if let Some(error) = env.tape.noted("unreadable state", known) {
                     trouble.get_or_insert(format!(

@@ -21,6 +21,9 @@ use crate::secret::Variables;
 /// The time limit of each check.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
+/// The time limit of the look whether a model's name is known, which is no more than a help.
+const NAME_LIMIT: Duration = Duration::from_secs(3);
+
 /// The variables that send requests through a proxy.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
@@ -54,7 +57,9 @@ pub struct Preflight {
 pub enum KeyCheck {
     /// They are, by requests that cost no token.
     Ask,
-    /// They are not: the first request of a conversation checks them.
+    /// They are not: the first request of a conversation checks them. But a model whose name its endpoint does not know is refused.
+    Names,
+    /// They are not: the first request checks key and name.
     Skip,
 }
 
@@ -168,7 +173,7 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     let found = join_all(looked.iter().map(|models| async move {
         let Some(url) = address(&models[0].url) else { return (Vec::new(), Vec::new()) };
         match reach(engine, &url).await {
-            Ok(()) if keys == KeyCheck::Ask => check_keys(models).await,
+            Ok(()) if keys != KeyCheck::Skip => check_keys(models, keys).await,
             Ok(()) => (models.iter().map(|model| (model.role.as_str(), KeyAnswer::Taken)).collect(), Vec::new()),
             Err(problem) => {
                 let from = &models[0].from;
@@ -199,11 +204,19 @@ async fn models(engine: &Engine, keys: KeyCheck) -> Preflight {
     Preflight { ready, failures }
 }
 
-/// Checks the keys of these models, as far as that costs no token. Returns the roles with keys that are not refused, and the
+/// Checks the keys or the names of these models, as far as that costs no token. Returns the roles with keys that are not refused, and the
 /// failures of the others.
-async fn check_keys<'m>(models: &[&'m ModelAddress]) -> (Vec<(&'m str, KeyAnswer)>, Vec<PreflightFailure>) {
+async fn check_keys<'m>(
+    models: &[&'m ModelAddress],
+    keys: KeyCheck,
+) -> (Vec<(&'m str, KeyAnswer)>, Vec<PreflightFailure>) {
     let asked = models.iter().map(|model| async move {
-        let key = tokio::time::timeout(LIMIT, model.client.check_key()).await.unwrap_or(KeyAnswer::Unknown);
+        let key = match keys {
+            KeyCheck::Names => {
+                tokio::time::timeout(NAME_LIMIT, model.client.check_name()).await.unwrap_or(KeyAnswer::Taken)
+            }
+            _ => tokio::time::timeout(LIMIT, model.client.check_key()).await.unwrap_or(KeyAnswer::Unknown),
+        };
         (model.role.as_str(), key)
     });
     let (mut there, mut refusals): (Vec<_>, Vec<(String, Vec<&str>)>) = Default::default();

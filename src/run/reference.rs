@@ -129,7 +129,7 @@ async fn talk(
                 match end {
                     TurnEnd::Replied => conversation.agent_replied(turn),
                     TurnEnd::Failed(error) => return Err(failed(error)),
-                    TurnEnd::OutOfTime | TurnEnd::RefusedTogether => {
+                    TurnEnd::OutOfTime | TurnEnd::RefusedTogether | TurnEnd::RateLimited => {
                         return Err(ran_out(&partner.limit, "the reference agent's reply was awaited"));
                     }
                 }

@@ -6,6 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::llm::{LlmError, LlmErrorKind};
 use crate::record::Asker;
 
+/// What stands in the error about a model whose name its endpoint does not know.
+const MISNAMED_MODEL: &str = "check the name of the model";
+
 /// How many requests of one role may be refused for good, with none answered, before no further conversation begins.
 const MAX_REFUSALS: u32 = 3;
 
@@ -24,24 +27,27 @@ struct SeenRefusals {
 struct RoleRefusals {
     was_answered: bool,
     refused: u32,
+    /// Whether the only model of the role has no such name.
+    is_misnamed: bool,
     last: String,
 }
 
 impl RoleRefusals {
     fn is_all(&self) -> bool {
-        !self.was_answered && self.refused >= MAX_REFUSALS
+        !self.was_answered && (self.is_misnamed || self.refused >= MAX_REFUSALS)
     }
 }
 
 impl ModelRefusals {
-    /// Takes in how a request came out.
-    pub(super) fn add<T>(&self, asker: Asker, answer: &Result<T, LlmError>) {
+    /// Takes in how a request came out; `is_only` where the role has no other model.
+    pub(super) fn add<T>(&self, asker: Asker, answer: &Result<T, LlmError>, is_only: bool) {
         let mut seen = self.seen();
         let role = seen.roles.entry(label(asker)).or_default();
         match answer {
             Ok(_) => role.was_answered = true,
             Err(error) if error.kind == LlmErrorKind::OfAll => {
                 role.refused += 1;
+                role.is_misnamed |= is_only && error.message.contains(MISNAMED_MODEL);
                 role.last.clone_from(&error.message);
             }
             Err(_) => {}
@@ -54,11 +60,14 @@ impl ModelRefusals {
         if seen.why.is_none() {
             let refused = seen.roles.iter().find(|(_, role)| role.is_all());
             let why = refused.map(|(role, refusals)| {
-                let next = match refusals.last.contains("check the name of the model") {
+                let next = match refusals.last.contains(MISNAMED_MODEL) {
                     true => "correct its name in the job file or the flag, and run it again",
                     false => "once that is mended, eval-job run --retry-errors goes on",
                 };
-                format!("the {role} refused each of {} requests: {}; {next}", refusals.refused, refusals.last)
+                match refusals.refused {
+                    1 => format!("the {role} refused its first request: {}; {next}", refusals.last),
+                    many => format!("the {role} refused each of {many} requests: {}; {next}", refusals.last),
+                }
             });
             seen.why = why;
         }
@@ -96,25 +105,43 @@ mod tests {
     fn a_run_stops_where_all_of_the_first_requests_are_refused_for_good() {
         let refusals = ModelRefusals::default();
         for _ in 0..2 {
-            refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+            refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll), true);
         }
-        refusals.add(Asker::Judge, &failed(LlmErrorKind::Other));
-        refusals.add(Asker::Persona, &Ok(()));
+        refusals.add(Asker::Judge, &failed(LlmErrorKind::Other), true);
+        refusals.add(Asker::Persona, &Ok(()), true);
         assert!(!refusals.stop() && refusals.why().is_none());
-        refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+        refusals.add(Asker::Judge, &failed(LlmErrorKind::OfAll), true);
         assert!(refusals.why().is_none(), "nothing was kept from beginning yet");
         assert!(refusals.stop());
         let why = refusals.why().unwrap();
         assert!(why.starts_with("the judge refused each of 3 requests: answered 401; once"), "{why}");
         // Nothing overtakes what could not begin.
-        refusals.add(Asker::Judge, &Ok(()));
+        refusals.add(Asker::Judge, &Ok(()), true);
         assert!(refusals.stop() && refusals.why() == Some(why));
         // One that is answered shows that key and address are right.
         let answered = ModelRefusals::default();
-        answered.add(Asker::Judge, &Ok(()));
+        answered.add(Asker::Judge, &Ok(()), true);
         for _ in 0..9 {
-            answered.add(Asker::Judge, &failed(LlmErrorKind::OfAll));
+            answered.add(Asker::Judge, &failed(LlmErrorKind::OfAll), true);
         }
         assert!(!answered.stop());
+    }
+
+    #[test]
+    fn a_wrong_name_stops_it_at_once_unless_others_of_a_panel_may_answer() {
+        let message = "answered 404; check the name of the model, \"nope\", and OPENAI_BASE_URL".to_owned();
+        let misnamed = || failed(LlmErrorKind::OfAll).map_err(|error| LlmError { message: message.clone(), ..error });
+        for is_only in [true, false] {
+            let refusals = ModelRefusals::default();
+            refusals.add(Asker::Judge, &misnamed(), is_only);
+            assert_eq!(refusals.stop(), is_only);
+        }
+        let refusals = ModelRefusals::default();
+        refusals.add(Asker::Judge, &misnamed(), true);
+        assert!(
+            refusals.stop() && refusals.why().unwrap().contains("refused its first request"),
+            "{:?}",
+            refusals.why()
+        );
     }
 }

@@ -42,6 +42,13 @@ pub(super) struct RunResources {
     agent_has_answered: AtomicBool,
     /// Whether the agent's state could be read after any conversation; `None` before one has ended.
     state_was_read: Mutex<Option<bool>>,
+    /// Held by the one conversation that finds out whether it can be.
+    state_scout: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// The right to find out whether the agent's state can be read.
+pub(super) struct StateScout {
+    _turn: tokio::sync::OwnedMutexGuard<()>,
 }
 
 /// The started agent that trials share.
@@ -67,6 +74,7 @@ impl RunResources {
             random,
             agent_has_answered: AtomicBool::new(false),
             state_was_read: Mutex::default(),
+            state_scout: Arc::default(),
         }
     }
 
@@ -107,6 +115,17 @@ impl RunResources {
     pub(super) fn note_state(&self, was_read: bool) {
         let mut known = unpoisoned(&self.state_was_read);
         *known = Some(was_read || *known == Some(true));
+    }
+
+    /// Waits until it is known whether the agent's state can be read after a conversation, or no other one finds that out: then
+    /// this one does, as long as it holds what is returned.
+    pub(super) async fn scout_state(&self) -> Option<StateScout> {
+        let is_unknown = || unpoisoned(&self.state_was_read).is_none();
+        if !is_unknown() {
+            return None;
+        }
+        let scout = Arc::clone(&self.state_scout).lock_owned().await;
+        is_unknown().then_some(StateScout { _turn: scout })
     }
 
     /// Whether the agent's state could not be read after any of the conversations that have ended.

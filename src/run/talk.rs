@@ -216,8 +216,21 @@ impl LiveConversation<'_, '_> {
                 return Ok(());
             }
             TurnEnd::OutOfTime => {
-                let what =
-                    "the agent's reply was awaited, and most of it had gone elsewhere; try a longer limits.trial";
+                let is_refused = self.partner.limit.is_spent_by_refusals();
+                let what = match self.partner.noted(number, "was refused", is_refused) {
+                    true => {
+                        "the agent's reply was awaited, and most of it had gone in waits for the agent's rate limit (429); \
+                         try a longer limits.trial"
+                    }
+                    false => {
+                        "the agent's reply was awaited, and most of it had gone elsewhere; try a longer limits.trial"
+                    }
+                };
+                return Err(TrialAbort::broken(self.partner.limit.ran_out_while(what)));
+            }
+            TurnEnd::RateLimited => {
+                let what = "the agent refused the message (429, its rate limit) with no other conversation open; try a longer \
+                            limits.trial, or again when its rate limit allows more";
                 return Err(TrialAbort::broken(self.partner.limit.ran_out_while(what)));
             }
             TurnEnd::RefusedTogether => {
@@ -230,6 +243,8 @@ impl LiveConversation<'_, '_> {
             AgentErrorKind::RefusedTogether => return Err(TrialAbort::broken(error.message)),
             // It is the job's doing, whatever the agent had answered before.
             AgentErrorKind::Unsendable => return Err(TrialAbort::broken(with_hint(engine, &error))),
+            // What it said may be right; it is beyond what is read.
+            AgentErrorKind::BeyondLimit => return Err(TrialAbort::broken(with_hint(engine, &error))),
             _ if self.blames_the_job(&error, &turn) => {
                 return Err(TrialAbort::broken(with_hint(engine, &error)));
             }

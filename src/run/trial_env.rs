@@ -6,10 +6,11 @@
 //! [`RunResources`](super::resources::RunResources) does the rest.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::managed::ended;
+use super::resources::StateScout;
 use super::seeds::{deliver_seeds, history};
 use super::trial::TrialAbort;
 use super::trial_graph::{TrialGraph, TrialGraphError};
@@ -50,6 +51,8 @@ pub(super) struct TrialEnv<'a> {
     /// The messages that the conversation begins after, where seeds are delivered so.
     history: Vec<Message>,
     owned: Owned,
+    /// Held where this conversation finds out for all whether the agent's state can be read.
+    scout: Mutex<Option<StateScout>>,
 }
 
 /// The reference agent. Its rate limits are its own.
@@ -126,6 +129,7 @@ impl<'a> TrialEnv<'a> {
                 },
                 tape: setup.tape,
                 owned: setup.owned,
+                scout: Mutex::default(),
             }),
             Err(stop) => {
                 setup.graph = None;
@@ -133,6 +137,11 @@ impl<'a> TrialEnv<'a> {
                 Err(stop)
             }
         }
+    }
+
+    /// Keeps this to the end of the conversation.
+    pub(super) fn keep_scout(&self, scout: Option<StateScout>) {
+        *self.scout.lock().unwrap_or_else(PoisonError::into_inner) = scout;
     }
 
     /// Ends and deletes what was made for the trial.

@@ -25,12 +25,25 @@ pub(super) async fn within<F: Future>(seconds: f64, busy: &BusyTime, future: F) 
     }
 }
 
+/// The times of a message, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct AgentTime {
+    /// The agent's, with the waits for its rate limit.
+    pub(super) spent_ms: f64,
+    /// The wait for other conversations, which counts neither as the agent's time nor as the conversation's.
+    pub(super) waited_ms: f64,
+    /// The part of `spent_ms` in which the agent refused the message with no other conversation open.
+    pub(super) refused_ms: f64,
+}
+
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
     pub(super) seconds: f64,
     since: Stopwatch,
     /// The agent's part of it.
     agent_ms: f64,
+    /// The time for which the agent refused requests with no other conversation open: its rate limit's, and not its own.
+    refused_ms: f64,
     /// The time that does not count: while the graph was captured, and while a request waited for our other conversations.
     paused_ms: f64,
     /// The time that was used before, where the conversation goes on.
@@ -40,7 +53,7 @@ pub(super) struct TrialLimit {
 
 impl TrialLimit {
     pub(super) fn new(seconds: f64, since: Stopwatch, limiter: ConversationLimiter) -> TrialLimit {
-        TrialLimit { seconds, since, agent_ms: 0.0, paused_ms: 0.0, before_ms: 0.0, limiter }
+        TrialLimit { seconds, since, agent_ms: 0.0, refused_ms: 0.0, paused_ms: 0.0, before_ms: 0.0, limiter }
     }
 
     /// The limit of a conversation that goes on: so much was used before, and so much of that by the agent.
@@ -60,17 +73,19 @@ impl TrialLimit {
     /// Starts counting the agent's time; earlier waits don't belong to this turn.
     pub(super) fn agent_begins(&self) -> f64 {
         self.limiter.take_waited_ms();
+        self.limiter.take_refused_ms();
         self.elapsed_ms()
     }
 
-    /// Stops counting. Returns the agent's time since `before`, and the wait for other conversations, which counts neither as the
-    /// agent's time nor as the conversation's.
-    pub(super) fn agent_ends(&mut self, before: f64) -> (f64, f64) {
+    /// Stops counting: the times since `before`.
+    pub(super) fn agent_ends(&mut self, before: f64) -> AgentTime {
         let waited_ms = self.limiter.take_waited_ms();
         let spent_ms = (self.elapsed_ms() - before - waited_ms).max(0.0);
+        let refused_ms = self.limiter.take_refused_ms().min(spent_ms);
         self.pause(waited_ms);
-        self.agent_ms += spent_ms;
-        (spent_ms, waited_ms)
+        self.refused_ms += refused_ms;
+        self.agent_ms += spent_ms - refused_ms;
+        AgentTime { spent_ms, waited_ms, refused_ms }
     }
 
     /// Excludes time of the agent's that is not its doing.
@@ -126,6 +141,11 @@ impl TrialLimit {
         self.agent_ms >= self.spent_ms() / 2.0
     }
 
+    /// Whether its rate limit took more than all else beside the agent's own time.
+    pub(super) fn is_spent_by_refusals(&self) -> bool {
+        self.refused_ms * 2.0 > self.spent_ms() - self.agent_ms
+    }
+
     pub(super) fn ran_out_while(&self, what: &str) -> String {
         format!("the conversation's time limit of {} s (limits.trial) ran out while {what}", self.seconds)
     }
@@ -148,5 +168,13 @@ mod tests {
         excused.excuse(16_000.0);
         assert!((25.0..=26.0).contains(&left(&excused)) && !excused.is_spent_by_agent(), "{}", left(&excused));
         assert_eq!(left(&new().after([31_000.0, 0.0])), 0.0);
+    }
+
+    #[test]
+    fn what_the_rate_limit_took_is_not_the_agents() {
+        let new = || TrialLimit::new(30.0, Clock::system().start(), ConversationLimiter::default());
+        let refused = TrialLimit { refused_ms: 15_000.0, ..new().after([24_000.0, 5_000.0]) };
+        assert!(!refused.is_spent_by_agent() && refused.is_spent_by_refusals());
+        assert!(!new().after([24_000.0, 5_000.0]).is_spent_by_refusals());
     }
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::managed::ended;
-use super::trial_limit::TrialLimit;
+use super::trial_limit::{AgentTime, TrialLimit};
 use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
@@ -18,6 +18,8 @@ pub(super) enum TurnEnd {
     OutOfTime,
     /// The time ran out while the agent refused us because of our other conversations.
     RefusedTogether,
+    /// The time ran out while the agent refused us, with no other conversation open.
+    RateLimited,
 }
 
 /// An agent with which a conversation is run, and what bounds it.
@@ -38,6 +40,8 @@ pub(super) struct Partner<'s> {
 struct TurnTime {
     spent_ms: f64,
     waited_ms: f64,
+    #[serde(default)]
+    refused_ms: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     process_end: Option<String>,
 }
@@ -58,9 +62,9 @@ impl Partner<'_> {
                 None
             }
         };
-        let (spent_ms, waited_ms) = self.limit.agent_ends(before);
-        let time = TurnTime { spent_ms, waited_ms, process_end };
-        let TurnTime { spent_ms, waited_ms, mut process_end } = self.noted(number, "took", time);
+        let AgentTime { spent_ms, waited_ms, refused_ms } = self.limit.agent_ends(before);
+        let time = TurnTime { spent_ms, waited_ms, refused_ms, process_end };
+        let TurnTime { spent_ms, waited_ms, refused_ms, mut process_end } = self.noted(number, "took", time);
         turn.spent_ms = Some(spent_ms);
         if let Some(error) = &process_end {
             attempts.failures.push(FailedAttempt::untimed(error.clone(), true));
@@ -95,6 +99,7 @@ impl Partner<'_> {
             None => match process_end {
                 Some(message) => TurnEnd::Failed(timeout(message)),
                 None if waited_ms > spent_ms => TurnEnd::RefusedTogether,
+                None if refused_ms * 2.0 > spent_ms => TurnEnd::RateLimited,
                 None => TurnEnd::OutOfTime,
             },
             Some(Err(error)) => TurnEnd::Failed(error),

@@ -1,6 +1,6 @@
 //! An agent behind a command, with shells that misbehave.
 
-use eval_job::agent::AgentErrorKind::{BadReply, Unreachable};
+use eval_job::agent::AgentErrorKind::{BeyondLimit, Unreachable};
 use eval_job::agent::command::CommandConfig;
 use eval_job::agent::{Session, Transport};
 use eval_job::evidence::EventKind;
@@ -59,7 +59,7 @@ async fn it_greets_is_reset_and_counts_its_tokens() {
 async fn a_line_without_end_is_not_read_to_its_end() {
     let script = "read -r line; head -c 100000000 /dev/zero";
     let error = session(settings(script, json!({}))).await.talk("Hi").await.reply.unwrap_err();
-    assert_eq!(error.kind, BadReply);
+    assert_eq!(error.kind, BeyondLimit);
     assert!(error.message.contains("longer than 8 MiB"), "{error}");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Status, Unauthorized, Unreachable, Unreadable};
+use eval_job::agent::AgentErrorKind::{BadReply, BeyondLimit, NotFound, Status, Unauthorized, Unreachable, Unreadable};
 use eval_job::agent::embabel::{EmbabelConfig, KnowledgeConfig};
 use eval_job::agent::{AgentErrorKind, Attempts, Session, Transport};
 use eval_job::evidence::EventKind;
@@ -97,7 +97,13 @@ fn cases() -> Vec<Case> {
         case(Answer::json(200, "[]"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "null"), 4, Unreadable, true, "the reply is JSON, but no object"),
         case(Answer::json(200, "{}"), 4, Unreadable, true, "the reply holds no message.content"),
-        case(Answer::Stall { declared: 50 << 20, body: vec![] }, 4, BadReply, true, "the reply is longer than 8 MiB"),
+        case(
+            Answer::Stall { declared: 50 << 20, body: vec![] },
+            1,
+            BeyondLimit,
+            true,
+            "the reply is longer than 8 MiB",
+        ),
     ]
 }
 

@@ -33,7 +33,7 @@ async fn a_body_is_read_up_to_its_cap_and_not_one_byte_further() {
 async fn a_flood_is_not_drunk() {
     let server = Server::with(vec![Answer::Flood { bytes: 50 << 20 }]).await;
     let fault = get(&server.url, 1 << 20).await.unwrap_err();
-    assert_eq!(fault.kind, HttpFaultKind::Useless);
+    assert_eq!(fault.kind, HttpFaultKind::BeyondLimit);
     assert!(fault.message.ends_with("the reply is longer than 1 MiB; reading stopped there"), "{fault}");
     // What lies in the sockets' buffers was written and not read.
     assert!(server.flooded() < 20 << 20, "{} bytes were taken", server.flooded());

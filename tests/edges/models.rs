@@ -286,7 +286,7 @@ fn common() -> Vec<Case> {
             true,
             "answered with an error: \"no ***\"",
         ),
-        (Answer::json(200, "{}"), 1, true, "the reply holds no choices; check "),
+        (Answer::json(200, "{}"), 2, true, "the reply holds no choices; check "),
         (Answer::Close, 5, true, "the connection broke"),
     ]
 }

@@ -209,7 +209,7 @@ fn cases() -> Vec<Case> {
         case(ok("reply-length"), 1, false, "cut off at its token limit"),
         case(ok("reply-content-filter"), 1, false, "content filter"),
         case(ok("reply-null"), 5, true, "the reply holds no text"),
-        case(Answer::json(200, r#"{"choices":[]}"#), 1, true, "the reply holds no choices"),
+        case(Answer::json(200, r#"{"choices":[]}"#), 2, true, "the reply holds no choices"),
     ]
 }
 

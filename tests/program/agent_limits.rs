@@ -243,6 +243,48 @@ async fn a_conversation_whose_time_goes_by_in_such_waits_is_broken_and_keeps_wha
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_lone_conversation_whose_time_ends_in_a_wait_for_the_rate_limit_is_not_charged_to_the_agent() {
+    let server = agent(|number| (number > 1).then(|| Answer::json(429, "").with("retry-after", "20"))).await;
+    let ran = run(&server, ("", "trial: 2"), &["-j", "1", "--condition", "with-facts"]);
+    assert_eq!(ran.status, Some(102), "{}", ran.words);
+    let is_told = |outcome: &Outcome| matches!(outcome, Outcome::Broken { error } if error.contains("limits.trial") && error.contains("its rate limit"));
+    assert!(ran.all(is_told), "{}", ran.words);
+}
+
+/// Of ten conversations at once, one finds out that a state is never shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_that_is_never_there_is_paid_for_in_one_conversation_however_many_are_held_at_once() {
+    let server = Server::start(|_, request: &Received| match request.target.as_str() {
+        "/api/v1/chat/sessions" => Answer::json(200, r#"{"sessionId": "s"}"#),
+        "/api/v1/chat/messages" => reply(),
+        _ => Answer::json(404, "{}"),
+    })
+    .await;
+    let ran =
+        run(&server, ("", "}\nassertions: [{expression: objectContext.entities.size == 0}]\ngate: {minScore: 0"), TEN);
+    assert_eq!(ran.status, Some(102), "{}", ran.words);
+    let held = |trial: &&eval_job::record::TrialRecord| {
+        trial.evidence.as_ref().is_some_and(|evidence| !evidence.transcript.turns.is_empty())
+    };
+    assert_eq!(ran.record.trials.iter().filter(held).count(), 1, "{}", ran.words);
+    assert_eq!(ran.record.trials.len(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_beyond_what_is_read_is_not_charged_to_the_agent_and_not_asked_for_again() {
+    let long = format!(r#"{{"message": {{"content": "{}"}}}}"#, "x".repeat(9 << 20));
+    let deep = format!(r#"{{"message": {{"content": "Hi"}}, "events": [{}1{}]}}"#, "[".repeat(120), "]".repeat(120));
+    for (body, words) in [(long, "longer than 8 MiB"), (deep, "nested deeper than 100 levels")] {
+        let server = agent(move |number| (number > 1).then(|| Answer::json(200, &body))).await;
+        let ran = run(&server, ("", ""), &["-j", "1", "--condition", "with-facts"]);
+        assert_eq!(ran.status, Some(102), "{}", ran.words);
+        let is_told = |outcome: &Outcome| matches!(outcome, Outcome::Broken { error } if error.contains(words) && error.contains("docs/transports.md"));
+        assert!(ran.all(is_told), "{}", ran.words);
+        assert_eq!(server.count("/messages"), 2, "{words}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn conversations_beside_others_learn_from_each_other_that_the_agent_refuses_for_ever() {
     let server = agent(|_| Some(Answer::json(503, "").with("retry-after", "1"))).await;
     let models: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();

@@ -271,3 +271,25 @@ fn on_a_full_disk_nothing_is_left_half_written() {
     assert_eq!(fs::read_to_string(desk.path().join("set.json")).unwrap(), SET);
     assert_eq!(fs::read_dir(desk.path()).unwrap().count(), 4);
 }
+
+#[test]
+fn a_run_becomes_a_job_with_its_own_target_and_is_written_into_folders_that_are_made() {
+    let desk = tempfile::tempdir().unwrap();
+    let job =
+        "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [Hello]}\nscorer: {model: scripted}\nfacts: []\n";
+    fs::write(desk.path().join("job.yml"), format!("{job}assertions: [{{expression: 'true'}}]\n")).unwrap();
+    let (_, _, words) = typed(desk.path(), &["run", "job.yml"]);
+    let id = words.rsplit_once("eval-job show ").map(|(_, rest)| rest.split_whitespace().next().unwrap()).unwrap();
+    let (status, text, words) = typed(desk.path(), &["import", "--from-trace", id]);
+    assert_eq!(status, Some(0), "{words}");
+    assert!(text.contains("demo: {}") && !words.contains("without --target"), "{text}{words}");
+    let (status, text, _) = typed(desk.path(), &["import", "--from-trace", id, "--target", "adk=http://localhost:1"]);
+    assert!(status == Some(0) && text.contains("adk:") && !text.contains("demo:"), "{text}");
+    for (format, file) in [("otlp", "out/deep/spans.json"), ("adk", "out/other/a.json")] {
+        let (status, _, words) = typed(desk.path(), &["export", id, "--format", format, "-o", file]);
+        assert_eq!(status, Some(0), "{words}");
+        assert!(desk.path().join(file).is_file(), "{file}");
+    }
+    let (status, _, words) = typed(desk.path(), &["export", id, "--format", "otlp", "-o", "job.yml/spans.json"]);
+    assert!(status == Some(2) && words.contains("job.yml is a file, not a folder"), "{status:?} {words}");
+}

@@ -23,6 +23,18 @@ fn job(folder: &Path) -> String {
 }
 
 #[test]
+fn a_target_that_the_environment_names_for_runs_is_none_of_init() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_with = "adk=http://localhost:8000";
+    let output = eval_job(folder.path()).arg("init").env("EVAL_JOB_TARGET", run_with).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(job(folder.path()).contains("embabel:"), "{}", job(folder.path()));
+    let folder = tempfile::tempdir().unwrap();
+    eval_job(folder.path()).arg("init").env("EVAL_JOB_INIT_TARGET", "http").output().unwrap();
+    assert!(job(folder.path()).contains("  http:"), "{}", job(folder.path()));
+}
+
+#[test]
 fn every_target_gets_a_valid_job_with_its_schema() {
     for target in TARGETS {
         let folder = tempfile::tempdir().unwrap();

@@ -33,6 +33,64 @@ fn a_persona_that_refuses_the_first_requests_stops_the_run_and_no_more_conversat
     assert_eq!(held, 3, "{words}");
 }
 
+/// A job with fixed lines, which a model of this name judges.
+fn judged_by(name: &str, agent: &Server, judge: &Server) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let job = json!({
+        "target": {"user": "u", "chatbot": "c", "openai": {"baseUrl": format!("{}/v1", agent.address)}},
+        "evaluator": {"script": ["Hi"]},
+        "scorer": {"model": {"name": format!("openai/{name}"), "baseUrl": format!("{}/v1", judge.address)}},
+        "facts": [],
+        "greetings": [],
+        "cases": (0..6).map(|case| json!({"id": format!("c{case}")})).collect::<Vec<_>>(),
+        "metrics": [{"rubric": {"rubrics": [{"id": "kind", "text": "It is kind."}]}}],
+    });
+    std::fs::write(folder.path().join("job.yml"), job.to_string()).unwrap();
+    folder
+}
+
+fn run(folder: &tempfile::TempDir) -> (Option<i32>, String) {
+    let flags = ["run", "job.yml", "--model", "m", "--no-progress", "-j", "1"];
+    let output = eval_job(folder.path()).args(flags).output().unwrap();
+    let words = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), words.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_judge_of_a_name_that_its_endpoint_does_not_know_is_refused_before_any_message() {
+    let agent = agent();
+    let judge = |has_list: bool| {
+        Server::with_list(move |request| match request.path.as_str() {
+            "/v1/models" if has_list => Reply::Json(200, json!({"data": [{"id": "judge"}]})),
+            "/v1/models" => Reply::Json(404, json!({})),
+            _ => Reply::Json(404, json!({"error": {"message": "there is no such model"}})),
+        })
+    };
+    let listed = judge(true);
+    let (status, words) = run(&judged_by("jugde", &agent, &listed));
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("\"there is no such model\"; check the name of the model, \"jugde\""), "{words}");
+    assert_eq!(agent.requests().iter().filter(|request| request.method == "POST").count(), 0, "{words}");
+    // Without a list the first question finds it out, and its conversation is kept for another judge.
+    let unlisted = judge(false);
+    let (status, words) = run(&judged_by("jugde", &agent, &unlisted));
+    assert_eq!(status, Some(102), "{words}");
+    assert!(words.contains("stopped: the judge refused its first request"), "{words}");
+    assert_eq!(agent.requests().iter().filter(|request| request.method == "POST").count(), 1, "{words}");
+}
+
+#[test]
+fn a_judge_that_is_not_in_the_list_and_answers_all_the_same_is_asked() {
+    let agent = agent();
+    let judge = Server::with_list(|request| match request.path.as_str() {
+        "/v1/models" => Reply::Json(200, json!({"data": [{"id": "some-file.gguf"}]})),
+        _ => Reply::Json(400, json!({"error": {"message": "messages: too short"}})),
+    });
+    let (_, words) = run(&judged_by("anything", &agent, &judge));
+    assert!(!words.contains("check the name of the model"), "{words}");
+    assert!(agent.requests().iter().any(|request| request.method == "POST"), "{words}");
+}
+
 #[test]
 fn a_judge_that_says_nothing_is_waited_for_as_long_as_the_job_says() {
     let (agent, judge) = (agent(), Server::start(|_| Reply::Silence));
@@ -56,7 +114,7 @@ fn a_judge_that_says_nothing_is_waited_for_as_long_as_the_job_says() {
 #[test]
 fn an_agents_endpoint_that_refuses_the_key_or_lacks_the_model_is_known_before_a_run() {
     // Its list of models is for everybody.
-    let endpoint = Server::start(|request| match request.path.as_str() {
+    let endpoint = Server::with_list(|request| match request.path.as_str() {
         "/v1/models" => Reply::Json(200, json!({"data": [{"id": "large-one"}]})),
         _ if request.header("authorization") != Some("Bearer right-key-1") => {
             Reply::Json(401, json!({"error": {"message": "no such key"}}))

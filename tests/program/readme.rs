@@ -76,7 +76,7 @@ fn its_screenful_is_what_the_first_command_prints() {
     let without_times = |text: &str| {
         text.lines()
             .map(|line| {
-                line.rsplit_once(" in ").map_or(line, |(ran, _)| if line.starts_with("ran ") { ran } else { line })
+                line.split_once(" in ").map_or(line, |(ran, _)| if line.starts_with("ran ") { ran } else { line })
             })
             .map(str::to_owned)
             .collect::<Vec<_>>()

@@ -119,6 +119,9 @@ fn another_judge_is_asked_the_same_to_the_byte_and_its_verdict_stands_beside_the
         shown.contains("the judge was asked: ") && shown.contains("judge scripted rules"),
         "the first stands: {shown}"
     );
+    assert!(shown.contains("words; -vv shows them)") && !shown.contains("<transcript>"), "{shown}");
+    let whole = eval_job(folder.path()).args(["show", "-vv"]).output().unwrap();
+    assert!(self::words(&whole).contains("<transcript>"), "{}", self::words(&whole));
     let journal = std::fs::read_to_string(run_folder(folder.path()).join("grade-1.ndjson")).unwrap();
     assert!(!journal.contains("sk-hush"));
     // Nobody is asked where nobody says so.

@@ -39,6 +39,15 @@ pub enum Reply {
     Silence,
 }
 
+/// What becomes of a request for the list of models.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModelList {
+    /// There is none.
+    None,
+    /// It is a request like any other.
+    Asked,
+}
+
 type Log = Arc<Mutex<Vec<Request>>>;
 
 /// A server on a free port of loopback; it ends with the process.
@@ -49,19 +58,25 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers every request by this function.
+    /// Answers every request by this function, but for the list of models, of which it has none: who asks for that is not counted.
     pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
-        Server::behind(None, answer)
+        Server::behind(None, ModelList::None, answer)
+    }
+
+    /// Answers every request by this function.
+    pub fn with_list(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        Server::behind(None, ModelList::Asked, answer)
     }
 
     /// The same over TLS, with the certificate of `tests/fixtures/tls`, which nobody trusts by itself. Each connection
     /// waits so long for its handshake.
     pub fn start_tls(pause: Duration, answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
-        Server::behind(Some((super::tls::config(), pause)), answer)
+        Server::behind(Some((super::tls::config(), pause)), ModelList::Asked, answer)
     }
 
     fn behind(
         tls: Option<(Arc<rustls::ServerConfig>, Duration)>,
+        list: ModelList,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -78,9 +93,9 @@ impl Server {
                 std::thread::spawn(move || match tls {
                     Some((tls, pause)) => {
                         std::thread::sleep(pause);
-                        serve(super::tls::stream(tls, stream), answer.as_ref(), &kept);
+                        serve(super::tls::stream(tls, stream), list, answer.as_ref(), &kept);
                     }
-                    None => serve(stream, answer.as_ref(), &kept),
+                    None => serve(stream, list, answer.as_ref(), &kept),
                 });
             }
         });
@@ -107,9 +122,15 @@ pub fn nobody() -> String {
     format!("http://{address}")
 }
 
-fn serve(stream: impl Read + Write, answer: &dyn Fn(&Request) -> Reply, log: &Log) {
+fn serve(stream: impl Read + Write, list: ModelList, answer: &dyn Fn(&Request) -> Reply, log: &Log) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
+        if list == ModelList::None && request.method == "GET" && request.path.ends_with("/models") {
+            if write(reader.get_mut(), 404, "application/json", b"{}").is_err() {
+                return;
+            }
+            continue;
+        }
         log.lock().unwrap().push(request.clone());
         let stream = reader.get_mut();
         let written = match answer(&request) {

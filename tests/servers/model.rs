@@ -8,7 +8,10 @@ use super::http::{Reply, Request, Server};
 /// Starts a model that behaves like this; its base URL ends in `/v1`.
 pub fn start(behaviour: &str) -> (Server, String) {
     let behaviour = behaviour.to_owned();
-    let server = Server::start(move |request| answer(&behaviour, request));
+    let lists =
+        ["wrong-key", "web-page", "no-such-page", "out-of-order", "lists-nothing"].contains(&behaviour.as_str());
+    let answer = move |request: &Request| answer(&behaviour, request);
+    let server = if lists { Server::with_list(answer) } else { Server::start(answer) };
     let base = format!("{}/v1", server.address);
     (server, base)
 }

@@ -17,7 +17,7 @@ use crate::agent::output::Listener;
 use crate::agent::process_group::ProcessGroup;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
 use crate::evidence::{Event, Usage};
-use crate::http::{BODY_CAP, excerpt};
+use crate::http::{BODY_CAP, excerpt, too_long};
 use crate::secret::Secret;
 use crate::text::is_blank;
 
@@ -189,7 +189,7 @@ impl CommandSession {
             };
             read += line.len();
             if read > BODY_CAP {
-                return Err(self.malformed("the agent's message is longer than 8 MiB; reading stopped there"));
+                return Err(self.beyond_limit("the agent's message"));
             }
             if let Some(text) = reader.take(&String::from_utf8_lossy(&line), &terminator) {
                 let latency_ms = sent.elapsed_ms();
@@ -227,9 +227,7 @@ impl CommandSession {
             }
         }
         if read > BODY_CAP {
-            return Err(
-                self.malformed("the agent printed more than 8 MiB that nobody had asked for; reading stopped there")
-            );
+            return Err(self.beyond_limit("what the agent printed that nobody had asked for"));
         }
         let when = if self.has_spoken { "afterReply" } else { "beforeFirstMessage" };
         Ok((!lines.is_empty()).then(|| Event::other(json!({ when: lines.join("\n") }))).into_iter().collect())
@@ -290,6 +288,10 @@ impl CommandSession {
 
     fn malformed(&self, what: &str) -> AgentError {
         AgentError::new(AgentErrorKind::BadReply, format!("the command `{}`: {what}", self.settings.config.command))
+    }
+
+    fn beyond_limit(&self, what: &str) -> AgentError {
+        AgentError { kind: AgentErrorKind::BeyondLimit, ..self.malformed(&too_long(what, BODY_CAP)) }
     }
 
     /// Its output in a form that can be shown: without the values of its environment.

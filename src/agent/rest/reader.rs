@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::{NextStep, ReplyForm, Wire};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentErrorKind, AgentRun, Reply};
-use crate::http::{BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream, SseEvent};
+use crate::http::{
+    BODY_CAP, EventSplitter, HttpFault, HttpFaultKind, HttpReply, HttpStream, STREAM_CAP, SseEvent, too_long,
+};
 
 /// The outcome of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,15 +147,15 @@ impl Received {
                 Ok(None) => break,
                 Err(fault) => {
                     // Bytes that can't be read were received too.
-                    self.has_begun |= fault.kind == HttpFaultKind::Useless;
+                    self.has_begun |= matches!(fault.kind, HttpFaultKind::Useless | HttpFaultKind::BeyondLimit);
                     self.fault = Some(fault);
                     return Ok(());
                 }
             };
             self.has_begun = true;
             let Some(events) = pieces.push(&chunk) else {
-                let what = "an event of the stream is longer than 64 MiB; reading stopped there";
-                self.fault = Some(stream.head.malformed(what));
+                let fault = stream.head.malformed(&too_long("an event of the stream", STREAM_CAP));
+                self.fault = Some(HttpFault { kind: HttpFaultKind::BeyondLimit, ..fault });
                 return Ok(());
             };
             for event in &events {

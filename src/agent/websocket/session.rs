@@ -14,7 +14,7 @@ use crate::agent::rest::{EventOutcome, TurnInput};
 use crate::agent::{AgentError, Attempts, Reply, Session};
 use crate::clock::Stopwatch;
 use crate::evidence::Event;
-use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, STREAM_CAP, Socket};
+use crate::http::{BODY_CAP, HttpFault, HttpFaultKind, STREAM_CAP, Socket, too_long};
 use crate::text::is_blank;
 
 /// One conversation, with a connection of its own.
@@ -112,8 +112,8 @@ impl WebSocketSession {
             };
             size += frame.len();
             if size > BODY_CAP {
-                let what = "the agent sent more than 8 MiB that nobody had asked for; reading stopped there";
-                return Err(self.socket.fault(HttpFaultKind::Useless, what));
+                let what = too_long("what the agent sent that nobody had asked for", BODY_CAP);
+                return Err(self.socket.fault(HttpFaultKind::BeyondLimit, &what));
             }
             events.push(Event::other(json!({ when: frame })));
         }
@@ -181,6 +181,7 @@ impl WebSocketSession {
                 let kind = match error {
                     FrameError::CutOff => HttpFaultKind::Useless,
                     FrameError::NotJson => HttpFaultKind::Unreadable,
+                    FrameError::TooDeep => HttpFaultKind::BeyondLimit,
                 };
                 self.socket.fault(kind, &what)
             })?;
@@ -193,8 +194,7 @@ impl WebSocketSession {
                 }
             }
             if size > STREAM_CAP {
-                let what = "the reply is longer than 64 MiB; reading stopped there";
-                return Err(self.socket.fault(HttpFaultKind::Useless, what));
+                return Err(self.socket.fault(HttpFaultKind::BeyondLimit, &too_long("the reply", STREAM_CAP)));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::config::WebSocketConfig;
 use crate::agent::SettingError;
 use crate::agent::freeform::{DoneMark, PickedReply, ReplyPaths, path, text};
 use crate::agent::rest::EventOutcome;
-use crate::http::read_json;
+use crate::http::{JSON_DEPTH, is_too_deep, read_json};
 
 /// Reads the frames of a connection.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub(super) enum FrameError {
     CutOff,
     #[error("is not JSON")]
     NotJson,
+    #[error("holds JSON that is nested deeper than {JSON_DEPTH} levels, the most that is read")]
+    TooDeep,
 }
 
 impl FrameReader {
@@ -91,8 +93,11 @@ impl FrameReader {
             partial.picked.text.push_str(frame);
             return Ok(EventOutcome::End);
         };
-        let frame: Value =
-            read_json(frame).map_err(|error| if error.is_eof() { FrameError::CutOff } else { FrameError::NotJson })?;
+        let frame: Value = read_json(frame).map_err(|error| match is_too_deep(&error) {
+            true => FrameError::TooDeep,
+            false if error.is_eof() => FrameError::CutOff,
+            false => FrameError::NotJson,
+        })?;
         Ok(json.take(&frame, partial))
     }
 }

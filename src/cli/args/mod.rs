@@ -28,7 +28,7 @@ mod values;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand};
 
 use super::init::InitTarget;
 use crate::graph::embedded::Megabytes;
@@ -56,7 +56,7 @@ pub(super) use selection::SelectionArgs;
 pub(super) use trend::TrendArgs;
 pub(super) use until::UntilArgs;
 pub(super) use values::{ColorArg, ConditionArg};
-use values::{parse_agent_model, parse_case_id, whole_number};
+use values::{parse_agent_model, parse_case_id, times, whole_number};
 
 /// Evaluates conversational agents by behaviour: a persona talks with the running agent, a judge scores the tasks,
 /// assertions check what really happened.
@@ -285,9 +285,9 @@ pub(super) struct ShowArgs {
     #[command(flatten)]
     pub(super) runs: RunsArgs,
 
-    /// Show the conversations too, word for word
-    #[arg(short, long, env = "EVAL_JOB_VERBOSE", value_parser = FalseyValueParser::new())]
-    pub(super) verbose: bool,
+    /// Show the conversations too, word for word; twice (-vv): also each prompt of the judge whole
+    #[arg(short, long, env = "EVAL_JOB_VERBOSE", action = ArgAction::Count, value_parser = times)]
+    pub(super) verbose: u8,
 
     /// Show only the conversations of this case, word for word, with what they are worth and why; a part of its id is enough
     #[arg(long, env = "EVAL_JOB_CASE", value_name = "ID")]
@@ -315,7 +315,7 @@ pub(super) struct InitArgs {
     #[arg(value_name = "FOLDER", default_value = ".")]
     pub(super) folder: PathBuf,
     /// How your agent is reached
-    #[arg(long, env = "EVAL_JOB_TARGET", value_name = "KIND", default_value = "embabel")]
+    #[arg(long, env = "EVAL_JOB_INIT_TARGET", value_name = "KIND", default_value = "embabel")]
     pub(super) target: InitTarget,
     /// Replace files that are there
     #[arg(long)]

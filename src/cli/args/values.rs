@@ -48,6 +48,14 @@ pub(super) fn whole_number<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&s
     }
 }
 
+/// Of a variable in the place of a flag that counts: a number, or whether it is set to something that means yes.
+pub(super) fn times(text: &str) -> Result<u8, String> {
+    match text.trim().to_lowercase().as_str() {
+        "" | "n" | "no" | "f" | "false" | "off" => Ok(0),
+        word => Ok(word.parse().unwrap_or(1)),
+    }
+}
+
 pub(super) fn parse_dollars(text: &str) -> Result<Dollars, String> {
     let amount = text.parse::<f64>().ok().and_then(Dollars::new).filter(|amount| *amount > Dollars::ZERO);
     amount.ok_or_else(|| "a cost is a number of US dollars, more than 0".to_owned())

@@ -185,7 +185,7 @@ fn made_of(page: &mut Page, run: &Run<'_>) {
     let totals = &run.overview.totals;
     let waited = totals.total(FigureKind::Seconds).filter(|_| took.is_some());
     let took = took.map(|took| format!(" in {}", duration(took.as_secs_f64()))).unwrap_or_default();
-    let waited = waited.map(|seconds| format!(", replies {}", duration(seconds))).unwrap_or_default();
+    let waited = waited.map(|seconds| format!(", replies {} in all", duration(seconds))).unwrap_or_default();
     let parts: Vec<String> = [conversations, turns].into_iter().chain(totals.calls()).collect();
     line("ran", &format!("{}{took}{waited}", parts.join(", ")));
 }

@@ -176,7 +176,7 @@ fn of_many_cases_those_in_which_something_failed_are_shown() {
     let page = some(&["m"], 500, &scores).page(80, false);
     assert!(page.lines().count() < LONG, "{page}");
     for text in [
-        "Failed: 1 of 1000 tasks, 1 of 500 assertions\n  case 11 · task 1 · say why × 2\n    0.25 without facts (turn 3): why\n",
+        "Failed: 1 of 1000 tasks, 1 of 500 assertions\n  case 11 · task 1 · say why × 2\n    0.25 without facts: why\n",
         "Passed: 499 of 500 cases, 999 tasks, 499 assertions (-v shows them)\n",
         "case 11           0.25        1.00   0.62\nand 499 of 500 cases more",
     ] {

@@ -1,6 +1,6 @@
 //! Where a transport differs from the others, and why.
 
-use eval_job::agent::AgentErrorKind::{self, BadReply, Status, Timeout, Unreadable};
+use eval_job::agent::AgentErrorKind::{self, BadReply, BeyondLimit, Status, Timeout, Unreadable};
 
 /// Where transports differ from the others.
 pub struct Difference {
@@ -76,7 +76,7 @@ pub const DIFFERENCES: &[Difference] = &[
     Difference {
         fault: "10 MB at once",
         wires: DOCUMENTS,
-        comes_out: (Some(BadReply), 1),
+        comes_out: (Some(BeyondLimit), 1),
         why: "what is held whole may be 8 MiB; only a stream, each word of which has an envelope, may be longer",
     },
 ];

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use eval_job::agent::AgentErrorKind::{
-    self, BadReply, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable, Unreadable,
+    self, BadReply, BeyondLimit, Busy, NotFound, Status, Timeout, Unauthorized, Unreachable, Unreadable,
 };
 
 use super::outcome::Outcome;
@@ -92,7 +92,7 @@ pub const FAULTS: &[Fault] = &[
     fault("empty body", |wire| vec![wire.reply("")], broken(BadReply, 2)),
     fault("empty text", |wire| vec![wire.reply((wire.says)(" \n"))], broken(BadReply, 2)),
     fault("in-band error", reported, broken(BadReply, 1)),
-    special(Special::Once, fault("endless", |_| vec![Answer::Flood { bytes: 200 << 20 }], broken(BadReply, 1))),
+    special(Special::Once, fault("endless", |_| vec![Answer::Flood { bytes: 200 << 20 }], broken(BeyondLimit, 1))),
     special(
         Special::Once,
         fault("10 MB at once", |wire| vec![wire.reply((wire.says)(&"x".repeat(10 << 20)))], (None, 1)),
