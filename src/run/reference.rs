@@ -97,6 +97,7 @@ async fn talk(
         lifeline: None,
         tape: env.tape.clone(),
         name: "the reference agent",
+        writer: env.writer.clone(),
     };
     loop {
         let next = conversation.next();

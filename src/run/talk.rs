@@ -65,7 +65,7 @@ pub(super) async fn converse<'a>(
         None => limit,
     };
     let (tape, name) = (env.tape.clone(), "the agent");
-    let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
+    let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name, writer: env.writer.clone() };
     let is_continued = env.trial.left.is_some();
     let mut talk =
         LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start(), is_continued };
