@@ -268,7 +268,7 @@ fn read_back(
     context: &Context,
     printer: &Printer,
 ) -> Result<EndedRun, CliError> {
-    let mut gathered = Gathered::new(&stored.planned()?.summary.provenance);
+    let mut gathered = Gathered::planned(&stored.planned()?);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
     if summary_written.is_ok() {

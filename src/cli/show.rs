@@ -28,7 +28,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
-    let mut gathered = Gathered::new(&run.planned()?.summary.provenance);
+    let mut gathered = Gathered::planned(&run.planned()?);
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
