@@ -146,8 +146,9 @@ impl Jobs<'_> {
         job_cassette.tell(&cassette, &plan.job, printer);
         let path = folder.display().to_string();
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
-        let resume = resume_command(&id, start.mode(), context);
-        let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: &resume };
+        // The agent of today must not be mixed with a recorded one.
+        let resume = (!cassette.is_replayed()).then(|| resume_command(&id, start.mode(), context));
+        let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: resume.as_deref() };
         signals.kept_at(kept_at_once(unfinished, args, outputs, context));
         let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
@@ -212,7 +213,7 @@ impl Jobs<'_> {
             },
             false => {
                 let next = format!("what was kept: {}", ended::show_command(&id, args, &[]));
-                CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: Some(resume) }
+                CliError::Journal { folder: folder.clone(), source, next: Some(next), resume }
             }
         })?;
         self.compare(&folder, &keeper, &cassette).await?;

@@ -59,6 +59,11 @@ fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> Stri
     if run.is_being_written() {
         return format!("note: run {id} goes on in another process: this is what is kept of it so far");
     }
+    if overview.summary.provenance.replayed.is_some() {
+        return format!(
+            "note: run {id}, a replay, was cut off before its end; replay it again: it can't be gone on with"
+        );
+    }
     let flag = runs_dir_flag(&args.runs.runs_dir);
     format!(
         "note: run {id} was cut off before its end; eval-job run --resume {id}{flag} (with the flags that it was begun with) goes on with it"
