@@ -195,7 +195,7 @@ mod tests {
         let kept = entries.clone();
         let sink = Arc::new(move |entry: Entry| {
             kept.lock().unwrap().push(entry);
-            Ok(())
+            Ok::<(), std::io::Error>(())
         });
         let clock = Clock::system();
         let results = WrittenResults {
