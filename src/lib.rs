@@ -47,7 +47,8 @@
 //! - Every started process is ended: `agent/managed` keeps every process group, `run/resources.rs` whatever trials share, and both
 //!   let go of it also after Ctrl-C, a panic or a failed start; after `kill -9` `agent/watchdog`, a process of its own, does,
 //!   and `agent/launcher.rs` lets nothing begin of which that one does not know.
-//! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made,
+//! - What may be spent is in [`money`]: `llm/client.rs` sets aside the most that a request can cost before it is made, which
+//!   `run/metered_call.rs` keeps in the journal before it leaves, so that it counts also after `kill -9`;
 //!   `run/budget.rs` lets trials begin only while they can be paid.
 //! - Agents that do nothing (`agent/trivial`) take the road of any other: [`plan::Plan::for_audit`] changes what they need.
 //! - [`cassette`] stands where a run meets agent, models and graph, and records or replays what they say; what the clock decides

@@ -158,8 +158,8 @@ pub(super) struct UnfinishedRun<'a> {
     pub(super) id: &'a str,
     /// Its folder.
     pub(super) path: &'a str,
-    /// The command that goes on with it.
-    pub(super) resume: &'a str,
+    /// The command that goes on with it, where it can be gone on with.
+    pub(super) resume: Option<&'a str>,
 }
 
 /// The words for a user who ends this process at once, and how the files of `-o` are written then: from the journals of
@@ -172,7 +172,8 @@ pub(super) fn kept_at_once(
 ) -> FinishedPart {
     let UnfinishedRun { earlier, id, path, resume } = run;
     let show = show_command_text(id, "show what there is", args);
-    let text = format!("ended at once: what was finished is kept in {path}\n{show}\ngo on with it: {resume}");
+    let resume = resume.map(|resume| format!("\ngo on with it: {resume}")).unwrap_or_default();
+    let text = format!("ended at once: what was finished is kept in {path}\n{show}{resume}");
     let paths: Vec<String> = args.output.iter().map(|path| path.display().to_string()).collect();
     let written = match paths.is_empty() {
         true => Default::default(),

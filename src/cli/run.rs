@@ -146,8 +146,9 @@ impl Jobs<'_> {
         job_cassette.tell(&cassette, &plan.job, printer);
         let path = folder.display().to_string();
         let earlier = self.ended.iter().map(|run| run.id.clone()).collect();
-        let resume = resume_command(&id, start.mode(), context);
-        let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: &resume };
+        // The agent of today must not be mixed with a recorded one.
+        let resume = (!cassette.is_replayed()).then(|| resume_command(&id, start.mode(), context));
+        let unfinished = UnfinishedRun { earlier, id: &id, path: &path, resume: resume.as_deref() };
         signals.kept_at(kept_at_once(unfinished, args, outputs, context));
         let keeper = Arc::new(RunSink::new(journal.with_redactor(context.redactor().clone()), &live, printer));
         let cache = cache::open(args.cache, &args.runs.runs_dir, context);
@@ -212,7 +213,7 @@ impl Jobs<'_> {
             },
             false => {
                 let next = format!("what was kept: {}", ended::show_command(&id, args, &[]));
-                CliError::Journal { folder: folder.clone(), source, next: Some(next), resume: Some(resume) }
+                CliError::Journal { folder: folder.clone(), source, next: Some(next), resume }
             }
         })?;
         self.compare(&folder, &keeper, &cassette).await?;
@@ -268,7 +269,7 @@ fn read_back(
     context: &Context,
     printer: &Printer,
 ) -> Result<EndedRun, CliError> {
-    let mut gathered = Gathered::new(&stored.planned()?.summary.provenance);
+    let mut gathered = Gathered::planned(&stored.planned()?);
     let overview = stored.read(|group, trial| gathered.add(group, trial))?;
     let summary_written = stored.write_summary(&overview.summary);
     if summary_written.is_ok() {

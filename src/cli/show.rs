@@ -28,7 +28,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context, printer: &Printer) -> Res
     // A run may have been kept before keys were cleared from it.
     let mut run =
         RunsFolder::at(&args.runs.runs_dir).open(args.id.as_deref())?.with_redactor(context.redactor().clone());
-    let mut gathered = Gathered::new(&run.planned()?.summary.provenance);
+    let mut gathered = Gathered::planned(&run.planned()?);
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     if let Some(note) = &run.note {
         printer.note(&format!("note: {note}"));
@@ -58,6 +58,11 @@ fn unended_text(overview: &Overview, run: &JournalFile, args: &ShowArgs) -> Stri
     let id = &overview.summary.id;
     if run.is_being_written() {
         return format!("note: run {id} goes on in another process: this is what is kept of it so far");
+    }
+    if overview.summary.provenance.replayed.is_some() {
+        return format!(
+            "note: run {id}, a replay, was cut off before its end; replay it again: it can't be gone on with"
+        );
     }
     let flag = runs_dir_flag(&args.runs.runs_dir);
     format!(

@@ -73,6 +73,9 @@ impl CaseDigests {
     }
 }
 
+/// What stands for both sides of a difference of cases, whose texts are long.
+const UNNAMED: [&str; 2] = ["one text", "another"];
+
 /// A difference between the rules of two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,9 +86,19 @@ pub struct RuleDifference {
     pub first: String,
     /// The second run's value.
     pub second: String,
+    /// How many differences it stands for: of many cases only some are named.
+    #[serde(skip)]
+    pub count: usize,
     /// Whether it is only about how conversations are judged, so that those that are kept can be judged again.
     #[serde(skip)]
     pub is_of_judging: bool,
+}
+
+impl RuleDifference {
+    /// Whether its two values say nothing: a case has another text.
+    pub fn is_unnamed(&self) -> bool {
+        [self.first.as_str(), &self.second] == UNNAMED
+    }
 }
 
 impl RunRules {
@@ -176,12 +189,13 @@ impl RunRules {
             |case: &&String| pair(case).is_some_and(|(one, other)| one.conversation == other.conversation);
         for case in cases.iter().take(MAX_CASES) {
             let parts = pair(case).map(|(one, other)| one.differing(other)).unwrap_or_default();
-            let case_difference = difference(&format!("case {case} ({parts})"), "one text", "another");
+            let case_difference = difference(&format!("case {case} ({parts})"), UNNAMED[0], UNNAMED[1]);
             found.push(RuleDifference { is_of_judging: is_judged_apart(case), ..case_difference });
         }
         if let Some(more @ [_, ..]) = cases.get(MAX_CASES..) {
-            let more_cases = difference(&format!("{} more cases", more.len()), "one text", "another");
-            found.push(RuleDifference { is_of_judging: more.iter().all(is_judged_apart), ..more_cases });
+            let more_cases = difference(&format!("{} more cases", more.len()), UNNAMED[0], UNNAMED[1]);
+            let (count, is_of_judging) = (more.len(), more.iter().all(is_judged_apart));
+            found.push(RuleDifference { count, is_of_judging, ..more_cases });
         }
         found
     }
@@ -257,7 +271,8 @@ fn differing(place: &str, first: &Value, second: &Value, found: &mut Vec<RuleDif
 fn difference(what: &str, first: &str, second: &str) -> RuleDifference {
     let key = what.split('.').next().unwrap_or_default();
     let is_of_judging = OF_JUDGING.contains(&key);
-    RuleDifference { what: what.to_owned(), first: first.to_owned(), second: second.to_owned(), is_of_judging }
+    let [what, first, second] = [what, first, second].map(str::to_owned);
+    RuleDifference { what, first, second, count: 1, is_of_judging }
 }
 
 fn shown(value: &Value) -> String {

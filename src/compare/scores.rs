@@ -58,9 +58,19 @@ impl Scores {
         Scores { personas: personas.to_vec(), ..Scores::default() }
     }
 
+    /// The cases to come, in the order of the plan. In whichever order conversations end, those are the places of their cases, so that
+    /// nothing that is drawn, and no list, depends on it.
+    pub fn plan<'a>(&mut self, cases: impl IntoIterator<Item = &'a str>) {
+        for case in cases {
+            self.place_of(case);
+        }
+    }
+
     /// The same without its conversations.
     pub fn without_trials(&self) -> Scores {
-        Scores::new(&self.personas)
+        let mut scores = Scores::new(&self.personas);
+        scores.plan(self.cases.iter().map(String::as_str));
+        scores
     }
 
     /// Takes in a conversation. One that says nothing of the agent has no score.

@@ -122,7 +122,8 @@ impl FigureTotals {
     pub fn add(&mut self, transcript: &Transcript) {
         self.turns += transcript.turns.iter().filter(|turn| !turn.is_greeting()).count();
         for (sum, figure) in self.totals.iter_mut().zip(figures(&transcript.turns)) {
-            *sum = figure.total.map(|total| sum.unwrap_or_default() + total).or(*sum);
+            // Rounded, the sum is the same in whichever order conversations end.
+            *sum = figure.total.map(|total| thousandths(sum.unwrap_or_default() + total)).or(*sum);
         }
     }
 

@@ -255,13 +255,6 @@ impl ConversationLimiter {
         state.queued_ms + state.queued.map_or(0.0, |since| conversation.shared.served_ms(since))
     }
 
-    /// Adds time of a message that is nobody's wait for the agent: while something else was made for it.
-    pub fn add_waited_ms(&self, ms: f64) {
-        if let Some(conversation) = &self.0 {
-            conversation.state().waited_ms += ms;
-        }
-    }
-
     /// The milliseconds for which requests have waited since this was last asked because the agent refused them with no other
     /// conversation open.
     pub fn take_refused_ms(&self) -> f64 {

@@ -132,7 +132,12 @@ impl Client {
         };
         // The key itself never travels where a token stands for it, but an error could name it.
         let beside = Extra { plain: headers, secret: settings.key.as_ref(), ..Extra::default() };
-        meter.request_sent(reserved.as_ref().map(Reservation::most).unwrap_or_default());
+        let most = reserved.as_ref().map(Reservation::most).unwrap_or_default();
+        if let Err(error) = meter.about_to_send(most).await {
+            release(reserved);
+            meter.took(Usage::default());
+            return Err(Reaction::Failed(Failure::not_kept(&error)));
+        }
         let reply = self.http.exchange_with(call, beside).await;
         let reply = match reply {
             Ok(reply) => reply,

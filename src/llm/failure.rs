@@ -87,6 +87,11 @@ impl Failure {
         }
     }
 
+    /// A request that was not sent, since nothing happens that is not recorded.
+    pub(super) fn not_kept(error: &std::io::Error) -> Failure {
+        Failure::for_good(format!("it was not asked, since that can't be recorded: {error}"))
+    }
+
     /// A status that is not a success.
     pub(super) fn from_status(reply: &HttpReply, api_error: &ApiError, context: ErrorContext<'_>) -> Failure {
         Failure::from_api_error(reply, reply.status, api_error, context)

@@ -1,16 +1,30 @@
 //! Measures the usage of a request over all its tries.
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
 
 use crate::clock::{BusyTime, Queued};
 use crate::evidence::Usage;
 use crate::money::Amount;
 
+/// Keeps what a request will have taken should nothing more be heard of it.
+#[async_trait]
+pub trait RequestLog: Send + Sync {
+    /// A try is about to be sent: the usage so far, that try included, and the most that tries without a known usage can cost.
+    ///
+    /// # Errors
+    /// That can't be kept: the try must not be sent.
+    async fn about_to_send(&self, usage: Usage, set_aside: Amount) -> io::Result<()>;
+}
+
 /// The usage of a request so far, which is known even if its answer is no longer waited for.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct UsageMeter {
     reading: Mutex<MeterReading>,
     busy: Option<Arc<BusyTime>>,
+    log: Option<Arc<dyn RequestLog>>,
 }
 
 #[derive(Debug, Default)]
@@ -21,12 +35,24 @@ struct MeterReading {
     /// The most that tries without a known usage can have cost.
     set_aside: Amount,
     last_failure: Option<String>,
+    /// Whether the log knows of a try.
+    is_logged: bool,
 }
 
 impl UsageMeter {
     /// A meter of which the waits in queues of our own are left out of this time.
     pub fn timed_by(busy: Option<Arc<BusyTime>>) -> UsageMeter {
         UsageMeter { busy, ..UsageMeter::default() }
+    }
+
+    /// This meter, which tells the log of each try before it is sent.
+    pub fn with_log(self, log: Option<Arc<dyn RequestLog>>) -> UsageMeter {
+        UsageMeter { log, ..self }
+    }
+
+    /// Whether the log was told of a try.
+    pub fn is_logged(&self) -> bool {
+        self.reading().is_logged
     }
 
     /// The request waits for its turn, until the value is dropped.
@@ -46,9 +72,15 @@ impl UsageMeter {
         reading.set_aside.plus(reading.on_its_way.unwrap_or_default())
     }
 
-    /// A try was sent, for which so much is set aside.
-    pub(super) fn request_sent(&self, most: Amount) {
+    /// A try is sent next, for which so much is set aside. Whoever gives up from here on does not know what it cost.
+    ///
+    /// # Errors
+    /// The log can't keep it: the try must not be sent.
+    pub(super) async fn about_to_send(&self, most: Amount) -> io::Result<()> {
         self.reading().on_its_way = Some(most);
+        let Some(log) = &self.log else { return Ok(()) };
+        self.reading().is_logged = true;
+        log.about_to_send(self.usage(), self.set_aside()).await
     }
 
     /// The try is over, with this usage.

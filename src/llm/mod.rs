@@ -36,7 +36,7 @@ pub mod watsonx;
 pub use api_error::ApiError;
 pub use client::Client;
 pub use features::{MaxTokens, RequestFeatures};
-pub use meter::UsageMeter;
+pub use meter::{RequestLog, UsageMeter};
 pub use provider::{ProviderApi, ProviderRequest};
 pub use repair::repair;
 pub use reply::{NoText, ReplyBody};

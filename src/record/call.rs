@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::TrialRecord;
 use crate::evidence::Usage;
+use crate::money::Amount;
 
 /// The role for which a model was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,4 +31,39 @@ pub struct ModelCall {
     pub model: String,
     /// Its usage; more than one call where a blank reply was paid for too.
     pub usage: Usage,
+}
+
+/// A call of one of our own models of which the end is not known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallUnderWay {
+    /// Its number in the process that made it.
+    pub number: u64,
+    /// What it came to if nothing more is heard of it.
+    pub call: ModelCall,
+    /// The most that it can have cost beyond that.
+    pub set_aside: Amount,
+}
+
+impl TrialRecord {
+    /// A request is about to be sent.
+    pub(super) fn is_asking(&mut self, under_way: CallUnderWay) {
+        self.under_way.retain(|it| it.number != under_way.number);
+        self.under_way.push(under_way);
+    }
+
+    /// A call is over.
+    pub(super) fn has_asked(&mut self, number: Option<u64>, call: ModelCall, set_aside: Option<Amount>) {
+        self.under_way.retain(|it| Some(it.number) != number);
+        // Requests that were refused cost nothing.
+        self.calls.extend(Some(call).filter(|call| call.usage.calls > 0));
+        self.set_aside = self.set_aside.plus(set_aside.unwrap_or_default());
+    }
+
+    /// Nothing more will be heard of the calls that are under way: they count as what they can have come to.
+    pub fn give_up_calls(&mut self) {
+        for CallUnderWay { call, set_aside, .. } in self.under_way.drain(..) {
+            self.calls.push(call);
+            self.set_aside = self.set_aside.plus(set_aside);
+        }
+    }
 }

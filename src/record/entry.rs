@@ -1,6 +1,7 @@
 //! One line of the journal.
 
 mod resumed;
+mod texts;
 
 use std::collections::BTreeMap;
 
@@ -176,11 +177,26 @@ pub enum Entry {
         /// The agent's own tokens, where its transport reports them.
         usage: Option<Usage>,
     },
+    /// A request to one of our own models is about to be sent: should nothing more be heard of it, the call came to this. Only where
+    /// money or tokens are limited.
+    ModelAsking {
+        /// Which trial.
+        trial: u32,
+        /// The number of the call, which this process gives once; a later entry of the same number takes this one's place.
+        number: u64,
+        /// The call so far, this request included.
+        call: ModelCall,
+        /// The most that its requests without a known usage can cost.
+        set_aside: Amount,
+    },
     /// One of our own models has answered, or has not.
     ModelAsked {
         /// Which trial.
         trial: u32,
-        /// The call.
+        /// The number of the call, where it was told of before its requests were sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
+        /// The call; of no request where all of them were refused.
         call: ModelCall,
         /// The most that its requests without a known usage can have cost, which counts as spent; `None` where there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -332,6 +348,7 @@ macro_rules! of_trial {
             | Entry::GraphChanged { trial, .. }
             | Entry::ConversationEnded { trial, .. }
             | Entry::Primed { trial, .. }
+            | Entry::ModelAsking { trial, .. }
             | Entry::ModelAsked { trial, .. }
             | Entry::Judged { trial, .. }
             | Entry::AgentOutput { trial, .. }
@@ -355,41 +372,6 @@ impl Entry {
     pub fn with_trial(mut self, number: u32) -> Entry {
         if let Some(trial) = of_trial!(&mut self) {
             *trial = number;
-        }
-        self
-    }
-
-    /// Strips texts and observations; what a summary of the run needs is kept.
-    pub fn without_texts(mut self) -> Entry {
-        match &mut self {
-            Entry::UserSaid { text, .. } => *text = String::new(),
-            Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
-            Entry::TurnFinished { turn, resume_point, .. } => {
-                turn.clear_texts();
-                *resume_point = None;
-            }
-            Entry::ReferenceTurn { turn, .. } => turn.clear_texts(),
-            Entry::GraphChanged { changes, .. } => *changes = Vec::new(),
-            Entry::LookedBefore { before, empty, .. } => {
-                *before = ObservedState { may_be_left_over: before.may_be_left_over, ..ObservedState::default() };
-                *empty = ObservedState::default();
-            }
-            Entry::ConversationEnded { object_context, queries, changes, .. } => {
-                (*object_context, *queries) = (None, Vec::new());
-                if let Some(Observed::Seen(changes)) = changes {
-                    *changes = Vec::new();
-                }
-            }
-            Entry::Judged { question, judgement, .. } => {
-                *question = None;
-                judgement.rejected = Vec::new();
-                if let Observed::Seen(reply) = &mut judgement.reply {
-                    *reply = String::new();
-                }
-            }
-            Entry::AgentOutput { output, .. } => *output = AgentOutput::default(),
-            Entry::TrialStarted { case, .. } => *case = None,
-            _ => {}
         }
         self
     }

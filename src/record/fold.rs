@@ -58,7 +58,8 @@ impl Fold {
         let is_held_again = self.restarts.get(&number).is_some_and(|left| *left > 0);
         let is_last = matches!(entry, Entry::TrialFinished { .. }) && !is_held_again;
         self.open.get_mut(&number)?.apply(entry);
-        let over = if is_last { self.open.remove(&number) } else { None }?;
+        let mut over = if is_last { self.open.remove(&number) } else { None }?;
+        over.give_up_calls();
         Some((self.overview.add(&over), over))
     }
 
@@ -96,7 +97,8 @@ impl Fold {
     /// The journal has ended. The trials that are not over are handed out, in the order of the plan.
     pub fn end(mut self, mut each: impl FnMut(usize, TrialRecord)) -> Overview {
         self.open.extend(self.to_come.into_iter().map(|(number, trial)| (number, TrialRecord::planned(trial))));
-        for trial in self.open.into_values() {
+        for mut trial in self.open.into_values() {
+            trial.give_up_calls();
             each(self.overview.add(&trial), trial);
         }
         self.overview.conclude();
@@ -157,7 +159,7 @@ mod tests {
             Entry::SessionOpened { trial, session_id: "s".to_owned(), user: "u".to_owned() },
             Entry::UserSaid { trial, turn: 1, text: "hi".to_owned(), farewell: None, used_ms: None },
             Entry::TurnFinished { trial, turn, resume_point: None },
-            Entry::ModelAsked { trial, call, set_aside: None },
+            Entry::ModelAsked { trial, number: None, call, set_aside: None },
         ]
     }
 
@@ -368,6 +370,38 @@ mod tests {
         entries.extend(held(1, "again"));
         entries.extend([over(1, Outcome::Graded)]);
         assert_eq!(folded(entries).1.set_aside.tokens, 40);
+    }
+
+    #[test]
+    fn a_request_that_nothing_more_was_heard_of_counts_as_what_it_can_have_cost() {
+        let of = |calls: u64| match calls {
+            0 => Usage::default(),
+            calls => (1..calls).fold(Usage::from_counts(None, None), |sum, _| sum.plus(Usage::from_counts(None, None))),
+        };
+        let call = |calls| ModelCall { at: AT, asker: Asker::Judge, model: "j".to_owned(), usage: of(calls) };
+        let set_aside = |tokens| Amount { tokens, ..Amount::default() };
+        let asking = |number, calls, tokens| Entry::ModelAsking {
+            trial: 1,
+            number,
+            call: call(calls),
+            set_aside: set_aside(tokens),
+        };
+        let asked =
+            |number, calls| Entry::ModelAsked { trial: 1, number: Some(number), call: call(calls), set_aside: None };
+        let of = |entries: Vec<Entry>| {
+            let (trials, run) = folded([held(1, "once"), entries].concat());
+            let unknown: u64 = trials[0].calls.iter().map(|call| call.usage.unreported_calls).sum();
+            (unknown, trials[0].calls.len(), run.set_aside.tokens)
+        };
+        assert_eq!(of(vec![asking(1, 1, 40)]), (1, 2, 40));
+        assert_eq!(of(vec![asking(1, 1, 40), asked(1, 0)]), (0, 1, 0), "it was refused");
+        assert_eq!(of(vec![asking(1, 1, 40), asking(1, 2, 90)]), (2, 2, 90), "a second try");
+        assert_eq!(of(vec![asking(1, 1, 40), asking(2, 1, 50), asked(1, 1)]), (2, 3, 50), "two at once");
+        let again = |entry: Entry| vec![asking(1, 1, 40), resumed(), entry, asking(1, 1, 30), asked(1, 1)];
+        let continued = Entry::TrialContinued { trial: 1, at: AT, stopped_at: None, was_over: false };
+        assert_eq!(of(again(continued)), (2, 3, 40), "the numbers of another process are others");
+        assert_eq!(of(again(Entry::TrialRestarted { trial: 1, at: AT })), (2, 3, 40));
+        assert_eq!(of(vec![asking(1, 1, 40), over(1, Outcome::Graded)]), (1, 2, 40));
     }
 
     #[test]

@@ -39,7 +39,7 @@ mod verdict;
 
 pub use audit::{Audit, AuditFinding, AuditedTrial, TrivialScore};
 pub use cached::CachedVerdicts;
-pub use call::{Asker, ModelCall};
+pub use call::{Asker, CallUnderWay, ModelCall};
 pub use canaries::CanaryCheck;
 pub use difference::SettingDifference;
 pub use document::{DocumentError, FirstModel, ModelDivergence, RunRecord, Sequence, write_document, write_streamed};

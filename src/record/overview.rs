@@ -276,6 +276,9 @@ impl Overview {
         let models = self.summary.provenance.models.iter();
         self.summary.judge_checks =
             models.filter_map(|model| judge_check::model_check(model, self.groups_of(model), personas)).collect();
+        let models = &self.summary.provenance.models;
+        let place = |model: &str| models.iter().position(|known| known == model);
+        self.validity.of_models.sort_by_key(|own| place(&own.model));
         self.spending = self.ledger.rows(&self.summary.provenance);
         self.summary.cost = Some(total(self.spending.iter()).1.known()).filter(|cost| *cost > Dollars::ZERO);
         self.summary.verdict = Verdict::new(self);

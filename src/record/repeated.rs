@@ -6,7 +6,7 @@ use super::{MeanFigure, TrialGroup};
 use crate::score::Dimension;
 use crate::statistics::{Cell, Sums};
 
-/// The most parts of a case and a condition that have figures; those that a judge names are without bound.
+/// The most parts of one metric that have figures; those that a judge names are without bound.
 const MOST_PARTS: usize = 200;
 
 /// A metric of one case in one condition, or one of its parts, over the repetitions.
@@ -28,22 +28,43 @@ pub struct RepeatedFigure {
 pub(super) struct PartTally {
     metric: String,
     part: String,
+    /// How many parts of the metric with the same key stand before it.
+    alike: usize,
+    /// The first place that it has in any trial.
+    place: usize,
     values: Sums,
 }
 
-/// Takes in the parts of one trial's dimension. A part that is about a turn is another one in each trial, and left out.
+impl PartTally {
+    fn key(&self) -> (&str, &str, usize) {
+        (&self.metric, &self.part, self.alike)
+    }
+}
+
+/// Takes in the parts of one trial's dimension. A part that is about a turn is another one in each trial, and left out. The tallies
+/// are sorted, and of each metric the first are kept: in whichever order trials end, they are the same.
 pub(super) fn add(tallies: &mut Vec<PartTally>, dimension: &Dimension) {
     for (place, item) in dimension.items.iter().enumerate().filter(|(_, item)| item.turn.is_none()) {
         let Some(score) = item.component.score() else { continue };
-        let is_alike = |tally: &PartTally| tally.metric == dimension.name && tally.part == item.key();
         let alike = dimension.items[..place].iter().filter(|it| it.turn.is_none() && it.key() == item.key()).count();
-        let known = tallies.iter().enumerate().filter(|(_, tally)| is_alike(tally)).nth(alike).map(|(place, _)| place);
-        match known {
-            Some(place) => tallies[place].values.add(score.get()),
-            None if tallies.len() >= MOST_PARTS => {}
-            None => {
+        let key = (dimension.name.as_str(), item.key(), alike);
+        match tallies.binary_search_by(|tally| tally.key().cmp(&key)) {
+            Ok(known) => {
+                tallies[known].place = tallies[known].place.min(place);
+                tallies[known].values.add(score.get());
+            }
+            Err(next) => {
                 let (metric, part) = (dimension.name.clone(), item.key().to_owned());
-                tallies.push(PartTally { metric, part, values: Sums::from_iter([score.get()]) });
+                let values = Sums::from_iter([score.get()]);
+                tallies.insert(next, PartTally { metric, part, alike, place, values });
+                let [first, last] = [false, true].map(|after| {
+                    tallies.partition_point(|tally| {
+                        tally.metric < dimension.name || (after && tally.metric == dimension.name)
+                    })
+                });
+                if last - first > MOST_PARTS {
+                    tallies.remove(last - 1);
+                }
             }
         }
     }
@@ -54,8 +75,10 @@ pub(super) fn figures(group: &TrialGroup) -> Vec<RepeatedFigure> {
     let mut figures = Vec::new();
     for dimension in &group.dimensions {
         let of_whole = (None, dimension.tally.values);
-        let of_parts = group.parts.iter().filter(|tally| tally.metric == dimension.name);
-        let all = std::iter::once(of_whole).chain(of_parts.map(|tally| (Some(tally.part.clone()), tally.values)));
+        let mut of_parts: Vec<&PartTally> = group.parts.iter().filter(|it| it.metric == dimension.name).collect();
+        of_parts.sort_by_key(|tally| (tally.place, &tally.part, tally.alike));
+        let of_parts = of_parts.into_iter().map(|tally| (Some(tally.part.clone()), tally.values));
+        let all = std::iter::once(of_whole).chain(of_parts);
         let repeated = all.filter(|(_, values)| values.count > 1).filter_map(|(part, values)| {
             let figure = MeanFigure::from_cells(&[Cell { case: 0, values }], 0)?;
             Some(RepeatedFigure { metric: dimension.name.clone(), part, figure })
@@ -108,6 +131,43 @@ mod tests {
         let by_t = figures[1].figure.t_interval.or(figures[1].figure.interval).unwrap();
         assert!((by_t.low - 0.0891).abs() < 1e-3 && (by_t.high - 0.9109).abs() < 1e-3, "{by_t:?}");
         assert!((figures[1].figure.standard_error.unwrap() - 0.129_099).abs() < 1e-6);
+    }
+
+    #[test]
+    fn in_whichever_order_trials_end_parts_have_the_same_figures_in_the_same_order() {
+        // Each trial lacks some parts, and a judge names others in each.
+        let names: Vec<String> = (0..400).map(|name| format!("judged {name}")).collect();
+        let mut rng = fastrand::Rng::with_seed(7);
+        let mut trials: Vec<Vec<(&str, f64)>> = (0..6)
+            .map(|_| {
+                let parts = ["b", "a", "b"].into_iter().filter(|_| rng.bool()).chain(names.iter().map(String::as_str));
+                let mut parts: Vec<(&str, f64)> = parts.map(|part| (part, 0.25)).collect();
+                parts.retain(|_| rng.u8(0..4) > 0);
+                parts
+            })
+            .collect();
+        let figures_of = |trials: &[Vec<(&str, f64)>]| {
+            let trials: Vec<&[(&str, f64)]> = trials.iter().map(Vec::as_slice).collect();
+            figures(&group(&trials))
+        };
+        let expected = figures_of(&trials);
+        for _ in 0..20 {
+            rng.shuffle(&mut trials);
+            assert_eq!(figures_of(&trials), expected);
+        }
+    }
+
+    #[test]
+    fn of_two_parts_of_one_name_the_second_stays_the_second_where_the_first_is_missing() {
+        let mut tallies = Vec::new();
+        let item = |component| Item::new("b", component);
+        let scored = |score: f64| Component::scored(Score::new(score).unwrap(), "");
+        for (first, second) in [(Component::missing("no verdict"), 0.0), (scored(1.0), 0.0), (scored(1.0), 0.0)] {
+            let items = vec![item(first), item(scored(second))];
+            add(&mut tallies, &Dimension { items, ..Dimension::new("tasks", Weight::ONE, scored(0.5)) });
+        }
+        let sums: Vec<(u32, f64)> = tallies.iter().map(|it| (it.values.count, it.values.mean().unwrap())).collect();
+        assert_eq!(sums, [(2, 1.0), (3, 0.0)]);
     }
 
     #[test]

@@ -173,7 +173,11 @@ impl Ledger {
     pub(super) fn rows(&self, provenance: &Provenance) -> Vec<Spending> {
         let mut rows: Vec<Spending> = self.rows.iter().map(|row| row.spending.clone()).collect();
         let place = |model: &String| provenance.models.iter().position(|known| known == model);
-        rows.sort_by_key(|row| (row.spender, row.stage, place(&row.model)));
+        // Those of a panel, which are none of the agent's, by their names: in whichever order they answered.
+        rows.sort_by(|one, other| {
+            let key = |row: &Spending| (row.spender, row.stage, place(&row.model));
+            key(one).cmp(&key(other)).then_with(|| one.model.cmp(&other.model))
+        });
         rows
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Continued, Discarded, Entry, ModelCall, Replaced};
+use super::{Asker, CallUnderWay, Continued, Discarded, Entry, ModelCall, Replaced};
 use crate::evidence::{AgentOutput, AskedQuestion, Ending, Evidence, Judgement, Observed, TrialId, Usage};
 use crate::limiter::Refusals;
 use crate::money::{Amount, LimitExceeded};
@@ -49,6 +49,9 @@ pub struct TrialRecord {
     /// The most that requests of our own models without a known usage can have cost; of a journal only.
     #[serde(skip)]
     pub set_aside: Amount,
+    /// Calls of our own models that are under way; of a journal only.
+    #[serde(skip)]
+    pub under_way: Vec<CallUnderWay>,
     /// The breaks after which it went on where it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continued: Vec<Continued>,
@@ -99,6 +102,7 @@ impl TrialRecord {
             is_cleared: false,
             may_lack_turns: false,
             set_aside: Amount::default(),
+            under_way: Vec::new(),
             continued: Vec::new(),
             agent_output: None,
             was_primed: false,
@@ -127,6 +131,7 @@ impl TrialRecord {
                 (self.pending, self.farewell, self.used_ms) = (Some(text), farewell, used_ms);
             }
             (Entry::TrialContinued { at, stopped_at, was_over, .. }, _) => {
+                self.give_up_calls();
                 if was_over {
                     self.judge_again();
                 }
@@ -184,10 +189,10 @@ impl TrialRecord {
                 let sum = self.priming_usage.zip(usage).map(|(sum, usage)| sum.plus(usage));
                 self.priming_usage = if before { sum } else { usage };
             }
-            (Entry::ModelAsked { call, set_aside, .. }, _) => {
-                self.calls.push(call);
-                self.set_aside = self.set_aside.plus(set_aside.unwrap_or_default());
+            (Entry::ModelAsking { number, call, set_aside, .. }, _) => {
+                self.is_asking(CallUnderWay { number, call, set_aside });
             }
+            (Entry::ModelAsked { number, call, set_aside, .. }, _) => self.has_asked(number, call, set_aside),
             (Entry::Judged { question, judgement, .. }, _) => {
                 self.questions.extend(question.map(|question| *question));
                 self.judgements.push(judgement);
@@ -226,6 +231,7 @@ impl TrialRecord {
 
     /// The conversation so far does not count, except for its cost.
     fn restart(&mut self, at: DateTime<Utc>) {
+        self.give_up_calls();
         let held = std::mem::replace(self, TrialRecord::planned(self.trial.clone()));
         let TrialRecord { started_at, finished_at, outcome, evidence, pending, .. } = held;
         (self.was_primed, self.priming_usage, self.calls) = (held.was_primed, held.priming_usage, held.calls);

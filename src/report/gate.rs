@@ -164,7 +164,13 @@ fn figure_text(figure: &BaselineFigure, state: GateState, allowed: f64) -> Strin
             format!("{difference}: no drop of more than {allowed} is seen{}", possible.unwrap_or_default())
         }
         GateState::Undecided => format!("{difference}: {}", open_text(figure)),
-        GateState::Broken => difference,
+        // The test is whether there is a drop at all; that it is larger is shown only where the whole interval is.
+        GateState::Broken => match figure.interval {
+            Some(interval) if interval.high >= -allowed => {
+                format!("{difference}: shown to drop, and by more than {allowed} as far as can be told")
+            }
+            _ => format!("{difference}: shown to drop by more than {allowed}"),
+        },
     };
     format!("{words}{unshared}")
 }

@@ -145,9 +145,12 @@ fn differences(differs: &[RuleDifference], screen: Screen) -> String {
     let named: Vec<String> = differs
         .iter()
         .take(most)
-        .map(|it| format!("{} ({} and {})", plain(&it.what), plain(&it.first), plain(&it.second)))
+        .map(|it| match it.is_unnamed() {
+            true => plain(&it.what),
+            false => format!("{} ({} and {})", plain(&it.what), plain(&it.first), plain(&it.second)),
+        })
         .collect();
-    let more = differs.len().saturating_sub(most);
+    let more: usize = differs.iter().skip(most).map(|it| it.count).sum();
     let more = if more > 0 { format!(" and {more} more (-v shows them)") } else { String::new() };
     format!("{}{more}", named.join(", "))
 }
@@ -313,8 +316,13 @@ fn lost_text(lost: &InvalidTrials) -> Option<String> {
     let named: Vec<String> =
         kinds.iter().filter(|(number, _)| *number > 0).map(|(number, kind)| format!("{number} {kind}")).collect();
     let all = count(lost.count() as usize, "conversation");
-    (!named.is_empty())
-        .then(|| format!("No flips: {all} of the nights shown that say nothing of the agent ({}).", named.join(", ")))
+    let say = if lost.count() == 1 { "says" } else { "say" };
+    (!named.is_empty()).then(|| {
+        format!(
+            "Not counted as flips: {all} of the nights shown, which {say} nothing of the agent ({}).",
+            named.join(", ")
+        )
+    })
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ impl Budget {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::job;
     use crate::plan::{Environment, Overrides};
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    fn budget(limits: &str) -> Arc<Budget> {
+    pub(in crate::run) fn budget(limits: &str) -> Arc<Budget> {
         let target = "target: {user: u, chatbot: c, demo: {}}\nevaluator: {script: [x]}\nscorer: {model: scripted}\n";
         let text = format!("{target}facts: []\ntasks: [{{task: t, acceptanceCriteria: a}}]\n{limits}");
         let job = job::load("job.yml", &text, &NoTemplates).unwrap();

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::budget::Budget;
 use super::clients::{ClientError, Clients, Credentials};
 use super::lanes::{self, TimeLimit};
+use super::metered_call::CallRecorder;
 use super::preflight::PreflightFailure;
 use super::refusals::ModelRefusals;
 use super::resources::RunResources;
@@ -66,7 +67,8 @@ pub struct Engine {
     pub(super) templates: Templates,
     pub(super) clients: Clients,
     pub(super) resources: RunResources,
-    pub(super) budget: Budget,
+    pub(super) budget: Arc<Budget>,
+    pub(super) calls: CallRecorder,
     pub(super) clock: Clock,
     /// Since the engine was made: what `limits.time` counts from.
     pub(super) since: Stopwatch,
@@ -103,7 +105,7 @@ impl Engine {
         let cache = if cassette.is_replayed() { Cache::OFF } else { cache };
         // Nothing is spent in replay, and what a limit ended then is noted.
         let spend = if cassette.is_replayed() { SpendLimits::default() } else { plan.job.limits.spend() };
-        let budget = Budget::new(&plan, spend, clock, rng_seed, on_wait.clone());
+        let budget = Arc::new(Budget::new(&plan, spend, clock, rng_seed, on_wait.clone()));
         let mut clients = Clients::new(&plan, credentials, &budget)?;
         if person.is_some() {
             clients.models.persona = person;
@@ -116,6 +118,7 @@ impl Engine {
             templates,
             clients,
             resources,
+            calls: CallRecorder::new(sink.clone(), budget.clone(), clock),
             budget,
             clock,
             since,

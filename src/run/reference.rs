@@ -76,6 +76,7 @@ async fn talk(
 ) -> Result<(), TrialAbort> {
     let engine = env.engine;
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), reference.limiter.clone());
+    let limit = limit.without(env.writer.busy());
     let failed = |error: AgentError| failure(engine, &error);
     let ran_out =
         |limit: &TrialLimit, what| TrialAbort::broken(format!("{}; try a longer one", limit.ran_out_while(what)));
@@ -97,6 +98,7 @@ async fn talk(
         lifeline: None,
         tape: env.tape.clone(),
         name: "the reference agent",
+        writer: env.writer.clone(),
     };
     loop {
         let next = conversation.next();

@@ -60,12 +60,13 @@ pub(super) async fn converse<'a>(
         conversation.agent_greeted(turn);
     }
     let limit = TrialLimit::new(engine.plan.job.limits.trial_seconds, engine.clock.start(), env.limiter.clone());
+    let limit = limit.without(env.writer.busy());
     let limit = match &env.trial.left {
         Some(left) => limit.after(left.used_ms),
         None => limit,
     };
     let (tape, name) = (env.tape.clone(), "the agent");
-    let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name };
+    let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name, writer: env.writer.clone() };
     let is_continued = env.trial.left.is_some();
     let mut talk =
         LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start(), is_continued };

@@ -16,7 +16,7 @@ use super::trial::TrialAbort;
 use super::trial_graph::{TrialGraph, TrialGraphError};
 use super::turn::with_hint;
 use super::turn_parts::CaseTurns;
-use super::written_results::{ResultsFor, WrittenResults};
+use super::written_results::WrittenResults;
 use super::{Engine, audit};
 use crate::agent::demo::DemoAgent;
 use crate::agent::managed::{Lifeline, Listener, ManagedAgent, StartError};
@@ -266,7 +266,7 @@ impl EnvSetup<'_> {
                 user: target.user.clone(),
                 chatbot: target.chatbot.clone(),
                 started_at: None,
-                turns: self.turns(&limiter).parts(target, |line| &line.reference_mocks),
+                turns: self.turns().parts(target, |line| &line.reference_mocks),
                 api_key: self.reference_key(target),
                 ..self.agent_context(limiter.clone())
             };
@@ -352,10 +352,9 @@ impl EnvSetup<'_> {
         Ok(())
     }
 
-    /// What the case says for others in each turn, for an agent with this limiter.
-    fn turns(&self, limiter: &ConversationLimiter) -> CaseTurns<'_> {
-        let results = ResultsFor { results: self.writer.clone(), limiter: limiter.clone() };
-        CaseTurns { job: &self.engine.plan.job, case: &self.trial.case, results }
+    /// What the case says for others in each turn.
+    fn turns(&self) -> CaseTurns<'_> {
+        CaseTurns { job: &self.engine.plan.job, case: &self.trial.case, results: self.writer.clone() }
     }
 
     /// The key of the reference agent: its own, or the agent's where both are at one address. Elsewhere the agent's key is nobody's
@@ -377,7 +376,7 @@ impl EnvSetup<'_> {
             chatbot: session.chatbot.as_ref().unwrap_or(&plan.job.target.chatbot).clone(),
             model: id.model.clone(),
             state: session.state.clone(),
-            turns: self.turns(&limiter).parts(&plan.job.target, |line| &line.mocks),
+            turns: self.turns().parts(&plan.job.target, |line| &line.mocks),
             started_at: self.owned.demo.as_ref().map(DemoAgent::base_url).or(managed),
             api_key: clients.credentials.agent_api_key.clone(),
             folder: plan.job.folder.clone(),

@@ -36,6 +36,13 @@ pub(super) struct AgentTime {
     pub(super) refused_ms: f64,
 }
 
+/// The clocks when a message is sent, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AgentStart {
+    at_ms: f64,
+    written_ms: f64,
+}
+
 /// `limits.trial`, as it runs down.
 pub(super) struct TrialLimit {
     pub(super) seconds: f64,
@@ -49,11 +56,31 @@ pub(super) struct TrialLimit {
     /// The time that was used before, where the conversation goes on.
     before_ms: f64,
     limiter: ConversationLimiter,
+    /// The time in which our own model makes up results of the agent's tools.
+    writing: Option<Arc<BusyTime>>,
 }
 
 impl TrialLimit {
     pub(super) fn new(seconds: f64, since: Stopwatch, limiter: ConversationLimiter) -> TrialLimit {
-        TrialLimit { seconds, since, agent_ms: 0.0, refused_ms: 0.0, paused_ms: 0.0, before_ms: 0.0, limiter }
+        TrialLimit {
+            seconds,
+            since,
+            agent_ms: 0.0,
+            refused_ms: 0.0,
+            paused_ms: 0.0,
+            before_ms: 0.0,
+            limiter,
+            writing: None,
+        }
+    }
+
+    /// The limit of a conversation in which a model of ours makes up results of the agent's tools: that time is nobody's.
+    pub(super) fn without(self, writing: Arc<BusyTime>) -> TrialLimit {
+        TrialLimit { writing: Some(writing), ..self }
+    }
+
+    fn writing_ms(&self) -> f64 {
+        self.writing.as_ref().map_or(0.0, |writing| writing.elapsed_ms())
     }
 
     /// The limit of a conversation that goes on: so much was used before, and so much of that by the agent.
@@ -71,18 +98,18 @@ impl TrialLimit {
     }
 
     /// Starts counting the agent's time; earlier waits don't belong to this turn.
-    pub(super) fn agent_begins(&self) -> f64 {
+    pub(super) fn agent_begins(&self) -> AgentStart {
         self.limiter.take_waited_ms();
         self.limiter.take_refused_ms();
-        self.elapsed_ms()
+        AgentStart { at_ms: self.elapsed_ms(), written_ms: self.writing_ms() }
     }
 
     /// Stops counting: the times since `before`.
-    pub(super) fn agent_ends(&mut self, before: f64) -> AgentTime {
-        let waited_ms = self.limiter.take_waited_ms();
-        let spent_ms = (self.elapsed_ms() - before - waited_ms).max(0.0);
+    pub(super) fn agent_ends(&mut self, before: AgentStart) -> AgentTime {
+        let (waited_ms, written_ms) = (self.limiter.take_waited_ms(), self.writing_ms() - before.written_ms);
+        let spent_ms = (self.elapsed_ms() - before.at_ms - waited_ms - written_ms).max(0.0);
         let refused_ms = self.limiter.take_refused_ms().min(spent_ms);
-        self.pause(waited_ms);
+        self.pause(waited_ms + written_ms);
         self.refused_ms += refused_ms;
         self.agent_ms += spent_ms - refused_ms;
         AgentTime { spent_ms, waited_ms, refused_ms }
@@ -90,17 +117,18 @@ impl TrialLimit {
 
     /// Excludes time of the agent's that is not its doing.
     pub(super) fn excuse(&mut self, agent_ms: f64) {
-        self.agent_ms -= agent_ms;
+        self.agent_ms = (self.agent_ms - agent_ms).max(0.0);
         self.pause(agent_ms);
     }
 
     /// Waits for something; `None` where the time ran out. The time for which a request waits for its turn while other
-    /// conversations are served doesn't count.
+    /// conversations are served doesn't count, nor that of our own model.
     pub(super) async fn within<F: Future>(&self, future: F) -> Option<F::Output> {
         let mut future = std::pin::pin!(while_answered(future));
-        let before = self.limiter.queued_ms();
+        let idle_ms = || self.limiter.queued_ms() + self.writing_ms();
+        let before = idle_ms();
         loop {
-            let queued_ms = self.limiter.queued_ms() - before;
+            let queued_ms = idle_ms() - before;
             let left = Duration::from_secs_f64((self.seconds - (self.spent_ms() - queued_ms) / 1000.0).max(0.0));
             // Looked at now and then: while it is queued the time that is left stays the same.
             let wait = if queued_ms > 0.0 && !left.is_zero() { left.max(Duration::from_millis(50)) } else { left };

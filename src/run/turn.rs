@@ -1,10 +1,13 @@
 //! One turn: a message and the agent's answer.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::managed::ended;
 use super::trial_limit::{AgentTime, TrialLimit};
+use super::written_results::WrittenResults;
 use super::{Engine, hint};
 use crate::agent::managed::Lifeline;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, OutageCheck, Reply, Session};
@@ -32,6 +35,8 @@ pub(super) struct Partner<'s> {
     pub(super) tape: Tape,
     /// Which agent it is, in notes.
     pub(super) name: &'static str,
+    /// Who makes up the results of its tools.
+    pub(super) writer: Arc<WrittenResults>,
 }
 
 /// The decisions of the clock about a turn.
@@ -62,6 +67,10 @@ impl Partner<'_> {
                 None
             }
         };
+        let calls = self.noted(number, "had results made up", self.writer.take_calls());
+        if self.tape.is_replayed() {
+            self.writer.replay(calls);
+        }
         let AgentTime { spent_ms, waited_ms, refused_ms } = self.limit.agent_ends(before);
         let time = TurnTime { spent_ms, waited_ms, refused_ms, process_end };
         let TurnTime { spent_ms, waited_ms, refused_ms, mut process_end } = self.noted(number, "took", time);

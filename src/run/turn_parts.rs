@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::written_results::ResultsFor;
+use super::written_results::WrittenResults;
 use crate::agent::Ability;
 use crate::agent::tools::{ToolMockConfig, TurnPart, TurnParts};
 use crate::job::{Case, Job, Line, Target};
@@ -11,7 +11,7 @@ use crate::job::{Case, Job, Line, Target};
 pub(super) struct CaseTurns<'a> {
     pub(super) job: &'a Job,
     pub(super) case: &'a Case,
-    pub(super) results: ResultsFor,
+    pub(super) results: Arc<WrittenResults>,
 }
 
 impl CaseTurns<'_> {
@@ -21,13 +21,13 @@ impl CaseTurns<'_> {
         if case.lines().is_empty() {
             return TurnParts::default();
         }
-        let opening = case.opening.0.len().max(usize::from(!job.greetings.is_empty()));
+        let opening = job.opening_turns(case) as usize;
         let takes_history = target.transport.can(Ability::TakesHistory);
         let of_lines = case.lines().iter().map(|line| TurnPart {
             mocks: mocks(line).clone(),
             before: if takes_history { line.before.clone() } else { Vec::new() },
         });
         let turns = std::iter::repeat_n(TurnPart::default(), opening).chain(of_lines).collect();
-        TurnParts { turns: Arc::new(turns), writer: Some(Arc::new(results)) }
+        TurnParts { turns: Arc::new(turns), writer: Some(results) }
     }
 }

@@ -1,21 +1,20 @@
 //! The results of tools that a case leaves to a model: the persona's model plays the world, too.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Engine;
 use super::conversation_seed::conversation_seed;
-use super::sink::Sink;
+use super::metered_call::{CallRecorder, CallerOf, MeteredCall, ToldCall};
 use crate::agent::tools::{ResultError, ResultWriter, WantedResult};
-use crate::clock::Clock;
+use crate::clock::BusyTime;
 use crate::evidence::{Message, Role, Usage};
-use crate::limiter::ConversationLimiter;
-use crate::llm::{Llm, LlmRequest, LlmRole, UsageMeter};
-use crate::money::Amount;
+use crate::llm::{Llm, LlmRequest, LlmRole};
 use crate::plan::Trial;
-use crate::record::{Asker, Entry, ModelCall};
+use crate::record::Asker;
 use crate::secret::Redactor;
 use crate::text::unfenced;
 
@@ -25,10 +24,25 @@ pub(super) struct WrittenResults {
     llm: Option<Arc<dyn Llm>>,
     temperature: f64,
     conversation_seed: u32,
-    sink: Arc<dyn Sink>,
-    clock: Clock,
+    calls: CallRecorder,
     redactor: Redactor,
-    used: Mutex<Usage>,
+    written: Mutex<WrittenSoFar>,
+    busy: Arc<BusyTime>,
+}
+
+/// What the requests of a trial came to.
+#[derive(Default)]
+struct WrittenSoFar {
+    usage: Usage,
+    /// Those since the last turn was over.
+    of_turn: Vec<WritingCall>,
+}
+
+/// One request for a result, as a recording has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct WritingCall {
+    model: String,
+    usage: Usage,
 }
 
 impl WrittenResults {
@@ -39,52 +53,75 @@ impl WrittenResults {
             llm: engine.clients.result_writer(),
             temperature: engine.plan.job.persona.temperature,
             conversation_seed: conversation_seed(engine.rng_seed, &trial.id, LlmRole::Persona, trial.attempt),
-            sink: engine.sink.clone(),
-            clock: engine.clock,
+            calls: engine.calls.clone(),
             redactor: engine.clients.redactor().clone(),
-            used: Mutex::default(),
+            written: Mutex::default(),
+            busy: BusyTime::new(engine.clock),
         }
     }
 
     /// What its requests came to so far.
     pub(super) fn usage(&self) -> Usage {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.written().usage
     }
 
-    fn record(&self, model: &str, meter: &UsageMeter) -> Result<(), ResultError> {
-        let usage = meter.usage();
-        if usage.calls == 0 {
-            return Ok(());
+    /// The time in which results are made up: it is not the agent's.
+    pub(super) fn busy(&self) -> Arc<BusyTime> {
+        self.busy.clone()
+    }
+
+    /// The requests since this was last asked.
+    pub(super) fn take_calls(&self) -> Vec<WritingCall> {
+        std::mem::take(&mut self.written().of_turn)
+    }
+
+    /// In replay nobody makes results up: these requests were made then.
+    pub(super) fn replay(&self, calls: Vec<WritingCall>) {
+        for WritingCall { model, usage } in calls {
+            // A sink that fails now fails at the next entry.
+            let _ = self.calls.record(self.caller(&model), usage, ToldCall::default());
+            let mut written = self.written();
+            written.usage = written.usage.plus(usage);
         }
-        {
-            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-            *used = used.plus(usage);
-        }
-        let call = ModelCall { at: self.clock.wall(), asker: Asker::Persona, model: model.to_owned(), usage };
-        let set_aside = Some(meter.set_aside()).filter(|most| *most != Amount::default());
-        let entry = Entry::ModelAsked { trial: self.trial, call, set_aside };
-        self.sink.append(entry).map_err(|error| ResultError::Model(error.to_string()))
+    }
+
+    fn caller<'a>(&self, model: &'a str) -> CallerOf<'a> {
+        CallerOf { trial: self.trial, asker: Asker::Persona, model }
+    }
+
+    fn written(&self) -> MutexGuard<'_, WrittenSoFar> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The same for one of the trial's agents, whose time this is not.
-pub(super) struct ResultsFor {
-    pub(super) results: Arc<WrittenResults>,
-    pub(super) limiter: ConversationLimiter,
+/// A request that is under way; what it took is known also where nobody waits for it any more.
+struct Writing<'a> {
+    results: &'a WrittenResults,
+    call: MeteredCall<'a>,
+    model: &'a str,
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        let usage = self.call.meter.usage();
+        if usage.calls > 0 {
+            let mut written = self.results.written();
+            written.usage = written.usage.plus(usage);
+            written.of_turn.push(WritingCall { model: self.model.to_owned(), usage });
+        }
+    }
 }
 
 #[async_trait]
-impl ResultWriter for ResultsFor {
+impl ResultWriter for WrittenResults {
     async fn write(&self, wanted: WantedResult<'_>) -> Result<Value, ResultError> {
-        let since = self.results.clock.start();
-        let result = self.results.write(wanted).await;
-        self.limiter.add_waited_ms(since.elapsed_ms());
-        result
+        let _under_way = self.busy.begin();
+        self.written_result(wanted).await
     }
 }
 
 impl WrittenResults {
-    async fn write(&self, wanted: WantedResult<'_>) -> Result<Value, ResultError> {
+    async fn written_result(&self, wanted: WantedResult<'_>) -> Result<Value, ResultError> {
         let llm = self.llm.as_deref().ok_or(ResultError::NoModel)?;
         let WantedResult { tool, prompt, args } = wanted;
         let instructions = format!(
@@ -101,9 +138,10 @@ impl WrittenResults {
             sample: 1,
             conversation_seed: Some(self.conversation_seed),
         };
-        let meter = UsageMeter::default();
-        let answer = llm.complete_metered(&request, &meter).await;
-        self.record(llm.name(), &meter)?;
+        let model = llm.name();
+        let mut writing = Writing { results: self, call: self.calls.call(self.caller(model), None), model };
+        let answer = llm.complete_metered(&request, &writing.call.meter).await;
+        writing.call.record().map_err(|error| ResultError::Model(error.to_string()))?;
         let reply = answer.map_err(|error| ResultError::Model(error.message))?;
         read_result(&reply.text)
     }
@@ -125,6 +163,60 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::clock::Clock;
+    use crate::llm::{LlmError, LlmReply, UsageMeter};
+    use crate::record::Entry;
+    use crate::run::budget::tests::budget;
+
+    /// A model of which each answer takes 40 tokens.
+    struct Costly;
+
+    #[async_trait]
+    impl Llm for Costly {
+        fn name(&self) -> &str {
+            "costly"
+        }
+
+        async fn complete_metered(&self, _: &LlmRequest, meter: &UsageMeter) -> Result<LlmReply, LlmError> {
+            let usage = Usage::from_counts(Some(30), Some(10));
+            meter.set_recorded(usage, None);
+            let text = "sunny".to_owned();
+            Ok(LlmReply { text, usage, notes: Vec::new(), tokens: Vec::new(), is_cached: false })
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_made_up_result_takes_is_a_part_of_what_its_trial_takes() {
+        let budget = budget("limits: {tokens: 100}");
+        let entries = Arc::new(Mutex::new(Vec::new()));
+        let kept = entries.clone();
+        let sink = Arc::new(move |entry: Entry| {
+            kept.lock().unwrap().push(entry);
+            Ok::<(), std::io::Error>(())
+        });
+        let clock = Clock::system();
+        let results = WrittenResults {
+            trial: 1,
+            llm: Some(Arc::new(Costly)),
+            temperature: 0.0,
+            conversation_seed: 1,
+            calls: CallRecorder::new(sink, budget.clone(), clock),
+            redactor: Redactor::default(),
+            written: Mutex::default(),
+            busy: BusyTime::new(clock),
+        };
+        assert!(budget.admits(1, 1).await);
+        let args = json!({"city": "Oslo"});
+        let result = results.write(WantedResult { tool: "weather", prompt: "Make it up.", args: &args }).await;
+        assert_eq!(result, Ok(json!("sunny")));
+        budget.trial_ended(1);
+        assert_eq!((results.usage().calls, results.take_calls().len(), results.take_calls().len()), (1, 1, 0));
+        let is_asked =
+            |entry: &Entry| matches!(entry, Entry::ModelAsked { trial: 1, call, .. } if call.model == "costly");
+        assert!(entries.lock().unwrap().iter().any(is_asked));
+        budget.agent_used(1, "own", Some(&Usage::from_counts(Some(70), None)));
+        assert!(!budget.admits(2, 1).await, "30 are left, and 40 may be needed");
+    }
 
     #[test]
     fn an_answer_is_json_or_a_text() {

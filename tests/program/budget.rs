@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -179,6 +181,68 @@ fn a_time_limit_leaves_the_conversations_that_are_compared_in_step() {
     let (told, models) = ran(&["--time-limit", "1.9"]);
     assert!(told.contains("no room for the next 2 conversations, which are compared with each other"), "{told}");
     assert_eq!(models, ["\"a\"", "\"b\""]);
+}
+
+#[test]
+fn conversations_in_flight_when_the_time_is_up_are_cut_off_and_go_on_later() {
+    let is_silent = Arc::new(AtomicBool::new(true));
+    let silent = is_silent.clone();
+    let agent = Server::start(move |request| {
+        let said = request.json()["message"]["content"].as_str().unwrap_or_default().to_owned();
+        // The second case is never answered in its second turn, whichever model is asked.
+        if silent.load(Ordering::SeqCst) && said == "case 2, line 2" {
+            return Reply::Silence;
+        }
+        let message = json!({"role": "assistant", "content": format!("reply to {said}")});
+        Reply::Json(200, json!({"sessionId": "s", "message": message, "events": []}))
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let case = |number: u32| {
+        format!(
+            "- {{id: c{number}, script: [\"case {number}, line 1\", \"case {number}, line 2\"], \
+             tasks: [{{task: t, acceptanceCriteria: 'reply to case {number}'}}]}}\n"
+        )
+    };
+    let job = format!(
+        "target: {{user: u, chatbot: c, embabel: {{baseUrl: '{}'}}}}\nevaluator: {{model: scripted}}\nscorer: {{model: scripted}}\n\
+         greetings: []\nfacts: []\nisolation: user\ncases:\n{}",
+        agent.address,
+        (1..=3).map(case).collect::<String>()
+    );
+    std::fs::write(folder.path().join("job.yml"), job).unwrap();
+    let ran = |line: &str| {
+        let output = eval_job(folder.path()).args(line.split_whitespace()).output().unwrap();
+        (output.status.code(), format!("{}{}", text(&output.stdout), text(&output.stderr)))
+    };
+    let (status, told) = ran("run job.yml --model a,b -j 2 --time-limit 2 --no-progress -o run.json");
+    assert_eq!(status, Some(102), "{told}");
+    assert!(told.contains("stopped: limits.time (2 s) ran out; 4 of 6 conversations begun"), "{told}");
+    let record = read(&folder.path().join("run.json"));
+    let trials = record["trials"].as_array().unwrap();
+    for trial in trials {
+        let turns = trial["evidence"]["transcript"].as_array().map_or(0, Vec::len);
+        // Whoever was waited for is not to blame, and nothing is scored.
+        let (kept, is_over) = match trial["trial"]["case"].as_str().unwrap() {
+            "c1" => (2, true),
+            "c2" => (1, false),
+            _ => (0, false),
+        };
+        assert_eq!((turns, trial["outcome"].is_object()), (kept, is_over), "{trial}");
+        assert_eq!(trial["pending"].as_str().is_some(), kept == 1, "{trial}");
+    }
+    let before = agent.requests().iter().filter(|request| request.path.ends_with("/messages")).count();
+    is_silent.store(false, Ordering::SeqCst);
+    let (status, told) = ran("run --resume job.yml --model a,b -j 2 --no-progress -o run.json");
+    // The agent keeps its sessions, and may have had both messages before.
+    assert_eq!(status, Some(102), "{told}");
+    assert!(told.contains("2 of 6 conversations kept, 4 to be run; 2 of them go on where they were"), "{told}");
+    let after = agent.requests().iter().filter(|request| request.path.ends_with("/messages")).count();
+    assert_eq!(after - before, 6, "two second turns, and two conversations of two turns");
+    let record = read(&folder.path().join("run.json"));
+    assert!(
+        record["trials"].as_array().unwrap().iter().all(|trial| trial["outcome"]["kind"] == "graded"),
+        "{record:#}"
+    );
 }
 
 #[test]

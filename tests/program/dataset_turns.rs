@@ -71,6 +71,38 @@ fn the_result_of_a_tool_is_made_up_by_the_persona_s_model() {
 }
 
 #[test]
+fn results_that_were_made_up_are_paid_for_in_a_replay_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let (agent, writer) = (model("It is"), maker("{\"sky\": \"hail\"}"));
+    let target = format!("openai={}/v1", agent.address);
+    let turn = json!({"userContent": {"role": "user", "content": "And the weather?"}, "toolMock": {"actual": [
+        {"name": "get_weather", "arguments": {"expected": {"city": "Shenzhen"}},
+            "llmGenerator": {"prompt": "Make up bad weather."}}]}});
+    write_trpc(folder.path(), json!({"evalId": "c", "conversation": [turn]}));
+    let imported = eval_job(folder.path())
+        .args(["import", "s.evalset.json", "-o", "job.yml", "--target", &target])
+        .output()
+        .unwrap();
+    assert!(imported.status.success(), "{}", text(&imported));
+    let job = std::fs::read_to_string(folder.path().join("job.yml")).unwrap();
+    let evaluator = format!("evaluator: {{model: {{name: openai/maker, baseUrl: \"{}/v1\"}}}}\n", writer.address);
+    std::fs::write(folder.path().join("job.yml"), format!("{evaluator}{job}")).unwrap();
+    for (document, cassette) in [("recorded.json", "--cassette-record"), ("replayed.json", "--cassette-replay")] {
+        let mut command = eval_job(folder.path());
+        command.env("OPENAI_API_KEY", "sk-test");
+        let output = command.args(["run", "job.yml", "-o", document, cassette, "tape"]).output().unwrap();
+        assert!([0, 100].contains(&output.status.code().unwrap()), "{}", text(&output));
+        let record: Value = serde_json::from_slice(&std::fs::read(folder.path().join(document)).unwrap()).unwrap();
+        let trial = &record["trials"][0];
+        let paid = [&trial["calls"][0]["asker"], &trial["calls"][0]["usage"]["inputTokens"]];
+        assert_eq!(paid, [&json!("persona"), &json!(4)], "{trial}");
+        assert_eq!(trial["evidence"]["personaUsage"]["calls"], 1, "{trial}");
+    }
+    super::cassette::assert_same(&folder.path().join("recorded.json"), &folder.path().join("replayed.json"));
+    assert_eq!(writer.requests().iter().filter(|request| request.body.contains("\"messages\"")).count(), 1);
+}
+
+#[test]
 fn messages_before_a_later_turn_are_said_then() {
     let folder = tempfile::tempdir().unwrap();
     let agent = model("You said");

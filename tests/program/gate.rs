@@ -46,7 +46,7 @@ fn a_drop_from_the_baseline_fails_the_gate_and_a_night_without_one_passes() {
     let (status, told) = held(&desk, "--model broken --repeat 3");
     assert_eq!(status, 100, "{told}");
     assert!(told.contains("gate failed: 0.5"), "{told}");
-    assert!(told.contains(" ✕ baseline main ("), "{told}");
+    assert!(told.contains(" ✕ baseline main (") && told.contains(": shown to drop"), "{told}");
     // It is read again as it was.
     let (status, again) = desk.typed("show");
     assert_eq!(status, 100, "{again}");

@@ -40,6 +40,7 @@ mod model_limits;
 mod model_refusals;
 mod neo4j;
 mod nightly;
+mod order;
 mod outputs;
 mod partition;
 mod panel;

@@ -1,12 +1,15 @@
 //! A run that a limit or a full disk has stopped goes on: what was spent stays spent.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use serde_json::Value;
 
 use super::resume::{Agent, Desk, finished};
 use super::{eval_job, pasted_after, words};
+use crate::servers::http::{Reply, Server};
 use crate::servers::{agent, model};
 
 #[test]
@@ -53,6 +56,65 @@ fn what_was_spent_before_counts_for_the_limits_and_is_shown() {
         [all, input, output],
         "{printed}"
     );
+}
+
+#[test]
+fn a_request_that_was_on_its_way_at_a_kill_counts_as_spent() {
+    let agent = Agent::start();
+    let desk = Desk::new(&agent, 1);
+    let (sender, arrived) = mpsc::channel();
+    let (sender, is_silent) = (Mutex::new(sender), Arc::new(AtomicBool::new(true)));
+    let silent = is_silent.clone();
+    let judge = Server::start(move |request| {
+        if silent.load(Ordering::SeqCst) && request.body.contains("\"messages\"") {
+            let _ = sender.lock().unwrap().send(request.body.len() as u64);
+            return Reply::Silence;
+        }
+        model::answer("good", request)
+    });
+    let scorer = format!("{{name: openai/gpt-4.1-mini, maxTokens: 100, baseUrl: \"{}/v1\"}}", judge.address);
+    let job =
+        super::resume::job(&agent, 1).replace("scorer: {model: scripted}", &format!("scorer: {{model: {scorer}}}"));
+    desk.write("job.yml", &job);
+    let command = |line: &str| {
+        let mut command = desk.command(line);
+        command.env("OPENAI_API_KEY", "sk-test");
+        command
+    };
+    let typed = |line: &str| {
+        let output = command(line).output().unwrap();
+        (output.status.code().unwrap(), words(&output))
+    };
+    let mut most = 0;
+    for (kills, line) in ["run job.yml --token-limit 90000", "run --resume job.yml --token-limit 90000"]
+        .iter()
+        .zip(1..)
+        .map(|(line, kills)| (kills, line))
+    {
+        let mut child = command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        most += arrived.recv().unwrap() + 100;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let calls = desk.record()["trials"][0]["calls"].clone();
+        assert_eq!(calls.as_array().map(Vec::len), Some(kills), "{calls}");
+        assert_eq!(
+            (&calls[0]["asker"], &calls[0]["usage"]["unreportedCalls"]),
+            (&"judge".into(), &1.into()),
+            "{calls}"
+        );
+    }
+    is_silent.store(false, Ordering::SeqCst);
+    let limit = most + 50;
+    let (status, printed) = typed(&format!("run --resume job.yml --no-progress --token-limit {limit}"));
+    assert_eq!(status, 102, "{printed}");
+    let told = format!("limits.tokens ({limit}) is not enough for the next step: {most} are spent");
+    assert!(printed.contains(&told), "{told}: {printed}");
+    let (status, printed) = typed("run --resume job.yml --no-progress --token-limit 90000 -o run.json");
+    assert_eq!(status, 0, "{printed}");
+    let record: Value = serde_json::from_slice(&fs::read(desk.0.path().join("run.json")).unwrap()).unwrap();
+    let unknown =
+        record["trials"][0]["calls"].as_array().unwrap().iter().filter(|call| call["usage"]["unreportedCalls"] == 1);
+    assert_eq!(unknown.count(), 2, "{}", record["trials"][0]["calls"]);
 }
 
 /// Holds the job where no file may get longer than so many blocks.

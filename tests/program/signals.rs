@@ -184,6 +184,25 @@ fn a_second_signal_ends_it_while_nobody_reads_what_it_prints() {
 }
 
 #[test]
+fn nobody_is_told_to_go_on_with_a_replay() {
+    let server = agent(1, 1500);
+    let folder = tempfile::tempdir().unwrap();
+    let all = "objectContext.resources.all(|a| objectContext.resources.count(|b| b.id == a.id) == 1)";
+    let args = ["--condition", "with-facts", "--no-progress", "--cassette-record", "tape", "--runs-dir", "recorded"];
+    let recorded = start(folder.path(), &server, &format!("assertions: [{{expression: \"{all}\"}}]"), &args);
+    assert!(recorded.wait_with_output().unwrap().status.code().is_some());
+    let mut command = eval_job(folder.path());
+    command.args(["run", "job.yml", "--condition", "with-facts", "--no-progress", "--cassette-replay", "tape"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    await_entries(folder.path(), "\"trialStarted\"", 1);
+    let mut stderr = child.stderr.take().unwrap();
+    assert_eq!(end(child, ["-INT", "-INT"]).code(), Some(130));
+    let mut words = String::new();
+    stderr.read_to_string(&mut words).unwrap();
+    assert!(words.contains("show what there is: eval-job show ") && !words.contains("--resume"), "{words}");
+}
+
+#[test]
 fn whoever_interrupts_it_is_told_where_everything_is_kept() {
     let server = Server::start(|request| match request.path.as_str() {
         "/api/v1/chat/sessions" => Reply::Json(200, json!({"sessionId": "s"})),

@@ -16,7 +16,8 @@ pub fn start(behaviour: &str) -> (Server, String) {
     (server, base)
 }
 
-fn answer(behaviour: &str, request: &Request) -> Reply {
+/// The reply of a model that behaves like this.
+pub fn answer(behaviour: &str, request: &Request) -> Reply {
     if behaviour == "wrong-key" {
         return Reply::Json(401, error("Incorrect API key provided: sk-…", "invalid_request_error"));
     }

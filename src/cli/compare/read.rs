@@ -36,9 +36,12 @@ impl ComparedRun {
     }
 
     fn read_as(file: &mut JournalFile, has_words: bool) -> Result<ComparedRun, StoreError> {
-        let summary = file.planned()?.summary;
+        let plan = file.planned()?;
+        let summary = plan.summary.clone();
         let side = |model: &String| {
-            (Side { run: summary.id.clone(), model: model.clone() }, Scores::new(&summary.provenance.personas))
+            let mut scores = Scores::new(&summary.provenance.personas);
+            scores.plan(plan.groups_of(model).map(|group| group.case.as_str()));
+            (Side { run: summary.id.clone(), model: model.clone() }, scores)
         };
         let mut run = ComparedRun {
             rules: RunRules::new(&summary.provenance, file.job.as_deref()),
@@ -50,6 +53,7 @@ impl ComparedRun {
             has_ended: false,
             until: summary.provenance.until,
         };
+        drop(plan.groups);
         let mut take = |trial: &TrialRecord| {
             run.rules.add(trial);
             run.add(trial, has_words);

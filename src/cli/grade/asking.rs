@@ -302,7 +302,7 @@ impl JudgeSession<'_> {
         if let Some(WrittenSteps { judge, usage, .. }) = written {
             let call = ModelCall { at: clock.wall(), asker: Asker::Judge, model: judge, usage };
             // Of no conversation.
-            journal.append(&Entry::ModelAsked { trial: 0, call, set_aside: None })?;
+            journal.append(&Entry::ModelAsked { trial: 0, number: None, call, set_aside: None })?;
         }
         let conversations = run.trials().filter_map(|trial| {
             let rest = trial.and_then(|trial| earlier.rest(again, trial));

@@ -197,7 +197,7 @@ fn grade_run<'a>(
         }
         again.asked(grading, stopped);
     }
-    let mut gathered = Gathered::new(&overview.summary.provenance);
+    let mut gathered = Gathered::planned(&overview);
     let before = run.read_with_texts(|trial| {
         let trial = again.grade(trial)?;
         let group = overview.add(&trial);

@@ -44,7 +44,7 @@ pub(super) fn write(
             .map_err(failed)?;
         runtime()?.block_on(journal.synced()).map_err(failed)?;
     }
-    let mut gathered = Gathered::new(&run.planned()?.summary.provenance);
+    let mut gathered = Gathered::planned(&run.planned()?);
     let overview = run.read(|group, trial| gathered.add(group, trial))?;
     run.write_summary(&overview.summary)?;
     let prompts = StoredPrompts::from_run(&run, context.clock);

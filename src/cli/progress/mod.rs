@@ -185,6 +185,7 @@ impl Progress {
             | Entry::AgentRefused { .. }
             | Entry::ReferenceTurn { .. }
             | Entry::TextsCleared { .. }
+            | Entry::ModelAsking { .. }
             | Entry::ModelAsked { .. } => None,
             Entry::LimitReached { why, .. } => Some(self.ink.unsure(&format!("stopped: {why}"))),
             Entry::GraphChanged { trial, changes } => {

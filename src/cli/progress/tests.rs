@@ -43,6 +43,7 @@ fn asked(trial: u32) -> Entry {
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
     Entry::ModelAsked {
         trial,
+        number: None,
         call: ModelCall { at, asker: Asker::Judge, model: "judge".to_owned(), usage },
         set_aside: None,
     }

@@ -1,6 +1,7 @@
+use super::part::{MOST_PARTS, OTHER_PARTS};
 use super::*;
 use crate::evidence::{Condition, Ending, Evidence, TrialId};
-use crate::score::{Outcome, Scorecard};
+use crate::score::{Component, Item, Outcome, Score, Scorecard, Weight};
 
 /// A trial whose `completeness` has these parts.
 fn trial(number: u32, items: &[(&str, Option<u32>, f64)]) -> TrialRecord {
@@ -30,7 +31,7 @@ fn parts(trials: &[TrialRecord]) -> Vec<(String, usize, f64)> {
         let tally = &part.groups[&0].tally;
         (part.label.clone(), tally.scored, tally.mean().map_or(f64::NAN, Score::get))
     };
-    gathered.parts("c", "completeness").iter().map(made).collect()
+    gathered.parts("c", "completeness").into_iter().map(made).collect()
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) fn failures(page: &mut Page, run: &Run<'_>) {
     for case in run.overview.cases() {
         let mut is_whole = !run.gathered.is_troubled(case);
         for (dimension, counts) in run.gathered.measured.iter().zip(&mut counts) {
-            for (place, part) in run.gathered.parts(case, &dimension.name).iter().enumerate() {
+            for (place, part) in run.gathered.parts(case, &dimension.name).into_iter().enumerate() {
                 let (rows, verdict) = failed_rows(part, dimension.holds, run);
                 counts.add(part, verdict);
                 is_whole &= verdict == PartStatus::Well;
@@ -134,7 +134,7 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
     for (group, made) in &part.groups {
         let component = made.tally.component();
         let is_missing = matches!(component, Some(Component::Missing { .. }));
-        let partly = made.missing.as_ref().filter(|_| !is_missing && made.failed.is_none());
+        let partly = made.missing().filter(|_| !is_missing && made.failed.is_none());
         standing = match (standing, &made.failed, is_missing || partly.is_some()) {
             (_, Some(_), _) | (PartStatus::Failed, ..) => PartStatus::Failed,
             (_, _, true) | (PartStatus::Missing, ..) => PartStatus::Missing,
@@ -148,8 +148,8 @@ fn failed_rows(part: &PartRow, holds: bool, run: &Run<'_>) -> (Vec<FailureRow>, 
         }
         let place = made.failed.clone().unwrap_or(TrialLocation { trials: 1, repeat: 1, turn: 0 });
         let key = match partly {
-            Some(why) => (format!("missing in {} of {}", made.tally.missing, made.tally.count()), why.clone(), true),
-            None => (mark(made, holds), made.reasons.join("; "), is_missing),
+            Some(why) => (format!("missing in {} of {}", made.tally.missing, made.tally.count()), why.to_owned(), true),
+            None => (mark(made, holds), made.reasons().join("; "), is_missing),
         };
         match found.iter_mut().find(|(known, _)| *known == key) {
             Some((_, groups)) => drop(groups.insert(*group, place)),

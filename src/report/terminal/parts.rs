@@ -96,9 +96,9 @@ fn why(made: &PartResult, holds: bool, run: &Run<'_>) -> String {
             _ => format!("{}; see above", component.why()),
         },
         // The mark says how many held.
-        _ if holds && made.tally.count() > 1 => made.reasons.join("; "),
-        Some(component) if made.tally.count() == 1 || made.reasons.is_empty() => component.why().to_owned(),
-        Some(component) => format!("{}{}: {}", component.why(), interval(made), made.reasons.join("; ")),
+        _ if holds && made.tally.count() > 1 => made.reasons().join("; "),
+        Some(component) if made.tally.count() == 1 || made.reasons().is_empty() => component.why().to_owned(),
+        Some(component) => format!("{}{}: {}", component.why(), interval(made), made.reasons().join("; ")),
         None => String::new(),
     }
 }
@@ -111,9 +111,8 @@ fn interval(made: &PartResult) -> String {
 
 /// Whether all reasons of a part are among the troubles, which are shown once for all parts.
 pub(super) fn is_shown_once(made: &PartResult, run: &Run<'_>) -> bool {
-    let is_trouble =
-        |reason: &String| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason.as_str()));
-    !made.reasons.is_empty() && made.reasons.iter().all(is_trouble)
+    let is_trouble = |reason: &&str| run.gathered.troubles.in_order().iter().any(|(words, _)| words.ends_with(reason));
+    !made.reasons().is_empty() && made.reasons().iter().all(is_trouble)
 }
 
 /// The result of a part, in seven characters at most.

@@ -99,7 +99,7 @@ impl Made {
                     turn: Turn { usage: Some(usage), ..Turn::answered(3, "a", "b") },
                     resume_point: None,
                 },
-                Entry::ModelAsked { trial, call, set_aside: None },
+                Entry::ModelAsked { trial, number: None, call, set_aside: None },
                 Entry::TrialFinished { trial, at: at(), outcome, scorecard },
             ] {
                 over.extend(fold.take(entry));

@@ -95,6 +95,9 @@ impl<R: BufRead> Entries<R> {
     }
 }
 
+/// A buffer for a line that has grown past this is not kept.
+const LONGEST_KEPT: usize = 1 << 20;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl<R: BufRead> Iterator for Entries<R> {
@@ -103,6 +106,8 @@ impl<R: BufRead> Iterator for Entries<R> {
     fn next(&mut self) -> Option<Entry> {
         while !self.is_over && self.failure.is_none() {
             self.line.clear();
+            // The first line of a run of many trials is longer than all others.
+            self.line.shrink_to(LONGEST_KEPT);
             if let Err(error) = self.journal.read_until(b'\n', &mut self.line) {
                 self.failure = Some(error);
                 return None;

@@ -151,7 +151,9 @@ impl Grading {
         for span in self.trials.get(&trial).into_iter().flatten() {
             for entry in entries_at(&self.file, *span, self.redactor.as_ref()).map_err(unreadable)? {
                 match entry.map_err(unreadable)? {
-                    Entry::ModelAsked { call, .. } => regraded.calls.push(call),
+                    Entry::ModelAsked { call, .. } => {
+                        regraded.calls.extend(Some(call).filter(|call| call.usage.calls > 0));
+                    }
                     Entry::Judged { question: Some(question), judgement, .. } => {
                         regraded.judgements.push((*question, judgement));
                     }

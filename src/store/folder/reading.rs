@@ -156,6 +156,7 @@ impl JournalFile {
                 trial.apply(entry?);
             }
         }
+        trial.give_up_calls();
         Ok(trial)
     }
 

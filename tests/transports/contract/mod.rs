@@ -7,6 +7,7 @@
 mod command;
 mod differences;
 mod faults;
+mod forgotten;
 mod latency;
 mod outcome;
 mod replayed;

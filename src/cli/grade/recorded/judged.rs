@@ -69,7 +69,7 @@ fn keep(keeper: &mut RecordedGrader<'_>, record: TrialRecord) -> Result<(), Keep
     let TrialRecord { trial, calls, questions, judgements, outcome, scorecard, .. } = record;
     let trial = trial.number;
     for call in calls {
-        keeper.kept.append(Entry::ModelAsked { trial, call, set_aside: None })?;
+        keeper.kept.append(Entry::ModelAsked { trial, number: None, call, set_aside: None })?;
     }
     for (question, judgement) in questions.into_iter().zip(judgements) {
         // It is rendered from the templates of the run.
