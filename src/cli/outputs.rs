@@ -289,6 +289,7 @@ impl<R: StoredRun> OutputRun<'_, R> {
             trials: Box::new(|| Box::new(self.run.trials())),
             with_prompts: Box::new(|trial| self.prompts.filled_in(trial)),
             review: Box::new(|trial| self.prompts.review(trial)),
+            criteria: self.prompts.criteria(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The cases and prompts of a stored run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::clock::Clock;
+use crate::dataset::adk_criterion;
 use crate::evidence::ExpectationReview;
 use crate::grade::{self, GradeInput};
 use crate::job::{Case, Job};
@@ -59,6 +61,12 @@ impl StoredPrompts {
             grade::fill_in_prompts(trial_of, &self.templates, &mut trial.questions);
         }
         trial
+    }
+
+    /// The criteria of the job's metrics as ADK writes them, by their names; none whose job was not kept.
+    pub(super) fn criteria(&self) -> BTreeMap<String, Value> {
+        let metrics = self.job.iter().flat_map(|job| job.metrics.iter().map(move |entry| (job, entry)));
+        metrics.filter_map(|(job, it)| Some((it.label().to_owned(), adk_criterion(job, it)?))).collect()
     }
 
     /// The trial beside what its case expects; nothing of one that opened no session, or whose job was not kept.

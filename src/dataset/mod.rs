@@ -33,6 +33,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use adk::adk_criterion;
 pub use edit::CaseFile;
 pub use files::{DiskFiles, FileReader, Files};
 pub use kind::{Kind, Purpose, System};

@@ -128,10 +128,10 @@ impl<'a> ComparedPart<'a> {
     fn below(self, key: &str) -> Option<ComparedPart<'a>> {
         let only = match self.only {
             None => None,
-            Some(only) => Some(only.below(key)?).filter(|it| !it.is_leaf()),
+            Some(only) => Some(only.below(key)?).filter(|it| !it.is_place()),
         };
         let ignore = self.ignore.and_then(|it| it.below(key));
-        let is_ignored = ignore.is_some_and(Selection::is_leaf);
+        let is_ignored = ignore.is_some_and(Selection::is_place);
         (!is_ignored).then_some(ComparedPart { only, ignore })
     }
 }

@@ -1,8 +1,11 @@
 //! The formats of the files that runs are written to, each known by a file's ending.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
+
+use serde_json::Value;
 
 use super::escaped::Escaped;
 use super::systems::{self, ResultFolder};
@@ -25,6 +28,8 @@ pub struct WrittenRun<'a, E> {
     pub with_prompts: Box<dyn Fn(TrialRecord) -> TrialRecord + 'a>,
     /// Puts a trial beside what its case expects.
     pub review: Box<dyn Fn(&TrialRecord) -> ExpectationReview + 'a>,
+    /// The criterion of each metric with a threshold, by its name, as ADK writes it; none of a run whose job was not kept.
+    pub criteria: BTreeMap<String, Value>,
 }
 
 /// A format of the files that runs are written to.

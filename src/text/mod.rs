@@ -23,7 +23,9 @@ pub use position::Position;
 pub use sentences::{lines, sentences};
 pub use stem::stem;
 pub use table::{TableRow, table_rows};
-pub use tokens::{Tokenizer, case_folded, folded, is_of_word, is_unspaced, lowered, tokens, with_ascii_digits};
+pub use tokens::{
+    Tokenizer, case_folded, folded, is_of_word, is_unspaced, lowered, tokens, with_ascii_digits, without_dots,
+};
 
 /// A text without the code fence around it, also one on a single line or without its end.
 pub fn unfenced(text: &str) -> &str {

@@ -20,6 +20,8 @@ pub enum Tokenizer {
     Unicode,
     /// The letters a to z and digits, as in Google's `rouge_score`: text in other scripts has no words.
     Classic,
+    /// As `unicode`, letter for letter as ADK has it: the dot of a Turkish capital I stays with its i.
+    Adk,
     /// Whatever stands between white space, as it is written.
     Whitespace,
 }
@@ -30,7 +32,9 @@ const SHORT: usize = 3;
 /// The text's words in order, English ones reduced to their stems if asked for.
 pub fn tokens(text: &str, tokenizer: Tokenizer, stems: bool) -> Vec<String> {
     let mut tokens = match tokenizer {
-        Tokenizer::Unicode => unicode(text),
+        Tokenizer::Unicode if text.is_ascii() => classic(&text.to_ascii_lowercase()),
+        Tokenizer::Unicode => unicode(&without_dots(&NFKC.normalize(text))),
+        Tokenizer::Adk => unicode(&NFKC.normalize(text)),
         Tokenizer::Classic => classic(&text.to_lowercase()),
         Tokenizer::Whitespace => text.split_whitespace().map(str::to_owned).collect(),
     };
@@ -47,14 +51,11 @@ fn classic(lower: &str) -> Vec<String> {
     lower.split(is_separator).filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
-/// ADK's tokenizer, since google-adk 2.13.
+/// ADK's tokenizer, since google-adk 2.13, of a text in the one form of its characters.
 fn unicode(text: &str) -> Vec<String> {
-    if text.is_ascii() {
-        return classic(&text.to_ascii_lowercase());
-    }
     let mut tokens = Vec::new();
     let mut token = String::new();
-    for c in NFKC.normalize(text).to_lowercase().chars() {
+    for c in text.to_lowercase().chars() {
         let kind = CharacterRole::from_char(c);
         if kind != CharacterRole::InWord && !token.is_empty() {
             tokens.push(std::mem::take(&mut token));
@@ -86,9 +87,14 @@ pub fn lowered(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-/// The text without case: the sigma at the end of a word is one like any other.
+/// The text without case: the sigma at the end of a word is one like any other, and so is an i with the dot of a Turkish capital.
 pub fn case_folded(text: &str) -> String {
-    lowered(text).replace('ς', "σ")
+    without_dots(&lowered(text).replace('ς', "σ"))
+}
+
+/// The text without the dot of a Turkish capital I, which some programs leave behind the i when they write it in lower case.
+pub fn without_dots(text: &str) -> String {
+    text.replace('İ', "I").replace("I\u{307}", "I").replace("i\u{307}", "i")
 }
 
 /// A text whose decimal digits are written as 0 to 9, whatever their script.
@@ -175,6 +181,18 @@ mod tests {
     }
 
     #[test]
+    fn the_capital_i_of_turkish_is_an_i_however_it_was_lowered() {
+        // What `"İstanbul".toLowerCase()` gives in JavaScript and Python, and the same in parts.
+        for text in ["İstanbul", "İSTANBUL", "i\u{307}stanbul", "I\u{307}stanbul", "istanbul"] {
+            assert_eq!((folded(text), case_folded(text)), ("istanbul".to_owned(), "istanbul".to_owned()), "{text}");
+            assert_eq!(unicode_tokens(text), ["istanbul"], "{text}");
+            assert_eq!(without_dots(text).to_lowercase(), "istanbul", "{text}");
+        }
+        assert_eq!(tokens("İstanbul", Tokenizer::Adk, true), ["i\u{307}stanbul"], "as Python lowers it");
+        assert_ne!(case_folded("ısı"), case_folded("isi"), "another letter");
+    }
+
+    #[test]
     fn digits_of_all_scripts_are_digits() {
         for (text, plain) in [("１０", "10"), ("٣٫٥", "3٫5"), ("१२", "12"), ("𝟘𝟡𝟎", "090"), ("a1²", "a1²")]
         {
@@ -232,7 +250,7 @@ mod tests {
 
         #[test]
         fn tokens_are_never_empty_and_ascii_text_is_the_same_in_both(text in "\\PC{0,40}", ascii in "[ -~\\n\\t]{0,60}") {
-            for tokenizer in [Tokenizer::Unicode, Tokenizer::Classic, Tokenizer::Whitespace] {
+            for tokenizer in [Tokenizer::Unicode, Tokenizer::Adk, Tokenizer::Classic, Tokenizer::Whitespace] {
                 prop_assert!(tokens(&text, tokenizer, true).iter().all(|it| !it.is_empty()));
             }
             prop_assert_eq!(tokens(&ascii, Tokenizer::Unicode, true), tokens(&ascii, Tokenizer::Classic, true));

@@ -96,6 +96,20 @@ fn traps() -> Vec<Trap> {
             (100, 0),
         ),
         text(
+            "an `onlyTree` with an empty tree below a key wants that key there",
+            r#"{"a": 1}"#,
+            json!({"json": {"onlyTree": {"b": {}}}}),
+            r#"{"a": 2}"#,
+            (0, 100),
+        ),
+        text(
+            "a ROUGE figure misses its threshold by less than 1e-9",
+            "a b c",
+            json!({"rouge": {"rougeType": "rouge1", "threshold": {"f1": 0.6666666669}}}),
+            "a b d",
+            (0, 100),
+        ),
+        text(
             "ROUGE knows English letters only",
             "добрый день",
             json!({"rouge": {"rougeType": "rouge1", "threshold": {"f1": 0.5}}}),

@@ -5,9 +5,22 @@ import json
 import sys
 
 from google.adk.evaluation.eval_config import EvalConfig
+from google.adk.evaluation.eval_metrics import (
+    BaseCriterion,
+    LlmAsAJudgeCriterion,
+    RubricsBasedCriterion,
+    ToolTrajectoryCriterion,
+)
 from google.adk.evaluation.evaluator import EvalStatus
 from google.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from google.adk.evaluation.local_eval_sets_manager import load_eval_set_from_file
+
+TYPES = {"trajectory": ToolTrajectoryCriterion, "finalResponse": LlmAsAJudgeCriterion, "rubric": RubricsBasedCriterion}
+
+
+def type_of(result):
+    """The type of criterion that ADK's own evaluator of such a metric reads it as."""
+    return TYPES.get(result.metric_name, BaseCriterion)
 
 
 def results(agents, app):
@@ -38,6 +51,11 @@ def results(agents, app):
                 "case": case.eval_id,
                 "status": case.final_eval_status.name,
                 "metrics": metrics,
+                "criteria": {
+                    it.metric_name: type_of(it).model_validate(it.criterion.model_dump()).model_dump(mode="json")
+                    for it in case.overall_eval_metric_results
+                    if it.criterion
+                },
                 "turns": turns,
                 "session": case.session_id,
                 "user": case.user_id,

@@ -129,6 +129,9 @@ fn adk_reads_results() {
     assert_eq!((of("judged"), of("slow")), (vec!["NOT_EVALUATED"; 2], vec!["NOT_EVALUATED"; 2]));
     let find = &cases[0];
     assert_eq!(find["metrics"]["trajectory"], json!(["PASSED", 1.0, 1.0]));
+    let criterion = &find["criteria"]["trajectory"];
+    let of = |key: &str| &criterion[key];
+    assert_eq!((of("threshold"), of("match_type"), of("ignore_args")), (&json!(1.0), &json!(0), &json!(false)));
     assert_eq!(find["turns"][1]["calls"], json!([["find_order", {"id": 7}]]));
     assert_eq!(find["turns"][1]["expected"], json!([["find_order", {"id": 7}]]));
     assert_eq!(find["turns"][1]["results"], json!([{"id": 7, "state": "shipped"}]));

@@ -252,6 +252,12 @@ fn reply(vector: &Vector) -> Result<Value, String> {
     if all.is_empty() {
         return Err("there are no verdicts in it".to_owned());
     }
+    let is_unknown = |block: &metric::judged::Block| {
+        block.support().is_none() && block.label.as_deref().is_some_and(|label| !label.trim().is_empty())
+    };
+    if let Some(block) = all.iter().find(|block| is_unknown(block)) {
+        return Err(format!("unexpected label {:?}", block.label.as_deref().unwrap_or_default()));
+    }
     let score = |block: &metric::judged::Block| block.support().map(Support::score).or_else(|| block.score());
     let scores: Vec<f64> = all.iter().filter_map(|block| Some(score(block)?.get())).collect();
     let ids: Vec<String> = all

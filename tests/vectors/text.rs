@@ -31,8 +31,11 @@ pub fn answer(vector: &Vector, dialect: Dialect) -> Option<Answered> {
 
 /// The tokenizer of a vector: the classic one unless it names another.
 fn tokenizer(vector: &Vector) -> Result<Tokenizer, String> {
-    let name = vector.input.get("tokenizer").cloned().unwrap_or(json!("classic"));
-    serde_json::from_value(name).map_err(|why| why.to_string())
+    match vector.text("tokenizer") {
+        // The letters are ADK's own.
+        Some("unicode") => Ok(Tokenizer::Adk),
+        name => serde_json::from_value(json!(name.unwrap_or("classic"))).map_err(|why| why.to_string()),
+    }
 }
 
 fn tokens_of(vector: &Vector) -> Value {
@@ -72,7 +75,7 @@ fn criterion(vector: &Vector, is_strict: bool) -> Result<Value, String> {
 }
 
 fn rouge_1_f1(candidate: &str, reference: &str, use_stemmer: bool) -> Result<RougeScore, String> {
-    let config = RougeConfig { use_stemmer, ..RougeConfig::default() };
+    let config = RougeConfig { use_stemmer, tokenizer: Tokenizer::Adk, ..RougeConfig::default() };
     Ok(best_rouge(&config, candidate, &[reference]).map_err(|why| why.to_string())?.0)
 }
 

@@ -8,6 +8,7 @@ mod eval_set;
 mod invocation;
 mod old;
 mod persona;
+mod result_criterion;
 mod rubric;
 mod scenario;
 mod write;
@@ -17,6 +18,7 @@ pub(super) use content::read_content;
 pub(super) use eval_set::{read_eval_set, read_session};
 pub(super) use invocation::{AdkInvocation, read_intermediate_data, read_invocation};
 pub(super) use old::{read_old_eval_set, read_test_list};
+pub use result_criterion::adk_criterion;
 pub(super) use scenario::read_scenarios;
 pub(super) use write::write;
 

@@ -189,7 +189,7 @@ fn write_scenario(scenario: &Scenario) -> Value {
     value
 }
 
-fn rubrics(rubrics: &[Rubric]) -> Value {
+pub(super) fn rubrics(rubrics: &[Rubric]) -> Value {
     let rubric = |rubric: &Rubric| {
         object([
             ("rubric_id", json!(rubric.id)),

@@ -28,6 +28,9 @@ pub(super) fn options(system: System, metric: &DatasetMetric, strict: bool) -> L
     let mut judging = judging(samples, strict);
     if let (System::Trpc, true, Some(threshold)) = (system, strict, metric.threshold) {
         judging["sampleFrom"] = threshold.clamp(0.0, 1.0).into();
+        // Whatever is no "yes" is a no; but a label of a sentence that is none is an error.
+        let unknown = if metric.evaluator == "llm_hallucinations" { "missing" } else { "fails" };
+        judging["unknown"] = unknown.into();
     }
     let says = |option: &str| metric.options.get(option) == Some(&Value::Bool(true));
     // Every text of a conversation is a message of watsonx Orchestrate's, wherever it stands in its turn.

@@ -201,6 +201,7 @@ fn metric_options(
             let mut rouge = json!({ "type": "rouge1", "useStemmer": true });
             if strict {
                 rouge["absentIsZero"] = true.into();
+                rouge["tokenizer"] = "adk".into();
             }
             Ok(Some(("rouge", rouge)))
         }

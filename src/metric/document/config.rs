@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::JsonMeasure;
 use crate::metric::json::JsonRules;
 use crate::metric::measured::{MeasureProblem, problem, shown};
-use crate::metric::selection::Selection;
+use crate::metric::selection::{Paths, Selection};
 
 /// Whether a reply is one JSON document, which one, and of what shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,9 +30,10 @@ pub struct JsonConfig {
     /// Numbers that differ by at most so much are the same.
     #[schemars(range(min = 0))]
     pub number_tolerance: f64,
-    /// The only places that are compared, such as `city` or `meta.time`; a key with a dot needs a JSON Pointer: `/a.b`.
+    /// The only places that are compared, such as `city` or `meta.time`; a key with a dot needs a JSON Pointer: `/a.b`. Or a tree of
+    /// keys whose leaves are true; a key with an empty tree must be there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub only_paths: Option<Vec<String>>,
+    pub only_paths: Option<Paths>,
     /// Places that are not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore_paths: Vec<String>,
@@ -97,11 +98,18 @@ impl JsonConfig {
         }
         Ok(JsonRules {
             number_tolerance: self.number_tolerance,
-            only: self.only_paths.as_deref().map(Selection::from_paths).transpose()?,
+            only: self.only_paths.as_ref().map(selection).transpose()?,
             ignore: Selection::from_paths(&self.ignore_paths)?,
             extra: false,
             strict: self.strict,
         })
+    }
+}
+
+fn selection(paths: &Paths) -> Result<Selection, MeasureProblem> {
+    match paths {
+        Paths::List(paths) => Selection::from_paths(paths),
+        Paths::Tree(tree) => Selection::from_tree(&Value::Object(tree.clone().into_iter().collect())),
     }
 }
 

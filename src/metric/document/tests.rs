@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::metric::selection::Paths;
 
 fn config(options: Value) -> JsonConfig {
     serde_json::from_value(options).unwrap()
@@ -82,7 +83,7 @@ fn criteria_of_trpc_become_options_or_are_refused() {
     use trpc::{json_criterion, xml_criterion};
     let tree = json!({"onlyTree": {"m": {"x.y": true}}, "numberTolerance": 0.5});
     let config = json_criterion(&tree, true).unwrap().unwrap();
-    assert_eq!(config.only_paths.as_deref(), Some(&["/m/x.y".to_owned()][..]));
+    assert_eq!(config.only_paths, Some(Paths::List(vec!["/m/x.y".to_owned()])));
     assert!(config.strict && config.number_tolerance == 0.5);
     assert_eq!(json_criterion(&json!({"ignore": true, "matchStrategy": "nope"}), false), Ok(None));
     assert_eq!(json_criterion(&json!({"matchStrategy": "skip"}), false), Ok(None));
@@ -99,6 +100,30 @@ fn criteria_of_trpc_become_options_or_are_refused() {
     assert_eq!(xml_criterion(&json!({"matchStrategy": "skip"})), Ok(false));
     assert!(xml_criterion(&json!({"valid": true})).is_err());
     assert!(xml_criterion(&json!({"valid": true, "matchStrategy": "exact"})).is_err());
+}
+
+#[test]
+fn an_empty_tree_below_a_key_wants_the_key_there_in_trpcs_own_dialect_alone() {
+    // What `compareObjectOnlyTree` of trpc-agent-go says of each pair.
+    for (tree, actual, expected, same) in [
+        (json!({"a": {}}), r#"{"b": 1}"#, r#"{"b": 1}"#, false),
+        (json!({"a": {}}), r#"{"a": {"x": 1}, "b": 1}"#, r#"{"a": {"x": 2}}"#, true),
+        (json!({"a": {}}), r#"{"a": 1}"#, r#"{"a": 2}"#, false),
+        (json!({"a": {}}), r#"{"a": {}}"#, r#"{"a": null}"#, false),
+        (json!({"a": {}}), r#"{"a": [1]}"#, r#"{"a": [2]}"#, false),
+        (json!({"a": {"b": false}}), r#"{"a": {"b": 1}}"#, r#"{"a": {"b": 2}}"#, true),
+        (json!({"a": false}), "{}", r#"{"a": 2}"#, true),
+        (json!({"a": {"b": {}}, "c": true}), r#"{"a": {"b": {}}, "c": 1}"#, r#"{"a": {"b": {"d": 0}}, "c": 1}"#, true),
+        (json!({"a": {"b": {}}, "c": true}), r#"{"a": {}, "c": 1}"#, r#"{"a": {}, "c": 1}"#, false),
+    ] {
+        let config = trpc::json_criterion(&json!({"onlyTree": tree}), true).unwrap().unwrap();
+        let again: JsonConfig = serde_json::from_value(serde_json::to_value(&config).unwrap()).unwrap();
+        assert_eq!(again, config, "{tree}");
+        let measure = JsonMeasure::new(&config).unwrap();
+        assert_eq!(measure.measure(actual, Some(expected)).unwrap().is_full(), same, "{tree} {actual} {expected}");
+    }
+    let lenient = trpc::json_criterion(&json!({"onlyTree": {"a": {}}}), false).unwrap().unwrap();
+    assert!(JsonMeasure::new(&lenient).unwrap().measure("{}", Some("{}")).unwrap().is_full(), "it selects nothing");
 }
 
 #[test]

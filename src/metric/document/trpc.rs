@@ -6,7 +6,7 @@ use super::{JsonConfig, JsonMatch, JsonMeasure};
 use crate::metric::criterion::{flag, keyword, object, refuse_registered};
 use crate::metric::json::JsonRules;
 use crate::metric::measured::{MeasureProblem, problem};
-use crate::metric::selection::Selection;
+use crate::metric::selection::{Paths, Selection};
 
 /// The options of a JSON criterion; `None` where it compares nothing, and does not even ask whether it is JSON.
 ///
@@ -17,11 +17,10 @@ pub fn json_criterion(criterion: &Value, strict: bool) -> Result<Option<JsonConf
         return Ok(None);
     }
     refuse_registered(criterion, "compareName")?;
-    let tree = |key: &str| {
-        let tree = criterion.get(key).filter(|it| !it.is_null() && **it != json!({}));
-        tree.map(|it| Ok(Selection::from_tree(it)?.to_paths())).transpose()
-    };
-    let (only, ignore): (Option<Vec<String>>, Option<Vec<String>>) = (tree("onlyTree")?, tree("ignoreTree")?);
+    let tree = |key: &str| criterion.get(key).filter(|it| !it.is_null() && **it != json!({}));
+    let read = |tree: &Value| Selection::from_tree(tree);
+    let (only, ignore) = (tree("onlyTree"), tree("ignoreTree").map(read).transpose()?);
+    let only = only.map(|tree| only_paths(tree, strict)).transpose()?;
     if only.is_some() && ignore.is_some() {
         return problem("`onlyTree` and `ignoreTree` exclude each other: give one of them");
     }
@@ -30,7 +29,7 @@ pub fn json_criterion(criterion: &Value, strict: bool) -> Result<Option<JsonConf
         schema: criterion.get("schema").filter(|it| !it.is_null()).cloned(),
         number_tolerance: object(criterion, "numberTolerance")?.unwrap_or(JsonRules::TOLERANCE),
         only_paths: only,
-        ignore_paths: ignore.unwrap_or_default(),
+        ignore_paths: ignore.map(|it| it.to_paths()).unwrap_or_default(),
         strict,
         ..JsonConfig::default()
     };
@@ -39,6 +38,16 @@ pub fn json_criterion(criterion: &Value, strict: bool) -> Result<Option<JsonConf
     }
     JsonMeasure::new(&config)?;
     Ok(Some(config))
+}
+
+/// The compared places. That a key must be there whatever its value, as an empty tree below it wants, is said by a tree alone; by
+/// default it selects nothing.
+fn only_paths(tree: &Value, strict: bool) -> Result<Paths, MeasureProblem> {
+    let selection = Selection::from_tree(tree)?;
+    Ok(match tree.as_object() {
+        Some(tree) if strict && selection.has_empty() => Paths::Tree(tree.clone().into_iter().collect()),
+        _ => Paths::List(selection.to_paths()),
+    })
 }
 
 /// Whether an XML criterion asks for a well-formed document.

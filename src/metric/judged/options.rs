@@ -18,6 +18,8 @@ pub enum UnknownVerdict {
     LeftOut,
     /// It holds, as DeepEval 3 counts whatever is not "no".
     Holds,
+    /// It does not hold, as trpc-agent-go counts whatever is not "yes".
+    Fails,
 }
 
 /// How judges are asked, for one metric.

@@ -136,6 +136,7 @@ impl Scale {
     pub(super) fn read(self, value: &Value, options: &JudgeOptions) -> Result<Option<Score>, DecisionError> {
         match self.known(value, options) {
             Err(_) if options.unknown() == UnknownVerdict::Holds && self != Scale::Ten => Ok(Some(Score::ONE)),
+            Err(_) if options.unknown() == UnknownVerdict::Fails && self == Scale::YesNo => Ok(Some(Score::ZERO)),
             read => read,
         }
     }

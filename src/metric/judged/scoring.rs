@@ -3,7 +3,7 @@
 use super::metric::item_of;
 use super::reply::read_verdicts;
 use super::samples::{self, Marking, Samples};
-use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, VerdictError, alternatives};
+use super::{ItemVerdict, JudgeItem, JudgeMeasure, JudgedMetric, Scale, UnknownVerdict, VerdictError, alternatives};
 use crate::evidence::{Judgement, ScoreAlternative};
 use crate::metric::tasks::GOOD_ABOVE;
 use crate::metric::{MetricInput, ReplyError};
@@ -118,7 +118,9 @@ impl<M: JudgeMeasure> JudgedMetric<M> {
 
     /// The mean of the items; what the original leaves out of its mean is left out in its dialect.
     pub(super) fn mean(&self, items: &[Item]) -> Component {
-        let is_counted = |item: &&Item| !(self.measure.judging().strict && item.component.is_missing());
+        let judging = self.measure.judging();
+        let leaves_out = judging.strict && judging.unknown() != UnknownVerdict::Missing;
+        let is_counted = |item: &&Item| !(leaves_out && item.component.is_missing());
         let counted: Vec<&Item> = items.iter().filter(is_counted).collect();
         if let ([only], false) = (items, counted.is_empty()) {
             return only.component.clone();

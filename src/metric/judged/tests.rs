@@ -145,6 +145,13 @@ fn one_verdict_that_cannot_be_used_is_missing_and_the_others_count() {
     let left_out = JudgeOptions { unknown: Some(UnknownVerdict::LeftOut), ..JudgeOptions::default() };
     let dimension = score(RubricConfig { judging: left_out, ..rubric(&["a", "b"]) }, &input, &[reply]);
     assert_eq!(dimension.component.score(), Some(Score::ONE), "the job leaves it out: {:?}", dimension.component);
+    let of_trpc =
+        |unknown: UnknownVerdict| JudgeOptions { strict: true, unknown: Some(unknown), ..JudgeOptions::default() };
+    let reply = json!([verdict("a", "yes"), verdict("b", "maybe")]);
+    let fails = RubricConfig { judging: of_trpc(UnknownVerdict::Fails), ..rubric(&["a", "b"]) };
+    assert_eq!(score(fails, &input, std::slice::from_ref(&reply)).component.score(), Score::new(0.5));
+    let missing = RubricConfig { judging: of_trpc(UnknownVerdict::Missing), ..rubric(&["a", "b"]) };
+    assert!(score(missing, &input, &[reply]).component.is_missing(), "an error there");
     let question = &asked(rubric(&["a", "b"]), &input)[0];
     let metric = JudgedMetric { weight: Weight::ONE, measure: rubric(&["a", "b"]) };
     let raw = json!({"verdicts": [verdict("a", "yes"), verdict("b", "maybe")]}).to_string();

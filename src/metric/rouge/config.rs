@@ -25,6 +25,9 @@ pub struct RougeConfig {
     /// The least value of each of the three numbers; with it, the score is 1 where all do, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<RougeMinimum>,
+    /// Whether a number that is lower than its least value by less than 1e-9 is too low, as trpc-agent-go has it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub exact_minimum: bool,
     /// How texts are divided into words.
     pub tokenizer: Tokenizer,
     /// Compares stems, so that `runs` and `running` are the same word; English only.

@@ -52,7 +52,7 @@ pub fn measure(config: &RougeConfig, reply: &str, expected: Option<&str>) -> Res
         score.recall,
         score.f1
     );
-    let too_low = config.minimum.map(|minimum| too_low(&minimum, score));
+    let too_low = config.minimum.map(|minimum| too_low(config, &minimum, score));
     let measured = match too_low {
         Some(too_low) if too_low.is_empty() => Measured::passed(numbers),
         None if value >= 1.0 => Measured::passed(numbers),
@@ -68,7 +68,11 @@ pub fn measure(config: &RougeConfig, reply: &str, expected: Option<&str>) -> Res
 }
 
 /// The numbers that are too low, in words.
-fn too_low(minimum: &RougeMinimum, score: RougeScore) -> Vec<String> {
+fn too_low(config: &RougeConfig, minimum: &RougeMinimum, score: RougeScore) -> Vec<String> {
+    let is_below = |value: f64, wanted: Score| match config.exact_minimum {
+        true => value < wanted.get(),
+        false => Score::clamped(value).is_below(wanted),
+    };
     [
         ("precision", score.precision, minimum.precision),
         ("recall", score.recall, minimum.recall),
@@ -76,7 +80,7 @@ fn too_low(minimum: &RougeMinimum, score: RougeScore) -> Vec<String> {
     ]
     .into_iter()
     .filter_map(|(name, value, wanted)| Some((name, value, wanted?)))
-    .filter(|(_, value, wanted)| Score::clamped(*value).is_below(*wanted))
+    .filter(|(_, value, wanted)| is_below(*value, *wanted))
     .map(|(name, _, wanted)| format!("too low: {name} must be {} or more", wanted.get()))
     .collect()
 }

@@ -82,6 +82,26 @@ fn the_score_is_the_number_or_whether_all_minimums_are_met() {
 }
 
 #[test]
+fn a_name_with_a_turkish_capital_is_the_same_word_but_for_adk() {
+    let f1 = |options: &str, reply: &str| measured(options, reply, "istanbul is large").value;
+    for reply in ["İstanbul is large", "İSTANBUL IS LARGE", "i\u{307}stanbul is large"] {
+        assert_eq!(f1("{}", reply), 1.0, "{reply}");
+        assert!(f1(r#"{"tokenizer": "adk"}"#, reply) < 0.7, "{reply}");
+    }
+}
+
+#[test]
+fn a_least_value_is_exact_in_trpcs_own_dialect_alone() {
+    // Precision and recall of 2/3.
+    let passes = |options: &str| measured(options, "a b c", "a b d").measured.is_full();
+    assert!(passes(r#"{"minimum": {"f1": 0.6666666669}}"#));
+    assert!(!passes(r#"{"minimum": {"f1": 0.6666666669}, "exactMinimum": true}"#));
+    assert!(passes(r#"{"minimum": {"precision": 0.6666666666666666}, "exactMinimum": true}"#));
+    let strict = serde_json::json!({"rougeType": "rouge1", "threshold": {"f1": 0.5}});
+    assert!(trpc::rouge_criterion(&strict, true).unwrap().unwrap().exact_minimum);
+}
+
+#[test]
 fn a_criterion_of_trpc_becomes_options_or_is_refused() {
     use serde_json::json;
     use trpc::rouge_criterion;

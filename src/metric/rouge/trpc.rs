@@ -28,6 +28,7 @@ pub fn rouge_criterion(criterion: &Value, strict: bool) -> Result<Option<RougeCo
         rouge_type,
         measure: keyword(criterion, "measure")?,
         minimum: Some(minimum),
+        exact_minimum: strict,
         tokenizer: if strict { Tokenizer::Classic } else { Tokenizer::Unicode },
         use_stemmer: flag(criterion, "useStemmer"),
         split_summaries: flag(criterion, "splitSummaries"),

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::equality::{Equality, Mode};
 use super::rule::{LengthRule, PathTree, Rule, RuleKind};
 use crate::metric::json_schema::CompiledSchema;
+use crate::metric::selection::Paths;
 use crate::script::{COMPARISON, ExpressionProblem, ScriptText};
 
 /// A schema that rules share.
@@ -176,7 +177,7 @@ impl CompiledRule {
 
 impl PathTree {
     /// The tree without the leaves that say nothing.
-    fn from_valid_leaves(paths: &super::rule::Paths) -> PathTree {
+    fn from_valid_leaves(paths: &Paths) -> PathTree {
         fn clean(value: &Value) -> Option<Value> {
             match value {
                 Value::Bool(_) => Some(value.clone()),
@@ -187,9 +188,9 @@ impl PathTree {
                 _ => None,
             }
         }
-        let super::rule::Paths::Tree(tree) = paths else { return PathTree::default() };
+        let Paths::Tree(tree) = paths else { return PathTree::default() };
         let kept = tree.iter().filter_map(|(key, value)| Some((key.clone(), clean(value)?)));
-        PathTree::new(&super::rule::Paths::Tree(kept.collect())).unwrap_or_default()
+        PathTree::new(&Paths::Tree(kept.collect())).unwrap_or_default()
     }
 }
 

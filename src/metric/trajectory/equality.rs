@@ -61,8 +61,12 @@ pub(super) fn plain(mode: &Mode, expected: &Value, actual: &Value) -> bool {
 
 /// Whether two texts are equal.
 pub(super) fn texts(mode: &Mode, a: &str, b: &str) -> bool {
-    let cased = |text: &str| if mode.folds_patterns { lowered(text) } else { case_folded(text) };
-    a == b || (mode.fold && cased(a) == cased(b))
+    a == b || (mode.fold && cased(mode, a) == cased(mode, b))
+}
+
+/// A text without case, as the mode means it.
+pub(super) fn cased(mode: &Mode, text: &str) -> String {
+    if mode.folds_patterns { lowered(text) } else { case_folded(text) }
 }
 
 /// The number that a text spells as JSON does: no leading zeros, which identifiers have.

@@ -19,7 +19,7 @@ use crate::metric::options::{MetricOptions, OptionsProblem, expectation_problem}
 use crate::metric::{Metric, MetricInput, ReplyError, per_turn};
 use crate::prompt::{PromptError, Templates};
 use crate::score::{Component, Dimension, Score, Weight};
-use crate::text::is_blank;
+use crate::text::{folded, is_blank};
 
 /// `trajectory`: the options, and the matcher that is made of them once, however many conversations it compares. Cheap to
 /// clone.
@@ -300,8 +300,8 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         for turn in &transcript.turns {
             // What it said before its final reply was sent too; one message has all of them.
             for said in turn.agent_messages() {
-                let text = said.text.to_lowercase();
-                if message.keywords.iter().all(|keyword| text.contains(&keyword.to_lowercase())) {
+                let text = folded(&said.text);
+                if message.keywords.iter().all(|keyword| text.contains(&folded(keyword))) {
                     reached.push(calls + said.after_calls);
                 }
             }

@@ -32,6 +32,7 @@ mod value;
 pub mod watsonx;
 mod wratio;
 
+pub use crate::metric::selection::Paths;
 pub use compare::{FuzzyQuestions, JudgedAssertion, MessageGoal, Trajectory, TrajectoryInput, UnknownGoal};
 pub use config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect, TrajectoryFigure};
 pub use criterion::CriterionError;
@@ -44,7 +45,7 @@ pub use judged_goals::ASSERTIONS;
 pub use matcher::{TrajectoryConfigError, TrajectoryMatcher};
 pub use metric::{TrajectoryCheck, TrajectoryMetric};
 pub use questions::is_about_pair;
-pub use rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
+pub use rule::{LengthRule, Rule, RuleKind, RuleOptions};
 pub use value::CallDifference;
 pub use wratio::wratio;
 

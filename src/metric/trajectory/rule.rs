@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::metric::selection::Paths;
 use crate::script::ScriptText;
 
 /// How a value is compared: by one word (`strict`), or by several conditions that must all hold.
@@ -100,32 +101,6 @@ impl LengthRule {
     /// Whether a text of so many characters is within the bounds.
     pub fn holds(self, characters: u64) -> bool {
         self.min.is_none_or(|min| characters >= min) && self.max.is_none_or(|max| characters <= max)
-    }
-}
-
-/// Some parts of a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a list of paths such as [a, b.c], or a tree such as {a: true, b: {c: true}}")]
-pub enum Paths {
-    /// Paths of keys, `a.b`.
-    List(Vec<String>),
-    /// Keys whose value is true, false or again such a tree.
-    Tree(BTreeMap<String, Value>),
-}
-
-impl Default for Paths {
-    fn default() -> Paths {
-        Paths::List(Vec::new())
-    }
-}
-
-impl Paths {
-    /// Whether it names nothing.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Paths::List(paths) => paths.is_empty(),
-            Paths::Tree(tree) => tree.is_empty(),
-        }
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 
 use super::config::{CallCount, CallOrder, ToolRules, TrajectoryConfig, TrajectoryDialect};
 use super::criterion::CriterionError;
-use super::rule::{LengthRule, Paths, Rule, RuleKind, RuleOptions};
+use super::rule::{LengthRule, Rule, RuleKind, RuleOptions};
 use crate::evidence::ToolUse;
+use crate::metric::selection::Paths;
 
 /// Reads a criterion `toolTrajectory`.
 ///

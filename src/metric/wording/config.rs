@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::TextMeasure;
 use crate::metric::measured::{MeasureProblem, problem};
 use crate::metric::re2;
-use crate::text::lowered;
+use crate::text::{lowered, without_dots};
 
 /// Whether a reply is, contains or matches a text, and how long it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ impl TextConfig {
 
     /// The expected text as a pattern.
     pub(in crate::metric) fn pattern(&self, pattern: &str) -> Result<Regex, MeasureProblem> {
-        let cased = (self.strict && self.case_insensitive).then(|| lowered(pattern));
+        let cased = self.case_insensitive.then(|| if self.strict { lowered(pattern) } else { without_dots(pattern) });
         let cased = cased.as_deref().unwrap_or(pattern);
         let spelled = (self.strict || self.re2).then(|| re2::translated(cased, self.strict));
         crate::metric::pattern::pattern(spelled.as_deref().unwrap_or(cased), self.case_insensitive && !self.strict)

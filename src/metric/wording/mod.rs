@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::measured::{MeasureProblem, Measured, first_difference, problem, shown};
 use crate::score::Score;
-use crate::text::{case_folded, folded, is_of_word, is_unspaced, lowered};
+use crate::text::{case_folded, folded, is_of_word, is_unspaced, lowered, without_dots};
 
 /// A measure of a reply's wording: a pattern of the options is compiled once.
 pub struct TextMeasure<'a> {
@@ -59,8 +59,9 @@ impl<'a> TextMeasure<'a> {
             TextMatch::Exact => Measured::failed(first_difference(&cased(expected), &cased(reply))),
             TextMatch::Contains => found(cased(reply).contains(&cased(expected)), "contain", expected, reply),
             TextMatch::Regex => {
-                let lowered = (config.case_insensitive && config.strict).then(|| lowered(reply));
-                let reply_seen = lowered.as_deref().unwrap_or(reply);
+                let seen =
+                    config.case_insensitive.then(|| if config.strict { lowered(reply) } else { without_dots(reply) });
+                let reply_seen = seen.as_deref().unwrap_or(reply);
                 let is_match = match &self.pattern {
                     Some(pattern) => pattern.is_match(reply_seen),
                     None => config.pattern(expected)?.is_match(reply_seen),

@@ -17,6 +17,13 @@ fn a_reply_is_contains_or_matches_a_text() {
     assert!(!passes("{}", "A", "a"));
     assert!(passes(r#"{"caseInsensitive": true}"#, "ÄB", "äb"));
     assert!(passes(r#"{"match": "contains", "caseInsensitive": true}"#, "Hello World", "hello"));
+    for how in ["exact", "contains", "regex"] {
+        let options = format!(r#"{{"match": "{how}", "caseInsensitive": true}}"#);
+        for reply in ["İstanbul", "İSTANBUL", "istanbul", "i\u{307}stanbul"] {
+            assert!(passes(&options, reply, "İstanbul") && passes(&options, reply, "istanbul"), "{how}: {reply}");
+        }
+    }
+    assert!(!passes(r#"{"match": "contains"}"#, "İstanbul", "istanbul"));
     assert!(!passes(r#"{"match": "contains"}"#, "hello", "missing"));
     assert!(passes(r#"{"match": "regex"}"#, "order 123 done", "[0-9]+"));
     assert!(!passes(r#"{"match": "regex"}"#, "order done", "^[0-9]+"));
@@ -122,6 +129,11 @@ fn keywords_are_whole_words_in_any_case() {
     assert!(!has("Владимир", "мир"));
     assert!(has("ｆｕｌｌ width", "full"));
     assert!(has("caf\u{65}\u{301}", "café"));
+    for (reply, keyword) in
+        [("Fly to İSTANBUL.", "istanbul"), ("in i\u{307}stanbul", "İstanbul"), ("ISTANBUL", "İstanbul")]
+    {
+        assert!(has(reply, keyword), "{reply}");
+    }
     assert!(keywords(r#"{"wholeWords": false}"#, "a party", &["art"]).is_full());
     assert!(!keywords(r#"{"caseInsensitive": false}"#, "ART", &["art"]).is_full());
 }

@@ -1,5 +1,6 @@
 //! `*.evalset_result.json` of Google ADK 2: an `EvalSetResult`, in snake_case.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
@@ -51,7 +52,7 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         json!({
             "actual_invocation": actual(turn),
             "expected_invocation": turn.expected.map(expected),
-            "eval_metric_results": with_figures(&turn.metrics, |kind| {
+            "eval_metric_results": with_figures(&turn.metrics, result.criteria, |kind| {
                 (kind.of_turn(&turn.turn), details(kind, std::slice::from_ref(&turn.turn)))
             }),
         })
@@ -62,7 +63,7 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
         "eval_set_id": set,
         "eval_id": result.name.id,
         "final_eval_status": code(result.status),
-        "overall_eval_metric_results": with_figures(&result.metrics, |kind| {
+        "overall_eval_metric_results": with_figures(&result.metrics, result.criteria, |kind| {
             (figure(kind, &turns).mean, details(kind, &turns))
         }),
         "eval_metric_result_per_invocation": result.turns.iter().map(turn).collect::<Vec<_>>(),
@@ -77,7 +78,11 @@ fn case(set: &str, result: &CaseResult<'_>) -> Value {
 }
 
 /// The results of metrics, and of ADK's four that only inform, which it adds to each run.
-fn with_figures(metrics: &[MetricResult<'_>], of: impl Fn(FigureKind) -> (Option<f64>, Value)) -> Vec<Value> {
+fn with_figures(
+    metrics: &[MetricResult<'_>],
+    criteria: &BTreeMap<String, Value>,
+    of: impl Fn(FigureKind) -> (Option<f64>, Value),
+) -> Vec<Value> {
     let is_there = |kind: &FigureKind| metrics.iter().any(|metric| metric.name == kind.adk_name());
     let informs = |kind: FigureKind| {
         let (value, details) = of(kind);
@@ -91,7 +96,7 @@ fn with_figures(metrics: &[MetricResult<'_>], of: impl Fn(FigureKind) -> (Option
         })
     };
     let figures = FigureKind::ALL.into_iter().filter(|kind| !is_there(kind)).map(informs);
-    metrics.iter().map(metric).chain(figures).collect()
+    metrics.iter().map(|result| metric(result, criteria)).chain(figures).collect()
 }
 
 /// The parts of tokens and of times, on average over all turns; the greeting is none. What nobody reported is null.
@@ -125,7 +130,7 @@ fn details(kind: FigureKind, turns: &[Turn]) -> Value {
 }
 
 /// A metric has no place for a reason but those of its rubrics.
-fn metric(result: &MetricResult<'_>) -> Value {
+fn metric(result: &MetricResult<'_>, criteria: &BTreeMap<String, Value>) -> Value {
     let reason = |id: &str, why: &str, score: Option<crate::score::Score>| json!({ "rubric_id": id, "rationale": why, "score": score.map(|score| score.get()) });
     let reasons: Vec<Value> = match result.items.as_slice() {
         [] => vec![reason(result.name, &result.why, result.score)],
@@ -134,7 +139,9 @@ fn metric(result: &MetricResult<'_>) -> Value {
     json!({
         "metric_name": result.name,
         "threshold": result.threshold.map(|threshold| threshold.get()),
-        "criterion": result.threshold.map(|threshold| json!({ "threshold": threshold.get() })),
+        "criterion": result.threshold.map(|threshold| {
+            criteria.get(result.name).cloned().unwrap_or_else(|| json!({ "threshold": threshold.get() }))
+        }),
         "score": result.score.map(|score| score.get()),
         "eval_status": code(result.status),
         "details": { "rubric_scores": reasons },
@@ -208,7 +215,9 @@ mod tests {
     #[test]
     fn the_four_figures_that_inform_are_in_every_result() {
         let turn = Turn::answered(1, "Hi", "Hello");
-        let written = with_figures(&[], |kind| (kind.of_turn(&turn), details(kind, std::slice::from_ref(&turn))));
+        let written = with_figures(&[], &BTreeMap::new(), |kind| {
+            (kind.of_turn(&turn), details(kind, std::slice::from_ref(&turn)))
+        });
         let names: Vec<&str> = written.iter().map(|it| it["metric_name"].as_str().unwrap()).collect();
         assert_eq!(names, FigureKind::ALL.map(FigureKind::adk_name));
         assert!(written.iter().all(|it| it["eval_status"] == 4 && it["threshold"].is_null()), "{written:#?}");

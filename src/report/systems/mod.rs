@@ -72,7 +72,8 @@ fn results<'r, E, T>(
         (run.trials)().map(move |trial| {
             let trial = trial?;
             let review = (run.review)(&trial);
-            Ok(case(&run.overview.summary.provenance.job, &CaseResult::new(run.overview, &trial, &review, names)))
+            let result = CaseResult::new(run.overview, &trial, &review, names).with_criteria(&run.criteria);
+            Ok(case(&run.overview.summary.provenance.job, &result))
         })
     })
 }

@@ -1,6 +1,8 @@
 //! A trial as other systems see a case: metrics that pass, fail or were not evaluated, of the whole conversation and of each
 //! turn.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::names::{CaseName, ResultNames};
@@ -51,7 +53,12 @@ pub(super) struct CaseResult<'a> {
     pub(super) error: Option<String>,
     pub(super) metrics: Vec<MetricResult<'a>>,
     pub(super) turns: Vec<TurnResult<'a>>,
+    /// The criteria of its metrics, by their names, as ADK writes them.
+    pub(super) criteria: &'a BTreeMap<String, Value>,
 }
+
+/// No criterion is known.
+static NO_CRITERIA: BTreeMap<String, Value> = BTreeMap::new();
 
 /// The name of a trial's figure, beside those of the metrics.
 const COMPOSITE: &str = "composite";
@@ -93,7 +100,13 @@ impl<'a> CaseResult<'a> {
             error: agent_failed.or(why_not),
             metrics,
             turns,
+            criteria: &NO_CRITERIA,
         }
+    }
+
+    /// The same with the criteria of its metrics.
+    pub(super) fn with_criteria(self, criteria: &'a BTreeMap<String, Value>) -> CaseResult<'a> {
+        CaseResult { criteria, ..self }
     }
 
     /// Whether anything was said, or should have been: where the agent, the graph or a judge could not even be reached, nothing

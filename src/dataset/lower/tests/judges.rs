@@ -44,6 +44,28 @@ fn a_metric_of_rubrics_without_any_is_missing_and_never_left_out() {
 }
 
 #[test]
+fn what_trpcs_judges_say_beside_the_known_words_is_an_error_or_a_no_in_its_own_dialect() {
+    let judge = json!({"llmJudge": {"judgeModel": {"providerName": "openai", "modelName": "m"},
+        "rubrics": [{"id": "r", "content": {"text": "It is kind."}}]}});
+    let unknown = |evaluator: &str, strict: bool| {
+        let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c",
+            "conversation": [{"userContent": {"role": "user", "content": "Hi"}, "finalResponse": {"role": "assistant", "content": "Hello"}}],
+            "sessionInput": {"appName": "a", "userId": "u"}}]});
+        let config = json!([{"metricName": evaluator, "threshold": 0.5, "criterion": judge}]);
+        let config = NamedText { name: "s.metrics.json".to_owned(), text: config.to_string() };
+        let beside = crate::dataset::Beside { config: Some(config), ..Default::default() };
+        let dataset = crate::dataset::load("s.evalset.json", &set.to_string(), &beside).unwrap();
+        let entry = lower(&dataset, &LowerOptions { strict, ..options() }).document["metrics"][0].clone();
+        let options = entry.as_object().unwrap().values().find(|it| it.is_object()).unwrap().clone();
+        options["judging"]["unknown"].clone()
+    };
+    assert_eq!(unknown("llm_hallucinations", true), "missing");
+    assert_eq!(unknown("llm_rubric_response", true), "fails");
+    assert_eq!(unknown("llm_final_response", true), "fails");
+    assert_eq!(unknown("llm_hallucinations", false), Value::Null);
+}
+
+#[test]
 fn a_judge_with_no_expected_reply_to_compare_with_is_missing_and_never_left_out() {
     let metrics = |reply: Value, options: &LowerOptions| {
         let set = json!({"evalSetId": "s", "evalCases": [{"evalId": "c", "expectedRunnerEnabled": true,

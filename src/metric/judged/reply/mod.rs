@@ -179,6 +179,9 @@ fn verdicts_of_blocks(raw: &str, scale: Scale, items: &[JudgeItem], options: &Ju
                 }
                 None => block.score().map(Some).ok_or(DecisionError::NoLabel.into()),
             },
+            Scale::YesNo if options.unknown() == UnknownVerdict::Fails => {
+                Ok(Some(block.score().unwrap_or(Score::ZERO)))
+            }
             Scale::YesNo | Scale::Ten => block.score().map(Some).ok_or(DecisionError::NoVerdict.into()),
         };
         let verdict = verdict(&items[at], block.reason, decision);

@@ -52,6 +52,42 @@ proptest! {
     }
 
     #[test]
+    fn an_unexpected_argument_is_told_whatever_expected_ones_are_absent(
+        expected in proptest::collection::btree_map("[a-e]", (0usize..3, any::<bool>()), 0..5),
+        extra in proptest::collection::btree_set("[v-z]", 0..4),
+        comes_first in any::<bool>(),
+        strict in any::<bool>(),
+    ) {
+        let kinds = ["strict", "optional", "ignore"];
+        let args: serde_json::Map<String, Value> = expected.keys().map(|key| (key.clone(), json!("x"))).collect();
+        let rules: serde_json::Map<String, Value> =
+            expected.iter().map(|(key, (kind, _))| (key.clone(), json!(kinds[*kind]))).collect();
+        // What must be there is; of the others, any may be absent.
+        let present = expected.iter().filter(|(_, (kind, is_there))| *kind == 0 || *is_there);
+        let present = present.map(|(key, _)| (key.clone(), json!("x")));
+        let beyond = extra.iter().map(|key| (key.clone(), json!(true)));
+        let actual: serde_json::Map<String, Value> = match comes_first {
+            true => beyond.chain(present).collect(),
+            false => present.chain(beyond).collect(),
+        };
+        let expected = wanted(json!({"tool": "t", "args": args, "match": rules}));
+        let made = ToolUse::new("t", Value::Object(actual));
+        for dialect in ["native", "adk", "trpc"] {
+            let matcher = TrajectoryMatcher::new(&config(json!({"dialect": dialect, "strict": strict}))).unwrap();
+            let input = TrajectoryInput {
+                expected: std::slice::from_ref(&expected),
+                actual: std::slice::from_ref(&made),
+                ..TrajectoryInput::default()
+            };
+            prop_assert_eq!(matcher.compare(input, &LettersOnly).unwrap().is_match, Some(extra.is_empty()), "{}", dialect);
+            let found = matcher.differences(&expected, &made).unwrap();
+            let told: std::collections::BTreeSet<String> = found.iter().map(|it| it.path.clone()).collect();
+            let all: std::collections::BTreeSet<String> = extra.iter().map(|key| format!("args.{key}")).collect();
+            prop_assert_eq!(told, all, "{}", dialect);
+        }
+    }
+
+    #[test]
     fn nothing_fails_whatever_the_rules(texts in proptest::collection::vec("[a-z0-9:.{}\" -]{0,8}", 4), kind in 0usize..7, dialect in 0usize..5) {
         let kind = ["strict", "fuzzy", "ignore", "optional", "contains", "regex", "date"][kind];
         let dialect = ["native", "adk", "trpc", "trpcSeed", "watsonx"][dialect];

@@ -14,7 +14,7 @@ use crate::metric::trajectory::fuzzy::FuzzyPair;
 use crate::metric::trajectory::normal::{normalised, python_float};
 use crate::metric::trajectory::rule::RuleKind;
 use crate::script::ScriptText;
-use crate::text::lowered;
+use crate::text::{lowered, without_dots};
 
 impl ValueComparison<'_> {
     /// The condition beside the comparison that does not hold.
@@ -90,8 +90,9 @@ impl ValueComparison<'_> {
             _ if self.doubts_spelling(expected, actual) => true,
             _ => {
                 let (expected, actual) = (text_of(expected), text_of(actual));
+                let cased = |text: &str| equality::cased(mode, text);
                 match mode.fold {
-                    true => actual.to_lowercase().contains(&expected.to_lowercase()),
+                    true => cased(&actual).contains(&cased(&expected)),
                     false => actual.contains(&expected),
                 }
             }
@@ -112,6 +113,9 @@ impl ValueComparison<'_> {
         let (mut pattern, mut text) = (text_of(expected), text_of(actual));
         if mode.fold && mode.folds_patterns {
             (pattern, text) = (lowered(&pattern), lowered(&text));
+        }
+        if mode.fold && !mode.folds_patterns {
+            (pattern, text) = (without_dots(&pattern), without_dots(&text));
         }
         if mode.re2 {
             pattern = re2::translated(&pattern, self.strict);
@@ -145,8 +149,8 @@ impl ValueComparison<'_> {
     /// Numbers and dates are compared here; other texts are left to a judge or embeddings.
     pub(super) fn alike(&mut self, rule: &CompiledRule, mode: &Mode, expected: &Value, actual: &Value) -> bool {
         let is_watsonx = mode.equality == Equality::Watsonx;
-        let has_parts = |value: &Value| value.is_object() || value.is_array();
-        if !self.strict && has_parts(expected) != has_parts(actual) {
+        let shape = |value: &Value| (value.is_object(), value.is_array());
+        if !self.strict && shape(expected) != shape(actual) {
             return self.differs(Some(expected), Some(actual), None);
         }
         match (expected, actual) {
