@@ -82,7 +82,7 @@ pub(super) fn name_without_facts<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
 }
 
 /// Names that anybody may say, and peoples.
-const EVERYDAY: [&str; 50] = [
+const EVERYDAY: [&str; 49] = [
     "Google",
     "Facebook",
     "Instagram",
@@ -130,7 +130,6 @@ const EVERYDAY: [&str; 50] = [
     "British",
     "Irish",
     "Scottish",
-    "Europe",
     "Miss",
     "Error",
 ];
