@@ -87,13 +87,21 @@ fn measure(path: &std::path::Path) -> Vec<(Guard, Figures)> {
     let corpus = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut all: Vec<(Guard, Figures)> = Guard::ALL.into_iter().map(|guard| (guard, Figures::default())).collect();
     let mut lines = 0;
-    for line in corpus.lines().filter(|line| !line.trim().is_empty()) {
-        let labelled: Labelled = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        let found = found(&labelled);
+    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let corpus: Vec<Labelled> = corpus.lines().filter(|line| !line.trim().is_empty()).map(read).collect();
+    // Who wrote a corpus before there was a guard labelled nothing for it: there another fault, such as a falsified fact, may be
+    // this one too, and only a turn without any fault says that it is found wrongly.
+    let is_labelled_for = |guard: Guard| corpus.iter().any(|it| it.labels.iter().any(|label| label == guard.as_str()));
+    let knows_withheld = is_labelled_for(Guard::WithheldFact);
+    for labelled in &corpus {
+        let found = found(labelled);
         lines += 1;
         for (guard, figures) in &mut all {
             let is_found = found.contains(&guard.as_str());
             let is_labelled = labelled.labels.iter().any(|label| label == guard.as_str());
+            if *guard == Guard::WithheldFact && !knows_withheld && !labelled.labels.is_empty() {
+                continue;
+            }
             match is_labelled {
                 true => figures.positives += 1,
                 false => figures.negatives += 1,
@@ -140,9 +148,9 @@ fn reached(guard: Guard) -> f64 {
 fn reached_on_sixth(guard: Guard) -> f64 {
     match guard {
         // A user keeps a fact back in more words than any list has, and who tells another one instead has invented it.
-        Guard::WithheldFact => 47.0,
-        Guard::InventedFact => 82.0,
-        Guard::EarlyEnd => 84.0,
+        Guard::WithheldFact => 80.0,
+        Guard::InventedFact => 90.0,
+        Guard::EarlyEnd => 90.0,
         Guard::ReasoningLeak => 88.0,
         Guard::RoleSwap => 90.0,
         Guard::FactLeak => 91.0,
@@ -183,7 +191,14 @@ fn guards() {
     for (guard, figures) in &measure(&root().join("tests/guards-6.jsonl")) {
         let name = guard.as_str();
         assert!(figures.recall() * 100.0 >= reached_on_sixth(*guard), "{name}: recall {}", figures.recall());
-        assert!(figures.false_alarm_rate() <= 0.03, "{name}: false alarms {}", figures.false_alarm_rate());
+        assert!(figures.false_alarm_rate() <= 0.015, "{name}: false alarms {}", figures.false_alarm_rate());
+    }
+    // Written by the author of the rules for evasions, before them, in twenty languages: it guards against rules for one corpus.
+    for (guard, figures) in &measure(&root().join("tests/guards-7.jsonl")) {
+        let name = guard.as_str();
+        let least = if *guard == Guard::WithheldFact { 0.83 } else { 0.89 };
+        assert!(figures.positives == 0 || figures.recall() >= least, "{name}: recall {}", figures.recall());
+        assert!(figures.false_alarm_rate() <= 0.02, "{name}: false alarms {}", figures.false_alarm_rate());
     }
     let all = measure(&root().join("tests/guards-2.jsonl"));
     for (guard, figures) in &all {
@@ -261,7 +276,8 @@ fn a_fact_that_is_asked_for_is_told_and_neither_kept_back_nor_falsified_nor_walk
                 turn: &asked.turn,
                 is_done: false,
             };
-            check(&input).into_iter().map(|finding| finding.guard.as_str()).collect()
+            // Each fault once: what is falsified or walked away from is kept back too.
+            faults(&input, &mut KnownTexts::default()).into_iter().map(|finding| finding.guard.as_str()).collect()
         };
         let with_facts = found(true);
         if with_facts != asked.labels {

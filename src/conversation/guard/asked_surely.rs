@@ -3,6 +3,8 @@
 use super::confirmation::MORE;
 use super::fact_asked::{last_question, subject};
 use super::fact_leak::{is_point, reveals, value};
+use super::open_word::is_open;
+use super::passed_over::tells;
 use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::shape::{KINDS, by_shape};
@@ -15,125 +17,8 @@ const IS: [&str; 17] = [
     "jest", "это",
 ];
 
-/// Words by which a question is open: it can't be answered by yes or no.
-const OPEN: [&str; 70] = [
-    "what",
-    "which",
-    "where",
-    "who",
-    "whom",
-    "whose",
-    "when",
-    "how",
-    "was",
-    "welche",
-    "welcher",
-    "welches",
-    "welchen",
-    "welchem",
-    "wo",
-    "woher",
-    "wer",
-    "wann",
-    "wie",
-    "wieviel",
-    "quel",
-    "quelle",
-    "quels",
-    "quelles",
-    "ou",
-    "qui",
-    "quand",
-    "comment",
-    "combien",
-    "cual",
-    "cuales",
-    "que",
-    "donde",
-    "quien",
-    "cuando",
-    "como",
-    "cuanto",
-    "cuantos",
-    "qual",
-    "quale",
-    "quali",
-    "dove",
-    "chi",
-    "quando",
-    "come",
-    "quanto",
-    "quanti",
-    "onde",
-    "quem",
-    "quantos",
-    "wat",
-    "welk",
-    "welke",
-    "waar",
-    "wanneer",
-    "hoe",
-    "hoeveel",
-    "jaki",
-    "jaka",
-    "jakie",
-    "gdzie",
-    "kto",
-    "kiedy",
-    "ile",
-    "какой",
-    "какая",
-    "где",
-    "nedir",
-    "nerede",
-    "hangi",
-];
-/// The same of languages that join their words.
-const JOINED_OPEN: [&str; 12] =
-    ["何", "どこ", "だれ", "いつ", "什么", "哪", "谁", "多少", "어디", "무엇", "누구", "언제"];
-
-/// Words with which a question begins that asks to be told something.
-const REQUESTS: [&str; 36] = [
-    "may",
-    "can",
-    "could",
-    "would",
-    "will",
-    "please",
-    "might",
-    "konnen",
-    "konnten",
-    "kann",
-    "darf",
-    "durfte",
-    "nennen",
-    "sagen",
-    "pouvez",
-    "pourriez",
-    "puis",
-    "puede",
-    "podria",
-    "me",
-    "puo",
-    "potrebbe",
-    "posso",
-    "mi",
-    "pode",
-    "poderia",
-    "kunt",
-    "kan",
-    "mag",
-    "czy",
-    "prosze",
-    "можете",
-    "подскажите",
-    "назовите",
-    "and",
-    "your",
-];
-
 /// Words of a fact that says that there is nothing to tell.
-const NOTHING: [&str; 26] = [
+pub(super) const NOTHING: [&str; 26] = [
     "not",
     "no",
     "none",
@@ -207,7 +92,7 @@ const RELUCTANT: [&str; 40] = [
 ];
 
 /// Words of a request beside another one. "Your surname too?" asks for the surname.
-const ALSO: [&str; 17] = [
+pub(super) const ALSO: [&str; 17] = [
     "also",
     "too",
     "well",
@@ -234,7 +119,11 @@ const MOST_BESIDE: usize = 2;
 
 /// The fact that the agent's last question certainly asks for, that the persona knows, and of which neither an earlier message nor
 /// the turn says anything.
-pub(super) fn surely_asked<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+pub(super) fn surely_asked<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
+    scene.once(&scene.surely_asked, || find_surely_asked(scene))
+}
+
+fn find_surely_asked<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let agent = scene.last_agent().filter(|_| scene.input.has_facts && !scene.facts.is_empty())?;
     let question = TextView::new(only_question(agent)?);
     if !is_open(&question)
@@ -266,16 +155,9 @@ fn only_question<'t>(agent: &'t TextView<'_>) -> Option<&'t str> {
     (asks_once && is_one && end > 0).then_some(text)
 }
 
-const AND: [&str; 12] = ["and", "or", "und", "oder", "et", "y", "if", "и", "или", "ve", "oraz", "lub"];
+pub(super) const AND: [&str; 12] = ["and", "or", "und", "oder", "et", "y", "if", "и", "или", "ve", "oraz", "lub"];
 
-fn is_open(question: &TextView<'_>) -> bool {
-    question.words().any(|word| OPEN.contains(&word))
-        || question.has(List::Awaits)
-        || question.has(List::Asks) && question.words().next().is_some_and(|word| REQUESTS.contains(&word))
-        || !question.raw.is_ascii() && JOINED_OPEN.iter().any(|word| question.raw.contains(word))
-}
-
-fn is_reluctant(text: &TextView<'_>) -> bool {
+pub(super) fn is_reluctant(text: &TextView<'_>) -> bool {
     text.has(List::Unknown) || text.words().any(|word| RELUCTANT.contains(&word))
 }
 
@@ -310,7 +192,11 @@ const LEAST_OF_UNNAMED: usize = 2;
 
 /// The fact that the agent's last message wants beside others, or asks for in a longer message: all that names it stands in the
 /// message, and nothing of what it says was said. Only a user who says that he will not tell is judged by that.
-pub(super) fn wanted<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+pub(super) fn wanted<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
+    scene.once(&scene.wanted, || find_wanted(scene))
+}
+
+fn find_wanted<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let agent = scene.last_agent().filter(|_| scene.input.has_facts)?;
     // Whoever has lost something may look for it, and still tells what he knows.
     let is_meant_to = |text: &TextView<'_>| {
@@ -321,7 +207,7 @@ pub(super) fn wanted<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
     }
     scene.facts.iter().find(|fact| {
         let is_nothing = fact.words().any(|word| NOTHING.contains(&word));
-        !is_nothing && wants(scene, agent, fact) && !is_value_told(scene, fact)
+        !is_nothing && wants(scene, agent, fact) && !was_value_told(scene, fact) && !tells(scene, scene.text(), fact)
     })
 }
 
@@ -354,16 +240,28 @@ fn wants(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
 }
 
 /// Whether the figures, days and names of a fact were said, or of one without them a word that the agent's question has not.
-fn is_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    let says = |text: &TextView<'_>, word: &Content<'_>| text.says(word);
-    let texts = || scene.messages.iter().map(|(_, text)| text).chain([scene.text()]);
+pub(super) fn is_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    is_told_by(scene, fact, [scene.text()].into_iter()) || was_value_told(scene, fact)
+}
+
+/// The same of the messages before the turn.
+pub(super) fn was_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    is_told_by(scene, fact, scene.messages.iter().map(|(_, text)| text))
+}
+
+fn is_told_by<'t>(
+    scene: &Scene<'_>,
+    fact: &TextView<'_>,
+    texts: impl Iterator<Item = &'t TextView<'t>> + Clone,
+) -> bool {
+    let texts = || texts.clone();
     let value = value(fact);
     let points: Vec<&Content<'_>> = value.iter().filter(|word| is_point(fact, word)).collect();
     if !points.is_empty() {
-        return points.iter().any(|word| texts().any(|text| says(text, word)));
+        return points.iter().any(|word| texts().any(|text| text.says(word)));
     }
     let is_asked = |word: &Content<'_>| scene.last_agent().is_some_and(|agent| agent.says(word));
-    value.iter().filter(|word| !is_asked(word)).any(|word| texts().any(|text| says(text, word)))
+    value.iter().filter(|word| !is_asked(word)).any(|word| texts().any(|text| text.says(word)))
 }
 
 /// The words of a fact that name it: "the home town" of "the home town is Lyon".

@@ -37,7 +37,7 @@ pub(super) fn awaits_answer(scene: &Scene<'_>) -> bool {
 }
 
 /// Whether the agent has said nearly the same before.
-fn repeats_itself(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
+pub(super) fn repeats_itself(scene: &Scene<'_>, agent: &TextView<'_>) -> bool {
     let earlier = scene.agents().rev().skip(1);
     let question = last_question(agent).map(TextView::new);
     earlier.into_iter().any(|text| {

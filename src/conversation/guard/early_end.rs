@@ -20,7 +20,8 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     if goes_on || !scene.turn.signs_off && !is_goodbye {
         return None;
     }
-    if scene.users().any(|text| text.only_closes() && text.says_goodbye()) {
+    // Who begins with "Ciao" greets.
+    if scene.users().skip(1).any(|text| text.only_closes() && text.says_goodbye()) {
         return None;
     }
     if let Some(open) = open_task(scene) {

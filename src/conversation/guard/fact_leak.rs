@@ -232,7 +232,7 @@ pub(super) fn value<'c>(clause: &'c TextView<'_>) -> Vec<Content<'c>> {
         .skip(1)
         .find(|word| COPULAS.contains(&&plain[word.start..word.end]))
         .map(|word| word.end);
-    let place = place.or_else(|| plain.find([':', 'は', '是', '叫']).map(|at| at + 1));
+    let place = place.or_else(|| plain.find([':', 'は', '是', '叫', '有']).map(|at| at + 1));
     let Some(place) = place else { return all };
     let behind = all.iter().filter(|word| word.text.as_ptr() as usize - plain.as_ptr() as usize >= place);
     let behind: Vec<Content<'_>> = behind.copied().collect();

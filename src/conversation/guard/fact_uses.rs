@@ -147,7 +147,7 @@ fn sentences(raw: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The words between the things of a choice.
-const OR: [&str; 11] = ["or", "oder", "ou", "o", "of", "lub", "albo", "czy", "или", "veya", "eller"];
+pub(super) const OR: [&str; 11] = ["or", "oder", "ou", "o", "of", "lub", "albo", "czy", "или", "veya", "eller"];
 /// The same of languages without spaces.
 const UNSPACED_OR: [&str; 4] = ["还是", "または", "それとも", "或"];
 

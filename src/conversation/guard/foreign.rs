@@ -4,8 +4,8 @@
 use super::fact_asked::asks_for;
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
-use super::text_view::TextView;
-use super::words::Script;
+use super::text_view::{Content, TextView};
+use super::words::{Script, plain};
 use super::wrong_language::language;
 use crate::evidence::Role;
 
@@ -15,8 +15,13 @@ pub(super) fn is_foreign(scene: &Scene<'_>) -> bool {
     let has_other_script = |text: &TextView<'_>| {
         text.script().is_some_and(|script| scene.tasks.iter().all(|task| task.script().is_some_and(|it| it != script)))
     };
-    if scene.tasks.is_empty() || scene.users().any(has_other_script) {
+    // A greeting is of no language.
+    let greets = |text: &TextView<'_>| text.outside(&[List::Greeting]).0 == 0;
+    if scene.tasks.is_empty() || scene.users().any(|text| has_other_script(text) && !greets(text)) {
         return !scene.tasks.is_empty();
+    }
+    if speaks_as_tasks(scene) {
+        return false;
     }
     let of_tasks = sum(scene.tasks.iter());
     let users = || scene.users().filter(|text| !text.only_closes());
@@ -24,6 +29,22 @@ pub(super) fn is_foreign(scene: &Scene<'_>) -> bool {
     let most = of_tasks.iter().copied().fold(0.0, f32::max);
     spoken.is_some_and(|language| most >= 1.0 && most >= of_tasks[language] * 2.0 + 0.3)
 }
+
+/// Whether the user's messages have so many words of the tasks, names aside, that they are in the same language.
+fn speaks_as_tasks(scene: &Scene<'_>) -> bool {
+    let is_name = |task: &TextView<'_>, word: &Content<'_>| {
+        let is_it = |raw: &str| plain(raw.trim_matches(|c: char| !c.is_alphanumeric())) == word.text;
+        task.raw.split_whitespace().any(|raw| raw.starts_with(char::is_uppercase) && is_it(raw))
+    };
+    let is_shared = |task: &TextView<'_>, word: &Content<'_>| {
+        !word.has_digit() && scene.users().any(|user| user.has_word(word)) && !is_name(task, word)
+    };
+    let words = scene.tasks.iter().flat_map(|task| task.content().map(move |word| (task, word)));
+    words.filter(|(task, word)| is_shared(task, word)).take(LEAST_SHARED).count() == LEAST_SHARED
+}
+
+/// The fewest words that two languages do not share by chance.
+const LEAST_SHARED: usize = 3;
 
 /// How much speaks for each language in several texts.
 fn sum<'t>(texts: impl Iterator<Item = &'t TextView<'t>>) -> [f32; 32] {

@@ -2,7 +2,8 @@
 
 use super::counted::{COUNTED, counts_party, is_bare_count};
 use super::derived::follows;
-use super::phrases::PHRASES;
+use super::passed_over::passed_over;
+use super::phrases::{List, PHRASES};
 use super::scene::Scene;
 use super::text_view::TextView;
 use super::values::{TextValue, ValueKind, digits, values};
@@ -108,7 +109,7 @@ impl KnownValues {
                         .collect();
                     // What comes from a known number, where nothing was asked or the turn names that number.
                     let is_free = !scene.agent_asks() || named.iter().any(|other| self.numbers.contains(other));
-                    follows(*number, &self.numbers, &named, is_free)
+                    !passes_over_figure(scene) && follows(*number, &self.numbers, &named, is_free)
                 };
                 let text_is_said =
                     || text.len() >= 2 && !value.is_word && sources(scene).any(|source| source.plain().contains(text));
@@ -135,6 +136,18 @@ impl KnownValues {
         }
     }
 }
+
+/// Whether the assistant asks for a fact with a figure, and the turn has another one instead.
+fn passes_over_figure(scene: &Scene<'_>) -> bool {
+    let is_other = [List::Unknown, List::Unwilling].into_iter().any(|list| scene.text().has(list));
+    !is_other
+        && passed_over(scene).is_some_and(|fact| {
+            values(fact).iter().any(|it| matches!(it.kind, ValueKind::Number(_) | ValueKind::Id(_)))
+        })
+}
+
+/// The most words of a turn that is hardly more than a figure.
+const MOST_OF_FIGURE: usize = 3;
 
 /// Whether a number is the year of a date: no year comes from others by reckoning, nor by rounding.
 fn is_year(turn: &TextView<'_>, value: &TextValue) -> bool {
@@ -195,9 +208,10 @@ fn is_stated(scene: &Scene<'_>, value: &TextValue) -> bool {
         ValueKind::Weekday(_) => value.end - value.start >= 5,
         ValueKind::Number(number) if value.is_word => {
             *number >= 2.0
-                && (COUNTED.contains(&next)
+                && (COUNTED.contains(&next) && !after.starts_with("of them")
                     || counts_party(before, &plain[value.start..value.end], next)
-                    || is_bare_count(scene, &plain[value.start..value.end]))
+                    || is_bare_count(scene, &plain[value.start..value.end])
+                    || turn.places().len() <= MOST_OF_FIGURE && passes_over_figure(scene))
         }
         ValueKind::Number(number) => {
             let is_ordinal = ["st", "nd", "rd", "th", "º", "ª"].iter().any(|end| plain[value.end..].starts_with(end));

@@ -1,8 +1,8 @@
 //! A person, place or other name that the user gives and that nobody has named before.
 
-use super::asked_surely::{name_of, surely_asked};
-use super::fact_asked::{last_question, subject};
+use super::fact_asked::last_question;
 use super::invented_fact::sources;
+use super::other_name::{name_without_facts, other_name};
 use super::phrases::{List, PHRASES, is_sentence_end};
 use super::scene::Scene;
 use super::shape::KINDS;
@@ -61,7 +61,7 @@ pub(super) fn name(scene: &Scene<'_>) -> Option<String> {
     if let Some(name) = bare_name(scene).or_else(|| bare_address(scene)) {
         return Some(name.to_owned());
     }
-    if let Some(name) = other_name(scene) {
+    if let Some(name) = other_name(scene).or_else(|| name_without_facts(scene)) {
         return Some(name.to_owned());
     }
     // A bare name, where a name was asked for.
@@ -155,6 +155,10 @@ fn bare_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
         (agent.asks() || agent.has(List::Awaits)) && ASKS_NAME.iter().any(|word| agent.plain().contains(word))
     });
     let name = turn.plain().trim().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let name = ["입니다", "이에요", "예요", "이요", "です", "と申します"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
     let is_letter = |c: char| matches!(Script::from_char(c), Script::Han | Script::Hangul | Script::Katakana);
     let is_other = || {
         [List::Answer, List::Unknown, List::Unwilling, List::Polite, List::Greeting, List::Goodbye]
@@ -187,7 +191,7 @@ fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let is_street = |word: &&str| {
         word.starts_with(char::is_uppercase)
             && word.chars().count() > LEAST_WITHIN
-            && !PHRASES.words.contains_key(&plain(word))
+            && !PHRASES.words.contains_key(plain(word).as_str())
             && !COMMON.contains(word)
     };
     let mut streets = words.iter().map(inner).filter(|word| is_street(word)).peekable();
@@ -195,44 +199,9 @@ fn bare_address<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     streets.all(|word| !sources(scene).any(|source| has_name(source, &plain(word)))).then_some(first)
 }
 
-/// The name that a turn gives in the place of the one in a fact that the agent certainly asks for: "my home town is Lille", or "Lille"
-/// alone.
-fn other_name<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
-    let turn = scene.text();
-    let fact = surely_asked(scene).filter(|_| !turn.raw.contains('?') && !turn.has(List::Unknown))?;
-    let behind = |text: &'_ TextView<'_>| Some(text.raw.len() - name_of(text)?.raw.len());
-    let value = fact.raw.get(fact.raw.len() - behind(fact)?..)?;
-    let is_capital = |word: &&str| word.starts_with(char::is_uppercase);
-    if !value.split_whitespace().any(|word| is_capital(&word)) {
-        return None;
-    }
-    let is_unknown = |name: &&str| {
-        is_capital(name)
-            && name.chars().count() > 1
-            && !PHRASES.words.contains_key(&plain(name))
-            && !COMMON.contains(name)
-            && !sources(scene).any(|source| has_name(source, &plain(name)))
-    };
-    let inner = |word: &'s str| word.trim_matches(|c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = turn.raw.split_whitespace().map(inner).filter(|word| !word.is_empty()).collect();
-    let given = name_of(turn).filter(|name| {
-        let own = name_of(fact);
-        own.is_some_and(|own| subject(&own).any(|word| name.says(&word)))
-    });
-    let place = given.map(|name| TextView::new(&*name.raw).places().len() + 1);
-    match place {
-        Some(place) => words.get(place..)?.iter().take(2).copied().find(|word| is_unknown(word)),
-        None if words.len() <= MOST_OF_NAME => one_name(turn).filter(|name| is_unknown(name)),
-        None => None,
-    }
-}
-
-/// The most words of a turn that is nothing but a name, with a preposition or a courtesy.
-const MOST_OF_NAME: usize = 3;
-
 /// The one word of a short statement that can only be a name: with a capital inside a sentence, or alone, and in no list of
 /// words.
-fn one_name<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
+pub(super) fn one_name<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
     if turn.places().len() > MOST_AROUND_NAME || turn.raw.contains('?') {
         return None;
     }
@@ -245,7 +214,7 @@ fn one_name<'t>(turn: &'t TextView<'_>) -> Option<&'t str> {
         let is_name = inner.starts_with(char::is_uppercase)
             && inner.chars().nth(1).is_some()
             && inner.chars().all(char::is_alphabetic)
-            && !PHRASES.words.contains_key(&plain(inner))
+            && !PHRASES.words.contains_key(plain(inner).as_str())
             && !COMMON.contains(&inner);
         let is_phrase = || {
             let view = TextView::new(inner);
@@ -263,7 +232,7 @@ const MOST_AROUND_NAME: usize = 8;
 
 /// Whether a text has a name: as a word, or, if it is a long one, with an ending or within another word. "Ann" does not stand in
 /// "planned".
-fn has_name(source: &TextView<'_>, name: &str) -> bool {
+pub(super) fn has_name(source: &TextView<'_>, name: &str) -> bool {
     let is_spaced = |c: char| matches!(Script::from_char(c), Script::Latin | Script::Cyrillic | Script::Greek);
     if name.chars().count() >= LEAST_WITHIN || !name.starts_with(is_spaced) {
         return source.plain().contains(name);
@@ -312,7 +281,7 @@ fn full_name(raw: &str) -> Option<[&str; 2]> {
 }
 
 /// Words with a capital that are no names.
-const COMMON: [&str; 28] = [
+pub(super) const COMMON: [&str; 28] = [
     "Great",
     "Good",
     "Perfect",

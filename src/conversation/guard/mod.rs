@@ -6,6 +6,7 @@
 //! Invariants: a guard is a pure function; it reads the turn in the light of the conversation and never judges the agent;
 //! in unclear cases it finds nothing. The phrases that the guards look for are data, in `phrases/`, one line a language.
 
+mod asked_kind;
 mod asked_surely;
 mod awaited;
 mod confirmation;
@@ -22,6 +23,9 @@ mod invented_fact;
 mod invented_name;
 mod known_texts;
 mod off_task;
+mod open_word;
+mod other_name;
+mod passed_over;
 mod phrases;
 mod reasoning_leak;
 mod repetition;
@@ -125,7 +129,7 @@ pub fn faults(input: &GuardInput<'_>, known: &mut KnownTexts) -> Vec<GuardFindin
     findings
 }
 
-/// Loads the phrases, which takes as long as some thousand turns: before the first conversation, where nobody waits for a reply.
+/// Loads the phrases, which takes as long as some hundred turns: before the first conversation, where nobody waits for a reply.
 pub fn load() {
     let transcript = [Message::new(Role::Assistant, "What is your name?")];
     // A turn in which a figure, an accent and a name are looked for.

@@ -1,14 +1,15 @@
 //! The phrases that guards look for, all of them in one pass over a text.
 
+mod index;
 mod lexicon;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
 use super::words::{Script, plain};
 use crate::text::is_of_word;
+use index::PhraseIndex;
 use lexicon::WordTable;
 pub(super) use lexicon::{KnownWord, Words};
 
@@ -74,6 +75,9 @@ const LISTS: [(List, &str); 27] = [
     (List::Unwilling, include_str!("phrases/unwilling.txt")),
 ];
 
+/// About as many phrases as there are.
+const LEAST_CAPACITY: usize = 12_000;
+
 /// How far apart, in bytes, the parts of one phrase may stand.
 const GAP: usize = 70;
 
@@ -90,15 +94,23 @@ struct Phrase {
     list: List,
     begins_clause: bool,
     ends_clause: bool,
-    /// The parts between gaps, and whether any ending may follow.
-    parts: Vec<(String, bool)>,
+    first: PhrasePart,
+    /// The parts behind gaps.
+    rest: Vec<PhrasePart>,
+}
+
+/// A part of a phrase, and whether any ending may follow.
+#[derive(Debug)]
+struct PhrasePart {
+    text: Cow<'static, str>,
+    any_ending: bool,
 }
 
 /// All lists, ready to be looked for, and the words of all languages that say little or belong to a kind.
 pub(super) struct Phrases {
-    /// The phrases by their first parts, in the order in which those are looked for.
-    all: Vec<Vec<Phrase>>,
-    search: Option<AhoCorasick>,
+    /// The phrases, those with the same first part side by side.
+    all: Vec<Phrase>,
+    index: PhraseIndex,
     /// The entries of known words.
     pub(super) words: WordTable<KnownWord>,
     /// The number of German among the languages.
@@ -110,7 +122,7 @@ pub(super) struct Phrases {
     pub(super) weekdays: WordTable<u64>,
     kinds: WordTable<u32>,
     /// Parts of words that belong to a kind: those of ASCII letters, and all others.
-    kind_parts: [Vec<(String, u32)>; 2],
+    kind_parts: [Vec<(&'static str, u32)>; 2],
     /// The words of who plays along in a simulated conversation, and of what it is made from.
     pub(super) meta: [Words; 2],
     /// The words before a thing that say whose it is.
@@ -131,24 +143,38 @@ fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "))
 }
 
+/// A file in the form in which words are compared. It is kept as long as the program runs, so that what it says can be pointed at.
+fn plain_file(file: &str) -> &'static str {
+    String::leak(plain(file))
+}
+
+/// The first eight bytes of a text, so that they are in the order of the texts.
+fn first_bytes(text: &str) -> u64 {
+    match text.as_bytes().first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => text.bytes().chain(std::iter::repeat(0)).take(8).fold(0, |all, byte| all << 8 | u64::from(byte)),
+    }
+}
+
 impl Phrases {
     fn load() -> Phrases {
-        let phrases = LISTS
-            .into_iter()
-            .flat_map(|(list, file)| lines(file).flat_map(move |(_, line)| line.split(" | ").map(move |it| (list, it))))
-            .flat_map(|(list, text)| alternatives(text).into_iter().filter_map(move |it| Phrase::parse(list, &it)));
-        let (mut all, mut places): (Vec<Vec<Phrase>>, WordTable<usize>) = Default::default();
-        for phrase in phrases {
-            let place = *places.entry(phrase.parts[0].0.clone()).or_insert(all.len());
-            match all.get_mut(place) {
-                Some(of_part) => of_part.push(phrase),
-                None => all.push(vec![phrase]),
+        let mut all = Vec::with_capacity(LEAST_CAPACITY);
+        for (list, file) in LISTS {
+            for (_, line) in lines(plain_file(file)) {
+                for text in line.split('|') {
+                    match text.contains('(') {
+                        true => alternatives(text).iter().for_each(|it| all.extend(Phrase::parse(list, it))),
+                        false => all.extend(Phrase::parse_static(list, text)),
+                    }
+                }
             }
         }
-        let search = AhoCorasick::new(all.iter().map(|phrases| phrases[0].parts[0].0.as_str())).ok();
+        // What was written first is found first. Most texts differ in their first bytes, which are one number.
+        all.sort_by_cached_key(|phrase| (first_bytes(&phrase.first.text), phrase.first.text.clone()));
+        let index = PhraseIndex::new(all.iter().map(|phrase| &*phrase.first.text));
         let mut phrases = Phrases {
             all,
-            search,
+            index,
             words: WordTable::default(),
             german: None,
             letters: HashMap::new(),
@@ -166,20 +192,12 @@ impl Phrases {
 
     /// Where phrases of the lists stand in a plain text.
     pub(super) fn find(&self, plain: &str) -> Vec<Hit> {
-        let Some(search) = &self.search else { return Vec::new() };
+        let text = |at: usize| &*self.all[at].first.text;
         let mut hits = Vec::new();
-        let bytes = plain.as_bytes();
-        for found in search.find_overlapping_iter(plain) {
-            // By far the most places end here: within a word.
-            if found.start() > 0
-                && bytes[found.start() - 1].is_ascii_alphanumeric()
-                && bytes[found.start()].is_ascii_alphanumeric()
-            {
-                continue;
-            }
-            for phrase in &self.all[found.pattern().as_usize()] {
-                if let Some(end) = phrase.ends_at(plain, found.start(), found.end()) {
-                    hits.push(Hit { list: phrase.list, start: found.start(), end });
+        for found in self.index.find(plain, text) {
+            for phrase in &self.all[found.phrases.clone()] {
+                if let Some(end) = phrase.ends_at(plain, found.start, found.end) {
+                    hits.push(Hit { list: phrase.list, start: found.start, end });
                 }
             }
         }
@@ -191,7 +209,7 @@ impl Phrases {
         let by_words = words.fold(0, |kinds, word| kinds | self.kinds.get(word).copied().unwrap_or_default());
         let [ascii, others] = &self.kind_parts;
         let others = if plain.is_ascii() { &[] } else { others.as_slice() };
-        let is_in = |(part, _): &&(String, u32)| plain.contains(part.as_str());
+        let is_in = |(part, _): &&(&str, u32)| plain.contains(*part);
         ascii.iter().chain(others).filter(is_in).fold(by_words, |all, (_, bit)| all | bit)
     }
 }
@@ -204,34 +222,47 @@ fn alternatives(text: &str) -> Vec<String> {
         return vec![text.to_owned()];
     };
     let rests = alternatives(after);
-    within.split('/').flat_map(|one| rests.iter().map(move |rest| format!("{before}{one}{rest}"))).collect()
+    within.split('/').flat_map(|one| rests.iter().map(move |rest| [before, one, rest].concat())).collect()
 }
 
 impl Phrase {
     fn parse(list: List, text: &str) -> Option<Phrase> {
+        Phrase::of_parts(list, text, |part| Cow::Owned(part.to_owned()))
+    }
+
+    fn parse_static(list: List, text: &'static str) -> Option<Phrase> {
+        Phrase::of_parts(list, text, Cow::Borrowed)
+    }
+
+    /// A phrase by its parts, each made with `keep`.
+    fn of_parts<'t>(list: List, text: &'t str, keep: impl Fn(&'t str) -> Cow<'static, str>) -> Option<Phrase> {
         let text = text.trim();
         let (begins_clause, text) = text.strip_prefix('^').map_or((false, text), |rest| (true, rest));
         let (ends_clause, text) = text.strip_suffix('$').map_or((false, text), |rest| (true, rest));
-        let text = plain(&text.replace("* ", "*…"));
-        let part = |part: &str| match part.trim().strip_suffix('*') {
-            Some(begin) => (begin.trim().to_owned(), true),
-            None => (part.trim().to_owned(), false),
+        let part = |part: &'t str| {
+            let part = part.trim();
+            let (text, any_ending) = part.strip_suffix('*').map_or((part, false), |begin| (begin.trim(), true));
+            (!text.is_empty()).then(|| PhrasePart { text: keep(text), any_ending })
         };
-        let parts: Vec<(String, bool)> = text.split('…').map(part).filter(|(part, _)| !part.is_empty()).collect();
-        (!parts.is_empty()).then_some(Phrase { list, begins_clause, ends_clause, parts })
+        if !text.as_bytes().contains(&b'*') && (text.is_ascii() || !text.contains('…')) {
+            return Some(Phrase { list, begins_clause, ends_clause, first: part(text)?, rest: Vec::new() });
+        }
+        // An ending ends a part as well: "bestatig* sie".
+        let mut parts = text.split('…').flat_map(|text| text.split_inclusive("* ")).filter_map(part);
+        Some(Phrase { list, begins_clause, ends_clause, first: parts.next()?, rest: parts.collect() })
     }
 
     /// Where the phrase ends in a text in which its first part stands.
     fn ends_at(&self, plain: &str, start: usize, end: usize) -> Option<usize> {
-        if self.begins_clause && !begins_clause(plain, start) || !is_bounded(plain, start, end, self.parts[0].1) {
+        if self.begins_clause && !begins_clause(plain, start) || !is_bounded(plain, start, end, self.first.any_ending) {
             return None;
         }
         let mut end = end;
-        for (part, any_ending) in &self.parts[1..] {
+        for PhrasePart { text: part, any_ending } in &self.rest {
             let rest = &plain[end..];
             let most = rest.char_indices().map(|(at, _)| at).find(|at| *at > GAP).unwrap_or(rest.len());
             let most = rest[..most].find(is_sentence_end).unwrap_or(most);
-            let after = (rest.match_indices(part.as_str()).map(|(at, _)| (end + at, end + at + part.len())))
+            let after = (rest.match_indices(&**part).map(|(at, _)| (end + at, end + at + part.len())))
                 .take_while(|(_, to)| *to <= end + most + part.len())
                 .find(|(from, to)| is_bounded(plain, *from, *to, *any_ending))?;
             end = after.1;
@@ -258,22 +289,29 @@ fn ends_clause(plain: &str, end: usize) -> bool {
     after.chars().next().is_none_or(|c| !is_of_word(c))
 }
 
-/// Whether a part stands by itself: no letter goes on before or after it, in scripts with spaces.
-fn is_bounded(plain: &str, start: usize, end: usize, any_ending: bool) -> bool {
-    let joins = |one: Option<char>, other: Option<char>| {
-        let (Some(one), Some(other)) = (one, other) else { return false };
-        let is_spaced = |c: char| {
-            is_of_word(c)
+/// Whether a word goes on with a character, in scripts with spaces: no phrase begins there.
+fn goes_on(before_that: Option<char>, before: Option<char>, c: char) -> bool {
+    let is_prefixed = before == Some('و') && !before_that.is_some_and(is_of_word);
+    !is_prefixed && joins(before, Some(c))
+}
+
+fn joins(one: Option<char>, other: Option<char>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    let is_spaced = |c: char| {
+        c.is_ascii_alphanumeric()
+            || is_of_word(c)
                 && !matches!(
                     Script::from_char(c),
                     Script::Han | Script::Hiragana | Script::Katakana | Script::Thai | Script::Hangul
                 )
-        };
-        is_spaced(one) && is_spaced(other)
     };
-    let before = plain[..start].chars().next_back();
-    let is_prefixed =
-        before == Some('و') && !plain[..start - 'و'.len_utf8()].chars().next_back().is_some_and(is_of_word);
-    (is_prefixed || !joins(before, plain[start..].chars().next()))
+    is_spaced(one) && is_spaced(other)
+}
+
+/// Whether a part stands by itself: no letter goes on before or after it, in scripts with spaces.
+fn is_bounded(plain: &str, start: usize, end: usize, any_ending: bool) -> bool {
+    let mut before = plain[..start].chars().rev();
+    let (before, before_that) = (before.next(), before.next());
+    !plain[start..].chars().next().is_some_and(|c| goes_on(before_that, before, c))
         && (any_ending || !joins(plain[..end].chars().next_back(), plain[end..].chars().next()))
 }

@@ -1,6 +1,6 @@
 //! A turn that shows what is behind it: reasoning, stage directions, markup, template text, that the user is played.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
@@ -90,17 +90,20 @@ const CODE: [&str; 20] = [
 /// Keys of the persona's reply form, which no code of a user has.
 const OWN: [&str; 6] = ["\"message\"", "\"done\"", "\"reason\"", "\"thought\"", "<think", "</"];
 
-static PATTERNS: LazyLock<Vec<(&str, Option<Regex>, &str)>> =
-    LazyLock::new(|| FORMS.iter().map(|(marks, pattern, name)| (*marks, Regex::new(pattern).ok(), *name)).collect());
+/// Each made when a text first has one of its characters: to make them takes as long as thousands of turns.
+static PATTERNS: [OnceLock<Option<Regex>>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
 
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let wants_code =
         || scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
-    let forms = PATTERNS
+    let forms = FORMS
         .iter()
-        .filter(|(marks, ..)| turn.raw.contains(|c: char| marks.contains(c)))
-        .filter_map(|(_, pattern, name)| Some((pattern.as_ref()?.find(&turn.raw)?, name)));
+        .zip(&PATTERNS)
+        .filter(|((marks, ..), _)| turn.raw.contains(|c: char| marks.contains(c)))
+        .filter_map(|((_, pattern, name), made)| {
+            Some((made.get_or_init(|| Regex::new(pattern).ok()).as_ref()?.find(&turn.raw)?, name))
+        });
     for (found, name) in forms {
         let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
         // A user may send code, but never the form of the persona's own reply.
@@ -163,9 +166,8 @@ fn meta(scene: &Scene<'_>) -> Option<String> {
     let find = |words: &Words| {
         let spaced = turn.words().find(|word| words.contains(*word));
         let unspaced = || {
-            let is_in =
-                |word: &&String| word.starts_with(crate::text::is_unspaced) && turn.plain().contains(word.as_str());
-            words.iter().filter(|_| !turn.plain().is_ascii()).find(is_in).map(String::as_str)
+            let is_in = |word: &&str| word.starts_with(crate::text::is_unspaced) && turn.plain().contains(word);
+            words.iter().copied().filter(|_| !turn.plain().is_ascii()).find(is_in)
         };
         let found = spaced.or_else(unspaced)?;
         let is_of_case = scene.messages.iter().any(|(_, text)| text.plain().contains(found));

@@ -207,11 +207,11 @@ fn owned<'t>(text: &'t TextView<'_>, owner: Owner) -> Vec<(usize, Content<'t>)> 
     if let Some(script) = text.places().first().map(|word| word.script)
         && matches!(script, Script::Han | Script::Thai)
     {
-        let marks: Vec<&String> =
-            PHRASES.possessives.iter().filter(|(_, it)| **it == owner).map(|(word, _)| word).collect();
+        let marks: Vec<&str> =
+            PHRASES.possessives.iter().filter(|(_, it)| **it == owner).map(|(word, _)| *word).collect();
         for (word, _) in text.weights() {
             let start = word.text.as_ptr() as usize - plain.as_ptr() as usize;
-            all.extend(marks.iter().any(|mark| plain[..start].ends_with(mark.as_str())).then_some((start, word)));
+            all.extend(marks.iter().any(|mark| plain[..start].ends_with(mark)).then_some((start, word)));
         }
     }
     all

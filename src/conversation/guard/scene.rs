@@ -1,5 +1,7 @@
 //! All texts that guards look at, each analysed once.
 
+use std::cell::OnceCell;
+
 use super::GuardInput;
 use super::known_texts::KnownTexts;
 use super::phrases::List;
@@ -14,6 +16,11 @@ pub(super) struct Scene<'a> {
     pub(super) facts: &'a [TextView<'a>],
     pub(super) background: &'a [TextView<'a>],
     pub(super) messages: &'a [(Role, TextView<'a>)],
+    /// The places of the facts that the assistant asks for, and of the one that the turn passes over: several guards want them.
+    pub(super) surely_asked: OnceCell<Option<usize>>,
+    pub(super) asked_kind: OnceCell<Option<usize>>,
+    pub(super) wanted: OnceCell<Option<usize>>,
+    pub(super) passed_over: OnceCell<Option<usize>>,
 }
 
 /// The turn, without the sign-off phrase at its end.
@@ -39,7 +46,28 @@ impl<'a> Scene<'a> {
         let turn =
             TextViewOfTurn { text: TextView::new(text), is_empty, signs_off: signoff.is_some() || input.is_done };
         let KnownTexts { tasks, facts, background, messages } = texts;
-        Scene { input, turn, tasks, facts, background, messages }
+        Scene {
+            input,
+            turn,
+            tasks,
+            facts,
+            background,
+            messages,
+            surely_asked: OnceCell::new(),
+            asked_kind: OnceCell::new(),
+            wanted: OnceCell::new(),
+            passed_over: OnceCell::new(),
+        }
+    }
+
+    /// A fact that is looked for once.
+    pub(super) fn once<'f>(
+        &'f self,
+        place: &OnceCell<Option<usize>>,
+        find: impl FnOnce() -> Option<&'f TextView<'a>>,
+    ) -> Option<&'a TextView<'a>> {
+        let is = |fact: &TextView<'a>| self.facts.iter().position(|it| std::ptr::eq(it, fact));
+        place.get_or_init(|| is(find()?)).map(|at| &self.facts[at])
     }
 
     /// Whether a text has a word in e-mail addresses alone: whoever gives his address does not tell his name.

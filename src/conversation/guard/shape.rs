@@ -7,7 +7,7 @@ use super::text_view::TextView;
 
 /// The kinds that are known by their form, and reasons, a bit each.
 pub(super) struct Kinds {
-    email: u32,
+    pub(super) email: u32,
     telephone: u32,
     pub(super) date: u32,
     pub(super) name: u32,
@@ -15,13 +15,22 @@ pub(super) struct Kinds {
     pub(super) address: u32,
     pub(super) quantity: u32,
     pub(super) reason: u32,
+    pub(super) birth: u32,
     /// Those of which each user has one.
     pub(super) of_user: u32,
+    /// Those by which a question says what is to be told.
+    pub(super) asked: u32,
+    /// Those that a fact must have where a question has them.
+    pub(super) exact: u32,
+    /// Numbers and addresses that are somebody's own.
+    pub(super) own_number: u32,
 }
 
 /// Looked up once, by words of `phrases/kinds.txt` that no other kind has.
 pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     let kinds = |word: &'static str| TextView::new(word).kinds();
+    let exact = ["surname", "clock", "postcode", "quantity", "email", "telephone", "birthdate"].map(kinds);
+    let exact = exact.into_iter().fold(0, |all, kind| all | kind);
     Kinds {
         email: kinds("email"),
         telephone: kinds("telephone"),
@@ -31,6 +40,12 @@ pub(super) static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
         address: kinds("postcode"),
         quantity: kinds("quantity"),
         reason: kinds("reason"),
+        birth: kinds("birthdate"),
+        asked: ["serial", "vegan", "laptop", "profession", "nationality", "breed", "cash", "colour"]
+            .into_iter()
+            .fold(exact, |all, word| all | kinds(word)),
+        exact,
+        own_number: kinds("serial") | kinds("email") | kinds("telephone"),
         of_user: kinds("surname") | kinds("birthdate") | kinds("email") | kinds("telephone"),
     }
 });

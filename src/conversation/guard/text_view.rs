@@ -27,6 +27,7 @@ pub(super) struct TextView<'a> {
     outline: OnceCell<Outline>,
     digits: OnceCell<String>,
     clauses: OnceCell<Vec<TextView<'static>>>,
+    question: OnceCell<Option<Box<TextView<'static>>>>,
 }
 
 /// What decides of most words at once that a text does not have them.
@@ -90,6 +91,7 @@ impl<'a> TextView<'a> {
             outline: OnceCell::new(),
             digits: OnceCell::new(),
             clauses: OnceCell::new(),
+            question: OnceCell::new(),
         }
     }
 
@@ -186,6 +188,12 @@ impl<'a> TextView<'a> {
     pub(super) fn clauses(&self) -> &[TextView<'static>] {
         self.clauses
             .get_or_init(|| super::fact_leak::clauses(&self.raw).map(|it| TextView::new(it.to_owned())).collect())
+    }
+
+    /// The sentence with which it asks.
+    pub(super) fn question(&self) -> Option<&TextView<'static>> {
+        let find = || super::asked_kind::question(self).map(|text| Box::new(TextView::new(text.to_owned())));
+        self.question.get_or_init(find).as_deref()
     }
 
     /// Whether it has a word that says the same.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::scene::Scene;
+use crate::text::is_of_word;
 
 /// Words for a message or a turn, in brackets or before a colon, with a number.
 static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -22,10 +23,12 @@ static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+const GOALS: &str = "goal|task|objective|ziel|aufgabe|objectif|tâche|objetivo|tarea|obiettivo|compito|tarefa|doel|taak|cel|\
+                     zadanie|цель|задача|görev|目标|任务|タスク|目標|목표|과제";
+
 /// A goal or task by its number, as the persona's instructions have it, and what became of it.
 static GOAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = "goal|task|objective|ziel|aufgabe|objectif|tâche|objetivo|tarea|obiettivo|compito|tarefa|doel|taak|cel|\
-                 zadanie|цель|задача|görev|目标|任务|タスク|目標|목표|과제";
+    let words = GOALS;
     let done = "achieved|accomplished|completed?|done|finished|fulfilled|erreicht|erledigt|erfüllt|atteinte?|accomplie?|\
                 terminée?|logrado|completad[ao]|cumplid[ao]|raggiunto|completato|alcançado|concluíd[ao]|bereikt|voltooid|\
                 osiągnięty|wykonane|достигнута|выполнена|完成|達成|완료";
@@ -35,11 +38,34 @@ static GOAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// Whether a turn may begin with a mark: few words stand before its first figure. To make the pattern takes as long as a thousand turns.
+fn may_be_marked(raw: &str) -> bool {
+    let Some(figure) = raw.find(|c: char| c.is_ascii_digit()) else { return raw.contains('第') };
+    raw.contains('第')
+        || raw[..figure].split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()).count() <= MOST_BEFORE_FIGURE
+}
+
+/// The most words before the figure of a mark: "turn no.", and in scripts whose vowel signs divide words some more.
+const MOST_BEFORE_FIGURE: usize = 6;
+
+/// Whether a word for a goal stands before a figure.
+fn may_number_goal(raw: &str) -> bool {
+    raw.char_indices().filter(|(_, c)| c.is_ascii_digit()).any(|(at, _)| {
+        let before = raw[..at].trim_end_matches(|c: char| c.is_whitespace() || c == '#');
+        let word: String = before.chars().rev().take(LONGEST_GOAL).collect::<Vec<_>>().into_iter().rev().collect();
+        let word = word.to_lowercase();
+        GOALS.split('|').any(|goal| word.ends_with(goal))
+    })
+}
+
+/// The letters of the longest word for a goal, and one more.
+const LONGEST_GOAL: usize = 10;
+
 /// A goal that the turn names by its number, where neither a task nor the assistant does.
 pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     // By far the most turns end here.
-    if !turn.raw.contains(|c: char| c.is_ascii_digit()) {
+    if !may_number_goal(&turn.raw) {
         return None;
     }
     let found = GOAL.as_ref()?.captures(&turn.raw)?;
@@ -53,7 +79,7 @@ pub(super) fn numbered_goal<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
 pub(super) fn turn_mark<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {
     let turn = scene.text();
     // By far the most turns end here.
-    if !turn.raw.contains(|c: char| c.is_ascii_digit() || c == '第') {
+    if !may_be_marked(&turn.raw) {
         return None;
     }
     let found = MARK.as_ref()?.captures(&turn.raw)?;

@@ -1,5 +1,7 @@
 //! What the user said that is about none of the tasks by its words, and no answer: it may have raised a task in other words.
 
+use super::asked_surely::AND;
+use super::open_word::is_open;
 use super::phrases::{List, is_sentence_end};
 use super::scene::Scene;
 use super::tasks_raised::{distinctive_words, matched};
@@ -14,11 +16,21 @@ pub(super) fn unexplained(scene: &Scene<'_>) -> usize {
     let questions = |text: &TextView<'_>| {
         parts(text).filter(|part| part.ends_with(['?', '؟']) && !is_explained(&TextView::new(part.as_str()))).count()
     };
+    let open_questions = |text: &TextView<'_>| {
+        parts(text)
+            .filter(|part| is_open(&TextView::new(part.as_str())))
+            .filter(|part| part.ends_with(['?', '؟']) && !is_explained(&TextView::new(part.as_str())))
+            .count()
+    };
     let mut agent: Option<&TextView<'_>> = None;
     let mut requests = questions(scene.text());
     for (role, text) in scene.messages {
         match role {
             Role::Assistant => agent = Some(text),
+            // "Can you do that?" behind a request is about that.
+            Role::User if is_explained(text) && text.words().all(|word| !AND.contains(&word)) => {
+                requests += open_questions(text)
+            }
             Role::User if is_explained(text) => requests += questions(text),
             Role::User if is_answer(text, agent) => {}
             Role::User => requests += questions(text).max(1),

@@ -1,15 +1,15 @@
 //! A fact that is kept back: the agent certainly asks for it, and the user who knows it says that he does not.
 
+use super::asked_kind::{asked_alone, asked_kind};
 use super::asked_surely::{name_of, surely_asked, wanted};
-use super::fact_leak::is_point;
-use super::phrases::{Hit, List, PHRASES};
+use super::passed_over::{passed_over, tells};
+use super::phrases::{Hit, List, is_sentence_end};
 use super::scene::Scene;
 use super::text_view::{Content, TextView};
-use super::words::plain;
 use super::{Fault, fault};
 
 /// Words of somebody who goes to look.
-const LOOKS: [&str; 36] = [
+const LOOKS: [&str; 77] = [
     "moment",
     "second",
     "sec",
@@ -46,6 +46,47 @@ const LOOKS: [&str; 36] = [
     "минуту",
     "секунду",
     "посмотрю",
+    "kijken",
+    "even",
+    "pak",
+    "attendez",
+    "attends",
+    "patientez",
+    "miro",
+    "mirarlo",
+    "espere",
+    "espera",
+    "mando",
+    "busquen",
+    "guardo",
+    "vedo",
+    "aspetti",
+    "deixe",
+    "vou",
+    "wacht",
+    "zaraz",
+    "momencik",
+    "sekundke",
+    "szukam",
+    "поищу",
+    "сейчас",
+    "минутку",
+    "секундочку",
+    "хвилинку",
+    "пошукаю",
+    "bakayim",
+    "dakika",
+    "bekleyin",
+    "hole",
+    "suchen",
+    "gucke",
+    "schau",
+    "nachsehe",
+    "grab",
+    "grabbing",
+    "fetch",
+    "fetching",
+    "dig",
 ];
 
 /// Words that begin what is not known, where that is something else: "I don't know why you ask".
@@ -63,58 +104,26 @@ pub(super) const EVADED: &str = "it passes over a fact that the user knows and t
 pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     match unknown(scene).or_else(|| refused(scene)) {
         Some(fact) => fault("it keeps back a fact that the user knows and the assistant asks for; tell it", &*fact.raw),
-        None => fault(EVADED, &*evaded(scene)?.raw),
+        None => fault(EVADED, &*passed_over(scene)?.raw),
     }
 }
 
 /// The fact that the turn says the user does not know or tell, where the agent certainly asks for it.
-fn unknown<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+fn unknown<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let turn = scene.text();
     let mut hits = turn.hits_in(List::Unknown).filter(|hit| !turn.is_quoted(hit.start)).peekable();
     hits.peek()?;
-    let fact = surely_asked(scene)?;
-    let is_kept = !turn.words().any(|word| LOOKS.contains(&word)) && hits.any(|hit| is_about(scene, fact, hit));
+    let fact = surely_asked(scene).or_else(|| asked_alone(scene))?;
+    let is_kept = !looks(turn) && hits.any(|hit| is_about(scene, fact, hit));
     is_kept.then_some(fact)
 }
 
 /// The fact that the turn says the user will not tell: nobody says so who was not asked.
-fn refused<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
+fn refused<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let turn = scene.text();
     turn.hits_in(List::Unwilling).find(|hit| !turn.is_quoted(hit.start))?;
-    surely_asked(scene).or_else(|| wanted(scene))
+    surely_asked(scene).or_else(|| wanted(scene)).or_else(|| asked_kind(scene).filter(|fact| !tells(scene, turn, fact)))
 }
-
-/// The fact that the turn passes over: a figure, an address or a name for which the agent asks can be told in no other words, and
-/// the turn has neither a figure nor any name. Who agrees, asks back, objects, looks for it or leaves passes nothing over.
-fn evaded<'s, 't>(scene: &'s Scene<'t>) -> Option<&'s TextView<'t>> {
-    let turn = scene.text();
-    let agent = scene.last_agent().filter(|agent| agent.asks() && scene.users().next().is_some())?;
-    let is_other = [List::Answer, List::Objection, List::Goodbye, List::AskAgain];
-    let is_open =
-        [List::OpenQuestion, List::Confirms, List::AnythingElse, List::Offer, List::Details, List::WhatIsWrong];
-    if turn.asks()
-        || scene.turn.signs_off
-        || turn.places().len() > MOST_OF_EVASION
-        || is_other.into_iter().any(|list| turn.has(list))
-        || is_open.into_iter().any(|list| agent.has(list))
-        || turn.words().any(|word| LOOKS.contains(&word))
-        || has_point(turn)
-    {
-        return None;
-    }
-    wanted(scene).filter(|fact| fact.content().any(|word| is_point(fact, &word)))
-}
-
-/// Whether a turn may say a figure, an address or a name: a word with a capital that is in no list of words.
-fn has_point(turn: &TextView<'_>) -> bool {
-    let mut words = turn.raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    turn.raw.contains(|c: char| c.is_numeric() || c == '@')
-        || turn.content().any(|word| word.is_number())
-        || words.any(|word| word.starts_with(char::is_uppercase) && !PHRASES.words.contains_key(&plain(word)))
-}
-
-/// The most words of a turn that passes over a question.
-const MOST_OF_EVASION: usize = 12;
 
 /// Whether what the user does not know is the fact, and not another thing that the sentence names.
 fn is_about(scene: &Scene<'_>, fact: &TextView<'_>, hit: &Hit) -> bool {
@@ -128,11 +137,44 @@ fn is_about(scene: &Scene<'_>, fact: &TextView<'_>, hit: &Hit) -> bool {
     let name = name_of(fact);
     let says_name = || name.as_ref().is_some_and(|name| name.content().any(|word| sentence.says(&word)));
     if next.is_some_and(|next| BEGINS_OTHER.contains(&next)) {
-        return says_name();
+        return says_name() || is_asked_for(scene, &turn.plain()[hit.end..]);
     }
     let agent = scene.last_agent();
     let phrase = TextView::new(&turn.plain()[hit.start..hit.end]);
     let is_beside =
         |word: &Content<'_>| !phrase.says(word) && !fact.says(word) && !agent.is_some_and(|agent| agent.says(word));
     sentence.content().filter(is_beside).count() <= MOST_BESIDE
+}
+
+/// Whether somebody goes to look for what is asked.
+pub(super) fn looks(turn: &TextView<'_>) -> bool {
+    turn.words().any(|word| LOOKS.contains(&word))
+        || !turn.raw.is_ascii() && JOINED_LOOKS.iter().any(|words| turn.raw.contains(words))
+}
+
+/// The same of languages that join their words.
+const JOINED_LOOKS: [&str; 16] = [
+    "少々",
+    "確認し",
+    "探し",
+    "お待ち",
+    "ちょっと待",
+    "稍等",
+    "等一下",
+    "等等",
+    "找一下",
+    "找找",
+    "查一下",
+    "看一下",
+    "잠시만",
+    "잠깐",
+    "찾아",
+    "لحظه",
+];
+
+/// Whether the rest of a sentence has no word that the agent's message has not, and one that it has: "I've no idea what breed he is".
+fn is_asked_for(scene: &Scene<'_>, rest: &str) -> bool {
+    let rest = TextView::new(rest.split(is_sentence_end).next().unwrap_or(rest));
+    let is_asked = |word: Content<'_>| scene.last_agent().is_some_and(|agent| agent.says(&word));
+    rest.content().next().is_some() && rest.content().all(is_asked)
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-use super::{Owner, Phrases, lines};
-use crate::conversation::guard::words::{Script, plain};
+use super::{Owner, Phrases, lines, plain_file};
+use crate::conversation::guard::words::Script;
 use crate::text::is_of_word;
 
 /// The entry of a word in any language.
@@ -22,8 +22,8 @@ pub(in crate::conversation::guard) struct KnownWord {
 }
 
 /// A set of plain words.
-pub(in crate::conversation::guard) type Words = HashSet<String, BuildHasherDefault<WordHasher>>;
-pub(super) type WordTable<V> = HashMap<String, V, BuildHasherDefault<WordHasher>>;
+pub(in crate::conversation::guard) type Words = HashSet<&'static str, BuildHasherDefault<WordHasher>>;
+pub(super) type WordTable<V> = HashMap<&'static str, V, BuildHasherDefault<WordHasher>>;
 
 /// Fowler-Noll-Vo: short words, all of them ours, are looked up for every word of a conversation.
 #[derive(Default)]
@@ -44,12 +44,13 @@ const SAYS_NOTHING: [&str; 24] = [
     "ha", "via", "posta", "art", "uhr", "viel",
 ];
 
-fn parts_of(word: &str) -> Vec<String> {
-    word.split(['\'', '-']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+fn parts_of(word: &'static str) -> impl Iterator<Item = &'static str> {
+    word.split(['\'', '-']).filter(|part| !part.is_empty())
 }
 
 impl Phrases {
     pub(super) fn load_words(&mut self) {
+        self.words.reserve(8_000);
         let mut names: Vec<&str> = Vec::new();
         let mut bit = |name| {
             let at = names.iter().position(|it| *it == name).unwrap_or(names.len());
@@ -58,17 +59,17 @@ impl Phrases {
             }
             1u32.checked_shl(at as u32).unwrap_or_default()
         };
-        for (language, words) in lines(include_str!("functions.txt")) {
+        for (language, words) in lines(plain_file(include_str!("functions.txt"))) {
             let bit = bit(language);
-            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+            for word in words.split_whitespace().flat_map(parts_of) {
                 let word = self.words.entry(word).or_default();
                 word.languages |= bit;
                 word.is_function = true;
             }
         }
-        for (language, words) in lines(include_str!("languages.txt")) {
+        for (language, words) in lines(plain_file(include_str!("languages.txt"))) {
             let bit = bit(language);
-            for word in words.split_whitespace().flat_map(|word| parts_of(&plain(word))) {
+            for word in words.split_whitespace().flat_map(parts_of) {
                 self.words.entry(word).or_default().languages |= bit;
             }
         }
@@ -77,43 +78,43 @@ impl Phrases {
             letters.chars().for_each(|letter| *self.letters.entry(letter).or_default() |= bit);
         }
         self.german = names.iter().position(|language| *language == "de");
-        for (_, words) in lines(include_str!("task_words.txt")) {
-            self.task_words.extend(words.split_whitespace().map(|word| (plain(word), ())));
+        for (_, words) in lines(plain_file(include_str!("task_words.txt"))) {
+            self.task_words.extend(words.split_whitespace().map(|word| (word, ())));
         }
-        for (_, words) in lines(include_str!("numbers.txt")) {
+        for (_, words) in lines(plain_file(include_str!("numbers.txt"))) {
             let (ones, tens) = words.split_once(" ; ").unwrap_or((words, ""));
             let ones = ones.split(' ').zip(0..);
             let is_word = |(word, _): &(&str, u64)| *word != "-";
             for (word, number) in ones.chain(tens.split(' ').zip((2..).map(|tens| tens * 10))).filter(is_word) {
-                self.words.entry(plain(word)).or_default().number = Some(number);
+                self.words.entry(word).or_default().number = Some(number);
             }
         }
-        for (_, words) in lines(include_str!("months.txt")) {
+        for (_, words) in lines(plain_file(include_str!("months.txt"))) {
             let (months, days) = words.split_once(" ; ").unwrap_or((words, ""));
-            self.months.extend(months.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
-            self.weekdays.extend(days.split(' ').zip(1..).map(|(word, number)| (plain(word), number)));
+            self.months.extend(months.split(' ').zip(1..));
+            self.weekdays.extend(days.split(' ').zip(1..));
         }
         for word in self.months.keys().chain(self.weekdays.keys()) {
-            self.words.entry(word.clone()).or_default().is_date = true;
+            self.words.entry(word).or_default().is_date = true;
         }
-        for (_, words) in lines(include_str!("meta.txt")) {
+        for (_, words) in lines(plain_file(include_str!("meta.txt"))) {
             let (who, what) = words.split_once(" ; ").unwrap_or((words, ""));
-            self.meta[0].extend(who.split(' ').map(plain));
-            self.meta[1].extend(what.split(' ').map(plain));
+            self.meta[0].extend(who.split(' '));
+            self.meta[1].extend(what.split(' '));
         }
-        for (_, words) in lines(include_str!("possessives.txt")) {
+        for (_, words) in lines(plain_file(include_str!("possessives.txt"))) {
             let (speaker, addressed) = words.split_once(" ; ").unwrap_or((words, ""));
             for (words, owner) in [(speaker, Owner::Speaker), (addressed, Owner::Addressed)] {
-                self.possessives.extend(words.split(' ').map(|word| (plain(word), owner)));
+                self.possessives.extend(words.split(' ').map(|word| (word, owner)));
             }
         }
-        for (bit, (_, words)) in lines(include_str!("synonyms.txt")).enumerate() {
+        for (bit, (_, words)) in lines(plain_file(include_str!("synonyms.txt"))).enumerate() {
             for word in words.split_whitespace() {
-                self.words.entry(plain(word)).or_default().synonyms |= 1 << bit;
+                self.words.entry(word).or_default().synonyms |= 1 << bit;
             }
         }
-        for (bit, (_, words)) in lines(include_str!("kinds.txt")).enumerate() {
-            for word in words.split_whitespace().map(plain).filter(|word| !SAYS_NOTHING.contains(&word.as_str())) {
+        for (bit, (_, words)) in lines(plain_file(include_str!("kinds.txt"))).enumerate() {
+            for word in words.split_whitespace().filter(|word| !SAYS_NOTHING.contains(word)) {
                 let is_spaced = word.chars().all(|c| {
                     !matches!(
                         Script::from_char(c),
@@ -121,7 +122,7 @@ impl Phrases {
                     )
                 });
                 match word.strip_suffix('*') {
-                    Some(begin) => self.kind_parts[usize::from(!begin.is_ascii())].push((begin.to_owned(), 1 << bit)),
+                    Some(begin) => self.kind_parts[usize::from(!begin.is_ascii())].push((begin, 1 << bit)),
                     None if is_spaced => *self.kinds.entry(word).or_default() |= 1 << bit,
                     None => self.kind_parts[usize::from(!word.is_ascii())].push((word, 1 << bit)),
                 }
@@ -137,7 +138,6 @@ static FIRST_PERSON: LazyLock<Words> = LazyLock::new(|| {
     nuestro nuestra nosotros somos mio mia siamo meu minha eu nossa ik mijn wij onze moj moja moje mam я мой моя \
     мое мы меня нас benim bizim मेरा मेरी"
         .split(' ')
-        .map(str::to_owned)
         .collect()
 });
 

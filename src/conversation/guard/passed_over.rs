@@ -1,0 +1,189 @@
+//! A fact that the turn passes over: the agent asks for it, and the turn has nothing of it, but another thing, or nothing at all.
+
+use super::asked_kind::{asked_kind, asks_for_more};
+use super::asked_surely::{AND, wanted};
+use super::awaited::repeats_itself;
+use super::fact_leak::{is_point, value};
+use super::fact_uses::OR;
+use super::open_word::{REQUESTS, asks_whether_known, is_open};
+use super::phrases::{List, PHRASES};
+use super::scene::Scene;
+use super::shape::{KINDS, by_shape};
+use super::tasks_raised::{distinctive_words, matched};
+use super::text_view::{Content, TextView};
+use super::values::{TextValue, ValueKind, values};
+use super::withheld_fact::looks;
+use super::words::plain;
+
+/// The most words of a turn that passes over a question.
+const MOST_OF_EVASION: usize = 12;
+
+/// The same of one that asks for something else.
+const MOST_OF_QUESTION: usize = 24;
+
+/// Words of somebody who will tell it afterwards.
+const FIRST: [&str; 22] = [
+    "first",
+    "before",
+    "zuerst",
+    "vorher",
+    "bevor",
+    "erst",
+    "vorab",
+    "avant",
+    "abord",
+    "antes",
+    "primero",
+    "prima",
+    "primeiro",
+    "eerst",
+    "voordat",
+    "najpierw",
+    "zanim",
+    "сначала",
+    "прежде",
+    "спочатку",
+    "once",
+    "först",
+];
+
+/// The fact that the turn passes over: it says something else, asks for the next task, or leaves. Who asks back, objects or looks for
+/// it passes nothing over.
+pub(super) fn passed_over<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
+    scene.once(&scene.passed_over, || find_passed_over(scene))
+}
+
+fn find_passed_over<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
+    let turn = scene.text();
+    let agent = scene.last_agent().filter(|agent| agent.asks() || agent.has(List::Awaits))?;
+    scene.users().next()?;
+    let question = agent.question()?;
+    let is_open = [List::OpenQuestion, List::Confirms, List::AnythingElse, List::Details, List::WhatIsWrong];
+    let is_other = [List::Objection, List::AskAgain];
+    let most = if turn.asks() { MOST_OF_QUESTION } else { MOST_OF_EVASION };
+    if turn.places().len() > most
+        || is_open.into_iter().any(|list| question.has(list))
+        || is_other.into_iter().any(|list| turn.has(list))
+        || looks(turn)
+        || turn.words().any(|word| FIRST.contains(&word))
+        || turn.asks() && !asks_for_next_task(scene)
+        || !turn.asks() && !has_point(turn) && !asks_openly(agent) && is_answer(turn)
+        || turn.has(List::Goodbye) && !leaves(scene)
+        || leaves(scene) && repeats_itself(scene, agent)
+    {
+        return None;
+    }
+    let is_kind = |fact: &TextView<'_>| question.kinds() & (fact.kinds() | by_shape(fact)) & KINDS.exact != 0;
+    let fact = asked_kind(scene)
+        .or_else(|| wanted(scene).filter(|fact| (asks_to_tell(question) || is_kind(fact)) && !was_told(scene, fact)))?;
+    // Of two things that are asked for it may be the other one that the user does not know.
+    if turn.has(List::Unknown) && question.words().skip(1).any(|word| AND.contains(&word)) {
+        return None;
+    }
+    let is_told = scene.facts.iter().any(|fact| tells(scene, turn, fact));
+    (!is_told && is_definite(scene, fact)).then_some(fact)
+}
+
+/// Whether a message asks for more than yes or no.
+fn asks_openly(agent: &TextView<'_>) -> bool {
+    agent.question().is_some_and(|question| is_open(question) || asks_whether_known(question))
+}
+
+/// Whether a message asks to be told something, and nothing more of that kind.
+pub(super) fn asks_to_tell(question: &TextView<'_>) -> bool {
+    let is_elliptic = || question.places().len() <= MOST_OF_ELLIPTIC;
+    let requests = || question.words().take(2).any(|word| REQUESTS.contains(&word));
+    let chooses = || question.words().any(|word| OR.contains(&word));
+    (is_open(question) || asks_whether_known(question) || is_elliptic() || requests() || chooses())
+        && !asks_for_more(question)
+}
+
+/// The most words of a question that is hardly more than what it asks for: "And your customer number?"
+const MOST_OF_ELLIPTIC: usize = 4;
+
+/// Whether a user has said a word of what a fact says that no task has.
+pub(super) fn was_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let is_own = |word: &&Content<'_>| !scene.tasks.iter().any(|task| task.says(word));
+    value(fact).iter().filter(is_own).any(|word| scene.users().any(|user| user.says(word)))
+}
+
+/// Whether a fact can be told in no other words: it has a figure or a name, or is in the language of the conversation.
+fn is_definite(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    let has_point = fact.content().any(|word| is_point(fact, &word));
+    let is_same = || {
+        scene.last_agent().is_some_and(|agent| {
+            agent.script() == fact.script()
+                && agent.language().zip(fact.language()).is_none_or(|(one, other)| one == other)
+        })
+    };
+    has_point || is_same()
+}
+
+/// Whether a turn is hardly more than yes or no.
+fn is_answer(turn: &TextView<'_>) -> bool {
+    turn.has(List::Answer) && turn.outside(&[List::Answer, List::Polite]).0 < LEAST_BESIDE_ANSWER
+}
+
+/// The fewest letters beside yes or no that say something else.
+const LEAST_BESIDE_ANSWER: usize = 8;
+
+fn leaves(scene: &Scene<'_>) -> bool {
+    scene.turn.signs_off || scene.text().outside(&[List::Goodbye, List::Polite]).0 <= MOST_BESIDE_GOODBYE
+}
+
+/// The most letters beside a goodbye that tell nothing.
+const MOST_BESIDE_GOODBYE: usize = 20;
+
+/// Whether the turn asks for a task of which no message of the user has a word.
+fn asks_for_next_task(scene: &Scene<'_>) -> bool {
+    (0..scene.tasks.len()).any(|at| {
+        let words = distinctive_words(scene, at);
+        matched(scene.text(), &words).0 > 0 && !scene.users().any(|text| matched(text, &words).0 > 0)
+    })
+}
+
+/// Whether the turn may say a figure, an address or a name: a word with a capital that is in no list of words.
+fn has_point(turn: &TextView<'_>) -> bool {
+    let mut words = turn.raw.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    turn.raw.contains(|c: char| c.is_numeric() || c == '@')
+        || turn.content().any(|word| word.is_number())
+        || words.any(|word| word.starts_with(char::is_uppercase) && !PHRASES.words.contains_key(plain(word).as_str()))
+}
+
+/// Whether the turn has a word or a figure of what a fact says, in whatever form. What the agent's open question has as well, and is no
+/// figure or name, tells nothing; nor does a word beside another figure.
+pub(super) fn tells(scene: &Scene<'_>, turn: &TextView<'_>, fact: &TextView<'_>) -> bool {
+    let (of_turn, of_fact) = (values(turn), values(fact));
+    let in_words: Vec<f64> = of_turn.iter().filter(|it| it.is_word).filter_map(number).collect();
+    let sum = TextValue { kind: ValueKind::Number(in_words.iter().sum()), start: 0, end: 0, is_word: true };
+    let has = |one: &TextValue| of_fact.iter().any(|other| is_same(one, other));
+    let same = of_turn.iter().chain((in_words.len() > 1).then_some(&sum)).filter(|it| has(it)).count();
+    let digits = fact.digits();
+    if same > 0 || digits.len() >= 3 && turn.digits().contains(digits) {
+        return true;
+    }
+    let has_other_figure = !digits.is_empty() && !turn.digits().is_empty();
+    let is_open =
+        scene.last_agent().is_some_and(|agent| asks_openly(agent) && !agent.words().any(|word| OR.contains(&word)));
+    let is_asked = |word: &Content<'_>| {
+        is_open && !is_point(fact, word) && scene.last_agent().is_some_and(|agent| agent.says(word))
+    };
+    !has_other_figure && value(fact).iter().any(|word| turn.says(word) && !is_asked(word))
+}
+
+fn number(value: &TextValue) -> Option<f64> {
+    if let ValueKind::Number(number) = value.kind { Some(number) } else { None }
+}
+
+/// Whether two values are the same, an id also by a part of it.
+fn is_same(one: &TextValue, other: &TextValue) -> bool {
+    use ValueKind::{Id, Number, Time};
+    match (&one.kind, &other.kind) {
+        (Id(one), Id(other)) => one.contains(other.as_str()) || other.contains(one.as_str()),
+        (Time { minutes: one, .. }, Time { minutes: other, .. }) => one % 720 == other % 720,
+        (Time { minutes, .. }, Number(number)) | (Number(number), Time { minutes, .. }) => {
+            f64::from(minutes / 60 % 12) == *number % 12.0
+        }
+        (one, other) => one == other,
+    }
+}
