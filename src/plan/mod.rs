@@ -21,6 +21,7 @@ mod special;
 mod tests;
 mod unmeasured;
 mod until;
+mod user_tools;
 mod warnings;
 
 use std::sync::Arc;

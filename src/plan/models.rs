@@ -103,6 +103,11 @@ pub(super) fn refusals(job: &Job, environment: &Environment) -> Vec<Refusal> {
         let place = Some(JobPlace::key("evaluator.model"));
         refusals.push(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") });
     }
+    if is_scripted && !job.persona.tools.is_empty() {
+        let problem = "evaluator.tools: the rules of `scripted` use no tools".to_owned();
+        let place = Some(JobPlace::key("evaluator.tools"));
+        refusals.push(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") });
+    }
     if reviewer.is_some_and(|(.., model)| model.name == ModelName::Scripted) {
         let problem = "evaluator.review.model: scripted rules review nothing";
         let place = Some(JobPlace::key("evaluator.review.model"));

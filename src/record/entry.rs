@@ -1,6 +1,7 @@
 //! One line of the journal.
 
 mod resumed;
+mod texts;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::tag_first::TagFirst;
 use super::{BaselineCheck, ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, FactUse, Judgement, ObjectContext, Observed, ObservedState,
-    PersonaFault, QueryObservation, TrialId, Turn, Usage,
+    PersonaFault, QueryObservation, TrialId, Turn, Usage, UserToolCall,
 };
 use crate::limiter::Refusals;
 use crate::money::{Amount, Dollars};
@@ -122,6 +123,13 @@ pub enum Entry {
         trial: u32,
         /// The message, and what is wrong with it.
         fault: PersonaFault,
+    },
+    /// A tool of the user is about to be called, or, with its result, was called.
+    UserToolCalled {
+        /// Which trial.
+        trial: u32,
+        /// The call.
+        call: UserToolCall,
     },
     /// A turn is over.
     TurnFinished {
@@ -327,6 +335,7 @@ macro_rules! of_trial {
             | Entry::LookedBefore { trial, .. }
             | Entry::UserSaid { trial, .. }
             | Entry::PersonaFaulted { trial, .. }
+            | Entry::UserToolCalled { trial, .. }
             | Entry::TurnFinished { trial, .. }
             | Entry::ReferenceTurn { trial, .. }
             | Entry::GraphChanged { trial, .. }
@@ -355,41 +364,6 @@ impl Entry {
     pub fn with_trial(mut self, number: u32) -> Entry {
         if let Some(trial) = of_trial!(&mut self) {
             *trial = number;
-        }
-        self
-    }
-
-    /// Strips texts and observations; what a summary of the run needs is kept.
-    pub fn without_texts(mut self) -> Entry {
-        match &mut self {
-            Entry::UserSaid { text, .. } => *text = String::new(),
-            Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
-            Entry::TurnFinished { turn, resume_point, .. } => {
-                turn.clear_texts();
-                *resume_point = None;
-            }
-            Entry::ReferenceTurn { turn, .. } => turn.clear_texts(),
-            Entry::GraphChanged { changes, .. } => *changes = Vec::new(),
-            Entry::LookedBefore { before, empty, .. } => {
-                *before = ObservedState { may_be_left_over: before.may_be_left_over, ..ObservedState::default() };
-                *empty = ObservedState::default();
-            }
-            Entry::ConversationEnded { object_context, queries, changes, .. } => {
-                (*object_context, *queries) = (None, Vec::new());
-                if let Some(Observed::Seen(changes)) = changes {
-                    *changes = Vec::new();
-                }
-            }
-            Entry::Judged { question, judgement, .. } => {
-                *question = None;
-                judgement.rejected = Vec::new();
-                if let Observed::Seen(reply) = &mut judgement.reply {
-                    *reply = String::new();
-                }
-            }
-            Entry::AgentOutput { output, .. } => *output = AgentOutput::default(),
-            Entry::TrialStarted { case, .. } => *case = None,
-            _ => {}
         }
         self
     }
