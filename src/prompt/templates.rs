@@ -210,8 +210,9 @@ impl Templates {
     }
 
     fn missing(&self, name: &str) -> PromptError {
-        // Those of other metrics than `tasks` are no prompts of their own.
-        let own = || self.sources.keys().filter(|known| !known.starts_with(QUESTIONS));
+        // Those of other metrics than `tasks`, and of what a persona is told of its tools, are no prompts of their own.
+        let is_own = |known: &&String| !known.starts_with(QUESTIONS) && *known != USER_TOOLS_TEMPLATE;
+        let own = || self.sources.keys().filter(is_own);
         let near = nearest(name, own().map(String::as_str));
         let guess = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
         let known = own().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
