@@ -142,7 +142,7 @@ mod tests {
             ("toggle_data", json!({"on": "yes"}), 0, "`/on`: must be boolean, is string"),
             ("toggle_data", json!({}), 0, "all of them: lacks `on`"),
             ("toggle_data", json!("on"), 0, "they are no JSON object"),
-            ("status_bar", json!({"on": true}), 0, "may not have on"),
+            ("status_bar", json!({"on": true}), 0, "may not have `on`"),
             ("status_bar", json!({}), MOST_CALLS, "you have used your tools 5 times"),
         ] {
             let told = problem(name, arguments, before).unwrap();
