@@ -67,6 +67,7 @@ fn looked_at<T>(labelled: &Labelled, look: impl FnOnce(&GuardInput<'_>) -> T) ->
         Judged::At(place) => (&labelled.transcript[..*place], &labelled.transcript[*place].content),
     };
     look(&GuardInput {
+        has_acted: false,
         has_facts: labelled.condition == "with_facts",
         tasks: &tasks,
         facts: &facts,
@@ -230,6 +231,7 @@ fn an_end_is_early_only_where_that_is_certain() {
         let tasks: Vec<&str> = end.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = end.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
+            has_acted: false,
             has_facts: !facts.is_empty(),
             tasks: &tasks,
             facts: &facts,
@@ -267,6 +269,7 @@ fn a_fact_that_is_asked_for_is_told_and_neither_kept_back_nor_falsified_nor_walk
         let facts: Vec<&str> = asked.facts.iter().map(String::as_str).collect();
         let found = |has_facts: bool| -> Vec<&'static str> {
             let input = GuardInput {
+                has_acted: false,
                 has_facts,
                 tasks: &tasks,
                 facts: &facts,
@@ -309,6 +312,7 @@ fn nothing_is_wrong_with_a_good_turn() {
         let tasks: Vec<&str> = good.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = good.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
+            has_acted: false,
             has_facts: !facts.is_empty(),
             tasks: &tasks,
             facts: &facts,
@@ -341,6 +345,7 @@ fn what_is_wrong_with_a_faulty_turn_is_found() {
         let tasks: Vec<&str> = turn.tasks.iter().map(String::as_str).collect();
         let facts: Vec<&str> = turn.facts.iter().map(String::as_str).collect();
         let found = check(&GuardInput {
+            has_acted: false,
             has_facts: true,
             tasks: &tasks,
             facts: &facts,

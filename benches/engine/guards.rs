@@ -25,6 +25,7 @@ pub fn table() {
             ("faulty", "Sure, my name is Robert Miller and I'm allergic to peanuts, call 0171 5556677 at 7 pm. Bye!"),
         ] {
             let after = |messages: usize| GuardInput {
+                has_acted: false,
                 has_facts: true,
                 tasks: &tasks,
                 facts: &facts,

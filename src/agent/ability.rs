@@ -23,11 +23,13 @@ pub enum Ability {
     MocksTools,
     /// A session that another process of eval-job opened can be continued.
     Resumes,
+    /// The tools of the simulated user can be called.
+    OffersUserTools,
 }
 
 impl Ability {
     /// All of them.
-    pub const ALL: [Ability; 10] = [
+    pub const ALL: [Ability; 11] = [
         Ability::ChoosesModel,
         Ability::ShowsState,
         Ability::Streams,
@@ -38,6 +40,7 @@ impl Ability {
         Ability::TakesState,
         Ability::MocksTools,
         Ability::Resumes,
+        Ability::OffersUserTools,
     ];
 
     /// A phrase that completes "it can …".
@@ -53,6 +56,7 @@ impl Ability {
             Ability::TakesState => "take a state of the session",
             Ability::MocksTools => "answer tool calls for a case",
             Ability::Resumes => "go on with a session",
+            Ability::OffersUserTools => "call tools of the user",
         }
     }
 }

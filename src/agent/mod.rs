@@ -58,8 +58,9 @@ pub use wire_error::WireError;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::evidence::{Event, Message, ObjectContext, Usage};
+use crate::evidence::{Event, Message, ObjectContext, Usage, UserToolCall};
 
 /// A running agent.
 #[async_trait]
@@ -96,7 +97,7 @@ pub struct LeftSession {
     /// How many messages of the user were answered.
     pub turns: u32,
     /// What [`Session::resume_point`] gave after each of them; shorter where the transport has none, or an earlier version kept it.
-    pub resume_points: Vec<serde_json::Value>,
+    pub resume_points: Vec<Value>,
 }
 
 impl LeftSession {
@@ -141,7 +142,7 @@ pub trait Session: Send {
 
     /// The part of the last answered turn that another process needs to continue the conversation, beside the session's id and the
     /// messages: ids that came with the reply, say. `None` where those suffice.
-    fn resume_point(&self) -> Option<serde_json::Value> {
+    fn resume_point(&self) -> Option<Value> {
         None
     }
 
@@ -159,6 +160,12 @@ pub trait Session: Send {
     /// The agent's observable state. An error of kind [`AgentErrorKind::NotFound`] means that the agent has none to show.
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
         Err(AgentError::new(AgentErrorKind::NotFound, self.no_state()))
+    }
+
+    /// Calls a tool of the user, where the transport can ([`Ability::OffersUserTools`]), and returns its result. It is called once:
+    /// a call that may have been received is not repeated, since it may have changed something.
+    async fn call_user_tool(&mut self, _call: &UserToolCall) -> Result<Value, AgentError> {
+        Err(AgentError::new(AgentErrorKind::Unsendable, "the user has no tools here"))
     }
 }
 

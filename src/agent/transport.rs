@@ -114,6 +114,11 @@ pub trait Transport: Send + Sync {
         "tell the agent in the user's words, or prepare its graph with `setups`"
     }
 
+    /// Whether a call of the user's tools is sent with its arguments.
+    fn sends_tool_arguments(&self) -> bool {
+        true
+    }
+
     /// The hint for this error, where it differs from that of other transports.
     fn hint(&self, _error: &AgentError) -> Option<String> {
         None

@@ -10,7 +10,7 @@ use super::Tape;
 use super::line::{Answer, Party};
 use super::tape::{OpenRequest, RequestOutcome};
 use crate::agent::{Agent, AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::{FailedAttempt, Message, ObjectContext};
+use crate::evidence::{FailedAttempt, Message, ObjectContext, UserToolCall};
 
 /// The session that is opened, with its context.
 #[derive(Debug, Clone, Serialize)]
@@ -58,6 +58,12 @@ enum AgentCall<'a> {
     },
     ObjectContext {
         session: u32,
+    },
+    UserTool {
+        session: u32,
+        turn: u32,
+        name: &'a str,
+        arguments: &'a Value,
     },
 }
 
@@ -273,5 +279,20 @@ impl Session for TapedSession {
         let state = session.object_context().await;
         recorded.answered(&Answer::from(state.clone()));
         state
+    }
+
+    async fn call_user_tool(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
+        let UserToolCall { turn, name, arguments, .. } = call;
+        let request = AgentCall::UserTool { session: self.number, turn: *turn, name, arguments };
+        match self.tape.replayed::<Answer<Value, AgentError>, ()>(self.party, &request).await {
+            None => {}
+            Some(RequestOutcome::Answered(answer)) => return answer.into_result(),
+            Some(RequestOutcome::Abandoned(())) => return self.tape.abandon().await,
+        }
+        let session = self.session.as_mut().ok_or_else(absent)?;
+        let recorded = self.tape.request(self.party, &request);
+        let result = session.call_user_tool(call).await;
+        recorded.answered(&Answer::from(result.clone()));
+        result
     }
 }

@@ -20,8 +20,9 @@ const OF_JUDGING: &[&str] =
 /// The same of a case.
 const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expected", "assertions", "conditions"];
 
-/// The prompt of a second model that reads what the persona says before it is sent.
-const REVIEW_PROMPT: &str = "judge/user_message";
+/// The prompts of the simulated user beside the job's own: of a second model that reads what the persona says before it is sent, and
+/// what the persona is told of its tools.
+const USER_PROMPTS: [&str; 2] = ["judge/user_message", "eval/user_tools"];
 
 /// The most columns of a value that are shown.
 const MAX_VALUE_WIDTH: usize = 60;
@@ -177,7 +178,7 @@ impl RunRules {
         for (name, digest) in &self.prompts {
             let theirs = other.prompts.iter().find(|(known, _)| known == name);
             if let Some((_, theirs)) = theirs.filter(|(_, theirs)| theirs != digest) {
-                let is_of_judging = name != REVIEW_PROMPT && of_persona.is_some_and(|own| own != name);
+                let is_of_judging = !USER_PROMPTS.contains(&name.as_str()) && of_persona.is_some_and(|own| own != name);
                 let text = difference(&format!("the text of {name}"), short(digest), short(theirs));
                 found.push(RuleDifference { is_of_judging, ..text });
             }

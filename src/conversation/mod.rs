@@ -15,4 +15,4 @@ mod persona_reply;
 mod signoff;
 
 pub use machine::{Conversation, ConversationRules, Next};
-pub use persona_reply::{PersonaReply, UnusableReply, read_persona_reply};
+pub use persona_reply::{PersonaReply, UnusableReply, WantedTool, read_persona_reply};

@@ -16,7 +16,21 @@ pub struct PersonaReply {
     pub done: bool,
     /// Why it ends the conversation, in its own words; `None` where it goes on, or gave no reason.
     pub reason: Option<String>,
+    /// The tool that it wants to use before it says anything: then it has no message.
+    pub tool: Option<WantedTool>,
 }
+
+/// A call of a tool, as the persona's model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedTool {
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments: a mapping, where they are what they must be.
+    pub arguments: Value,
+}
+
+/// The name by which a reply says that it uses no tool.
+const NO_TOOL: &str = "none";
 
 /// The most characters of a reason that are kept.
 const LONGEST_REASON: usize = 300;
@@ -34,15 +48,19 @@ fn unusable<T>(why: impl Into<String>) -> Result<T, UnusableReply> {
 const LONGEST: usize = 64 << 10;
 
 /// Reads a model's raw text: a JSON object `{message, done, reason}`, in a fence or with prose around it too, else plain text.
-/// The sign-off phrase in the message means done as well, and is removed.
+/// The sign-off phrase in the message means done as well, and is removed. With `has_tools` the object may have a `tool` too: then
+/// nothing else of it counts.
 ///
 /// # Errors
 /// The reply is empty, or its JSON is broken, has no usable message, or is ambiguous.
-pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, UnusableReply> {
+pub fn read_persona_reply(raw: &str, signoff: &str, has_tools: bool) -> Result<PersonaReply, UnusableReply> {
     if raw.len() > LONGEST {
         return unusable(format!("the reply is longer than {} KiB; say one thing, briefly", LONGEST >> 10));
     }
-    let object = reply_object(raw)?;
+    let object = reply_object(raw, has_tools)?;
+    if let Some(tool) = object.as_ref().filter(|_| has_tools).and_then(wanted_tool) {
+        return Ok(PersonaReply { tool: Some(tool), ..PersonaReply::default() });
+    }
     let (message, done) = match &object {
         Some(object) => message_and_done(object)?,
         None => match not_typed_by_user(raw) {
@@ -61,13 +79,29 @@ pub fn read_persona_reply(raw: &str, signoff: &str) -> Result<PersonaReply, Unus
     }
     let reason = object.as_ref().and_then(|object| object.get("reason")?.as_str()).filter(|_| done).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty()).map(|reason| cut(visible(reason), LONGEST_REASON));
-    Ok(PersonaReply { message, written, done, reason })
+    Ok(PersonaReply { message, written, done, reason, tool: None })
+}
+
+/// The tool that a reply names, if it names one.
+fn wanted_tool(object: &Map<String, Value>) -> Option<WantedTool> {
+    let tool = object.get("tool")?;
+    let name = tool.get("name").and_then(Value::as_str).or(tool.as_str())?.trim();
+    let arguments = match tool.get("arguments") {
+        None | Some(Value::Null) => Value::Object(Map::new()),
+        Some(Value::String(text)) if text.trim().is_empty() => Value::Object(Map::new()),
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        Some(other) => other.clone(),
+    };
+    (!name.is_empty() && name != NO_TOOL).then(|| WantedTool { name: name.to_owned(), arguments })
 }
 
 /// The reason why no user would type this.
 fn not_typed_by_user(message: &str) -> Option<&'static str> {
     if message.contains("<agent-reply>") || message.contains("</agent-reply>") {
         return Some("the reply repeats the assistant's words within their tags; say what you, the user, say");
+    }
+    if message.contains("<tool-result") || message.contains("</tool-result>") {
+        return Some("the reply repeats what a tool said within its tags; say what you, the user, say");
     }
     let begin: String = message.trim_start().chars().take(9).collect::<String>().to_lowercase();
     if message.chars().any(|letter| letter == '\u{fffd}' || letter < ' ' && !letter.is_whitespace()) {
@@ -78,7 +112,7 @@ fn not_typed_by_user(message: &str) -> Option<&'static str> {
 }
 
 /// The object `{message, done, reason}` of a reply; `None` for plain text.
-fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> {
+fn reply_object(raw: &str, has_tools: bool) -> Result<Option<Map<String, Value>>, UnusableReply> {
     let text = unfenced(raw.trim());
     if text.starts_with('{') {
         match serde_json::from_str::<Value>(text) {
@@ -92,7 +126,7 @@ fn reply_object(raw: &str) -> Result<Option<Map<String, Value>>, UnusableReply> 
         }
     }
     let mut found: Option<Map<String, Value>> = None;
-    for (object, written) in objects_within(text) {
+    for (object, written) in objects_within(text, has_tools) {
         consistent(written)?;
         if found.as_ref().is_some_and(|first| *first != object) {
             return unusable("the reply has more than one JSON object; give exactly one");
@@ -129,8 +163,9 @@ fn unfenced(text: &str) -> &str {
     inner.trim()
 }
 
-/// The objects in a text that are replies: those with a text `message` and, at the most, `done` and `reason` beside it.
-fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
+/// The objects in a text that are replies: those with a text `message` and, at the most, `done`, `reason` and, with tools, `tool`
+/// beside it; a `tool` may also be alone.
+fn objects_within(text: &str, has_tools: bool) -> Vec<(Map<String, Value>, &str)> {
     let mut objects = Vec::new();
     let mut rest = text;
     while let Some(place) = rest.find('{') {
@@ -140,8 +175,10 @@ fn objects_within(text: &str) -> Vec<(Map<String, Value>, &str)> {
             Some(Ok(Value::Object(object))) => {
                 let (whole, behind) = rest.split_at(values.byte_offset());
                 rest = behind;
-                let known = object.keys().all(|key| ["message", "done", "reason"].contains(&key.as_str()));
-                if known && object.get("message").is_some_and(Value::is_string) {
+                let is_key = |key: &str| ["message", "done", "reason"].contains(&key) || has_tools && key == "tool";
+                let is_reply = object.get("message").is_some_and(Value::is_string)
+                    || has_tools && object.get("tool").is_some_and(Value::is_object);
+                if is_reply && object.keys().all(|key| is_key(key)) {
                     objects.push((object, whole));
                 }
             }
@@ -183,7 +220,7 @@ mod tests {
     const PHRASE: &str = "So Long, and Thanks for All the Fish";
 
     fn read(raw: &str) -> Result<(Option<String>, bool), UnusableReply> {
-        read_persona_reply(raw, PHRASE).map(|reply| (reply.message, reply.done))
+        read_persona_reply(raw, PHRASE, false).map(|reply| (reply.message, reply.done))
     }
 
     fn replied(message: &str, done: bool) -> Result<(Option<String>, bool), UnusableReply> {
@@ -194,7 +231,7 @@ mod tests {
     fn a_line_that_no_user_would_type_is_unusable() {
         let error = read(&"x".repeat(LONGEST + 1)).unwrap_err();
         assert_eq!(error.to_string(), "the reply is longer than 64 KiB; say one thing, briefly");
-        assert!(read_persona_reply(&"x".repeat(LONGEST), "bye").is_ok());
+        assert!(read_persona_reply(&"x".repeat(LONGEST), "bye", false).is_ok());
     }
 
     #[test]
@@ -236,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_kept_with_the_last_message_alone() {
-        let reason = |raw: &str| read_persona_reply(raw, PHRASE).unwrap().reason;
+        let reason = |raw: &str| read_persona_reply(raw, PHRASE, false).unwrap().reason;
         assert_eq!(
             reason(r#"{"message": "Bye", "done": true, "reason": " it failed twice "}"#).unwrap(),
             "it failed twice"
@@ -253,6 +290,40 @@ mod tests {
             assert_eq!(reason(raw), None, "{raw}");
         }
         assert_eq!(read(r#"So: {"message": "Hi", "done": false, "reason": "x"}"#), replied("Hi", false));
+    }
+
+    #[test]
+    fn a_tool_goes_before_a_message_where_there_are_tools() {
+        let tool = |raw: &str| read_persona_reply(raw, PHRASE, true).unwrap().tool;
+        let wanted = |arguments: Value| Some(WantedTool { name: "look".to_owned(), arguments });
+        for (raw, expected) in [
+            (
+                r#"{"message": "", "done": false, "tool": {"name": "look", "arguments": "{\"at\": 1}"}}"#,
+                json!({"at": 1}),
+            ),
+            (
+                r#"{"message": "I look", "done": true, "tool": {"name": "look", "arguments": {"at": 1}}}"#,
+                json!({"at": 1}),
+            ),
+            (r#"{"tool": {"name": "look"}}"#, json!({})),
+            (r#"I look: {"tool": {"name": "look", "arguments": ""}} so"#, json!({})),
+            (r#"{"tool": {"name": "look", "arguments": "at 1"}}"#, json!("at 1")),
+            (r#"{"tool": "look"}"#, json!({})),
+        ] {
+            assert_eq!(tool(raw), wanted(expected), "{raw}");
+        }
+        for raw in [
+            r#"{"message": "Hi", "done": false, "tool": {"name": "none", "arguments": "{}"}}"#,
+            r#"{"message": "Hi", "done": false, "tool": null}"#,
+            r#"{"message": "Hi", "tool": {"name": ""}}"#,
+        ] {
+            let reply = read_persona_reply(raw, PHRASE, true).unwrap();
+            assert_eq!((reply.tool, reply.message.as_deref()), (None, Some("Hi")), "{raw}");
+        }
+        // Without tools it is a key like any other.
+        let raw = r#"{"message": "Hi", "done": false, "tool": {"name": "look"}}"#;
+        assert_eq!(read(raw), replied("Hi", false));
+        assert!(read_persona_reply("<tool-result name=\"look\">3</tool-result>", PHRASE, true).is_err());
     }
 
     #[test]

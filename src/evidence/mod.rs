@@ -25,6 +25,7 @@ mod trial;
 mod turn;
 mod unread_call;
 mod usage;
+mod user_tool_call;
 mod value;
 
 pub use agent_message::AgentMessage;
@@ -46,6 +47,7 @@ pub use transcript::Transcript;
 pub use trial::{TrialId, case_and_persona};
 pub use turn::{FailedAttempt, GREETINGS, Redelivery, Turn, TurnContext};
 pub use usage::Usage;
+pub use user_tool_call::UserToolCall;
 pub use value::{Node, ParsedTemporal, Path, Point, Relationship, Table, Temporal, TemporalKind, Value, zone_offset};
 
 use serde::{Deserialize, Serialize};
@@ -123,6 +125,9 @@ pub struct Evidence {
     /// The messages of the persona that were not sent, because they were faulty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persona_faults: Vec<PersonaFault>,
+    /// The calls of the user's own tools, in order: none of them is the agent's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub user_tool_calls: Vec<UserToolCall>,
     /// When the agent asked for each fact and the user said it; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact_uses: Option<Vec<FactUse>>,
@@ -147,8 +152,14 @@ impl Evidence {
             persona_usage: Usage::default(),
             persona_notes: Vec::new(),
             persona_faults: Vec::new(),
+            user_tool_calls: Vec::new(),
             fact_uses: None,
         }
+    }
+
+    /// Adds a call of the user's own tools; with its result, it replaces what was noted when it began.
+    pub fn add_user_tool_call(&mut self, call: UserToolCall) {
+        user_tool_call::add(&mut self.user_tool_calls, call);
     }
 
     /// How many tries of a message to the agent failed, over the whole conversation. Seeds do not count, nor do tries that

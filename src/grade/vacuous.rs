@@ -28,6 +28,7 @@ pub(super) fn silent(evidence: &Evidence, state: &ObservedState) -> Evidence {
         persona_usage: evidence.persona_usage,
         persona_notes: Vec::new(),
         persona_faults: Vec::new(),
+        user_tool_calls: Vec::new(),
         fact_uses: None,
     }
 }

@@ -46,6 +46,7 @@ mod target;
 mod template_check;
 mod user;
 mod user_persona;
+mod user_tool;
 mod user_persona_names;
 mod verified_check;
 
@@ -74,6 +75,7 @@ pub use target::{JobGraph, Target};
 pub use template_check::{ContextFileError, PromptRole, TemplateCheck, TemplatePlace, TemplateProblem};
 pub use user::{Opening, ReferencePart, User};
 pub use user_persona::UserPersona;
+pub use user_tool::UserTool;
 
 #[cfg(test)]
 mod tests;

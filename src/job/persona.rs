@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::embeddings::EmbeddingsFile;
 use super::model_file::ModelFile;
 use super::user_persona::UserPersonaFile;
-use super::{AllowedFaults, Embeddings, Line, Model, Panel, Review, UserPersona, rules};
+use super::{AllowedFaults, Embeddings, Line, Model, Panel, Review, UserPersona, UserTool, rules};
 
 /// The persona that poses as the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,11 @@ pub struct Persona {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<UserPersonaFile>", length(min = 1))]
     pub personas: Vec<UserPersona>,
+    /// What the user can do or look at beside talking, where the target offers it: the persona calls a tool when the agent asks for
+    /// it, and tells what it saw.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub tools: Vec<UserTool>,
     /// Fixed messages, sent one after the other, instead of a model.
     #[serde(deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Line>", length(min = 1))]
@@ -53,7 +58,7 @@ pub struct Persona {
 }
 
 fn model_or_script(schema: &mut Schema) {
-    rules::apart(schema, &[["model", "script"], ["review", "script"]]);
+    rules::apart(schema, &[["model", "script"], ["review", "script"], ["tools", "script"]]);
 }
 
 impl Persona {
@@ -73,6 +78,7 @@ impl Default for Persona {
             allow: AllowedFaults::default(),
             review: None,
             personas: Vec::new(),
+            tools: Vec::new(),
             script: None,
         }
     }

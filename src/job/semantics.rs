@@ -7,7 +7,7 @@ use super::script_place::script_place;
 use super::source::{YamlNode, as_json};
 use super::template_check::{PromptRole, TemplateCheck, TemplateProblem};
 use super::{Judge, ModelName, Persona, Provider};
-use super::{case_check, change_lines, expected_check, verified_check};
+use super::{case_check, change_lines, expected_check, user_tool, verified_check};
 use crate::agent::managed::{address_problem, pattern_problem};
 use crate::assertion::cypher::expected_problem;
 use crate::assertion::expression::{ExpressionProblem, compile_problem};
@@ -44,6 +44,7 @@ pub(super) fn check(report: &mut Report<'_>, templates: &dyn TemplateCheck, root
     case_check::check(report, root);
     expected_check::check(report, root);
     verified_check::check(report, root);
+    user_tool::check(report, root);
     for case in root.get("cases").map(YamlNode::items).unwrap_or_default() {
         statements(report, case);
     }

@@ -64,6 +64,11 @@ impl CompiledSchema {
     }
 }
 
+/// The problem with a schema, in a sentence; `None` where it can be used.
+pub fn schema_problem(schema: &Value) -> Option<String> {
+    CompiledSchema::new(schema).err().map(|problem| problem.to_string())
+}
+
 /// The reasons themselves, without the keywords that only pass them on.
 fn leaves<'a, 's, 'v>(error: &'a ValidationError<'s, 'v>, all: &mut Vec<&'a ValidationError<'s, 'v>>) {
     if error.causes.is_empty() {

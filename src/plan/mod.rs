@@ -21,6 +21,7 @@ mod special;
 mod tests;
 mod unmeasured;
 mod until;
+mod user_tools;
 mod warnings;
 
 use std::sync::Arc;
@@ -145,7 +146,9 @@ impl Plan {
         refusals.extend(unplayable);
         refusals.extend((trials == 0).then(|| no_trials(&conditions)));
         refusals.extend(models::refusals(&job, &environment));
-        refusals.extend(models::without_result_writer(&job).filter(|_| !overrides.is_probe));
+        if !overrides.is_probe {
+            refusals.extend(models::beyond_rules(&job));
+        }
         let elsewhere = prices::elsewhere(&job, &models, &environment.variables);
         let prices = environment.prices.clone().with_elsewhere(elsewhere);
         refusals.extend(prices::refusals(&job, &models, &prices));

@@ -87,13 +87,22 @@ fn is_about_lines(case: &Case) -> bool {
     }
 }
 
-/// Nobody would make results of tools up that a case leaves to a model.
-pub(super) fn without_result_writer(job: &Job) -> Option<Refusal> {
-    job.persona_model().filter(|model| model.name == ModelName::Scripted)?;
-    let case = job.cases.iter().find(|case| case.writes_results())?;
-    let problem = format!("case {}: a mock has a `prompt`, and scripted rules make no result up", case.id);
-    let place = Some(JobPlace::key("evaluator.model"));
-    Some(Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") })
+/// What a conversation asks of the persona's model that scripted rules can't do.
+pub(super) fn beyond_rules(job: &Job) -> Vec<Refusal> {
+    if job.persona_model().is_none_or(|model| model.name != ModelName::Scripted) {
+        return Vec::new();
+    }
+    let refusal = |problem: String, key: &str| {
+        let place = Some(JobPlace::key(key));
+        Refusal { place, ..Refusal::new(problem, "name a model with --evaluator-model") }
+    };
+    let unwritten = job.cases.iter().find(|case| case.writes_results()).map(|case| {
+        let problem = format!("case {}: a mock has a `prompt`, and scripted rules make no result up", case.id);
+        refusal(problem, "evaluator.model")
+    });
+    let has_tools = !job.persona.tools.is_empty();
+    let unused = || refusal("evaluator.tools: the rules of `scripted` use no tools".to_owned(), "evaluator.tools");
+    unwritten.into_iter().chain(has_tools.then(unused)).collect()
 }
 
 /// Everything about the job's models that cannot work.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::Environment;
+use super::{Environment, user_tools};
 use crate::agent::{Ability, SettingError};
 use crate::evidence::Condition;
 use crate::graph::embedded::{certain_problem, compile_problem};
@@ -183,6 +183,12 @@ pub(super) fn refusals(
             "a line of a script has messages `before` it",
             "target.openai and target.responses can; take `before` away, or tell it in the line itself",
         ),
+        (
+            !job.persona.tools.is_empty(),
+            Ability::OffersUserTools,
+            "the user has tools (evaluator.tools)",
+            "target.http can with `userTools`, target.command with `userTools: true`; or leave `evaluator.tools` out",
+        ),
         (models.len() > 1, Ability::ChoosesModel, "--model names several models", transport.how_to_choose_model()),
     ];
     for (needed, ability, why, help) in needs {
@@ -193,6 +199,7 @@ pub(super) fn refusals(
             ));
         }
     }
+    refusals.extend(user_tools::refusals(job));
     let has_mocks = |line: &Line| !line.reference_mocks.is_empty();
     let wants_mocks =
         job.cases.iter().any(|case| matches!(&case.user, User::Lines(lines) if lines.iter().any(has_mocks)));

@@ -7,7 +7,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use sha2::{Digest, Sha256};
 
 use super::place::{PromptPlace, first_use};
-use super::{PromptError, REVIEW_TEMPLATE, judge, persona};
+use super::{PromptError, REVIEW_TEMPLATE, USER_TOOLS_TEMPLATE, judge, persona};
 
 /// The use of a template, which decides the variables that it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl Templates {
             ("judge/role_adherence", include_str!("../../prompts/judge/role_adherence.jinja")),
             ("judge/rubric", include_str!("../../prompts/judge/rubric.jinja")),
             ("judge/turn_relevancy", include_str!("../../prompts/judge/turn_relevancy.jinja")),
+            (USER_TOOLS_TEMPLATE, include_str!("../../prompts/eval/user_tools.jinja")),
             (REVIEW_TEMPLATE, include_str!("../../prompts/judge/user_message.jinja")),
         ];
         Templates {
@@ -98,9 +99,12 @@ impl Templates {
         &self.sources
     }
 
-    /// The texts that a record holds: those of the judge's questions only where a metric asks them.
+    /// The texts that a record holds: those of the judge's questions only where a metric asks them, and not what a persona is told of
+    /// its tools.
     pub fn recorded(&self, asks_questions: bool) -> BTreeMap<String, String> {
-        let is_kept = |(name, _): &(&String, &String)| asks_questions || !name.starts_with(QUESTIONS);
+        let is_kept = |(name, _): &(&String, &String)| {
+            (asks_questions || !name.starts_with(QUESTIONS)) && *name != USER_TOOLS_TEMPLATE
+        };
         self.sources.iter().filter(is_kept).map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
@@ -206,8 +210,9 @@ impl Templates {
     }
 
     fn missing(&self, name: &str) -> PromptError {
-        // Those of other metrics than `tasks` are no prompts of their own.
-        let own = || self.sources.keys().filter(|known| !known.starts_with(QUESTIONS));
+        // Those of other metrics than `tasks`, and of what a persona is told of its tools, are no prompts of their own.
+        let is_own = |known: &&String| !known.starts_with(QUESTIONS) && *known != USER_TOOLS_TEMPLATE;
+        let own = || self.sources.keys().filter(is_own);
         let near = nearest(name, own().map(String::as_str));
         let guess = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
         let known = own().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");

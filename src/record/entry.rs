@@ -12,7 +12,7 @@ use super::tag_first::TagFirst;
 use super::{BaselineCheck, ModelCall, Provenance};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, FactUse, Judgement, ObjectContext, Observed, ObservedState,
-    PersonaFault, QueryObservation, TrialId, Turn, Usage,
+    PersonaFault, QueryObservation, TrialId, Turn, Usage, UserToolCall,
 };
 use crate::limiter::Refusals;
 use crate::money::{Amount, Dollars};
@@ -123,6 +123,13 @@ pub enum Entry {
         trial: u32,
         /// The message, and what is wrong with it.
         fault: PersonaFault,
+    },
+    /// A tool of the user is about to be called, or, with its result, was called.
+    UserToolCalled {
+        /// Which trial.
+        trial: u32,
+        /// The call.
+        call: UserToolCall,
     },
     /// A turn is over.
     TurnFinished {
@@ -343,6 +350,7 @@ macro_rules! of_trial {
             | Entry::LookedBefore { trial, .. }
             | Entry::UserSaid { trial, .. }
             | Entry::PersonaFaulted { trial, .. }
+            | Entry::UserToolCalled { trial, .. }
             | Entry::TurnFinished { trial, .. }
             | Entry::ReferenceTurn { trial, .. }
             | Entry::GraphChanged { trial, .. }

@@ -138,6 +138,7 @@ impl TrialRecord {
                 self.continued.push(Continued { at, stopped_at, is_sent_again: self.pending.is_some() });
             }
             (Entry::PersonaFaulted { fault, .. }, Some(evidence)) => evidence.persona_faults.push(fault),
+            (Entry::UserToolCalled { call, .. }, Some(evidence)) => evidence.add_user_tool_call(call),
             (Entry::TrialDiscarded { at, error, .. }, _) => {
                 let (started_at, evidence) = (self.started_at.take(), self.evidence.take());
                 self.discarded.push(Discarded { started_at, at, error, evidence });
@@ -211,6 +212,7 @@ impl TrialRecord {
             (
                 Entry::LookedBefore { .. }
                 | Entry::PersonaFaulted { .. }
+                | Entry::UserToolCalled { .. }
                 | Entry::ReferenceTurn { .. }
                 | Entry::GraphChanged { .. }
                 | Entry::ConversationEnded { .. },

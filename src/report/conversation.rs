@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Ink, TrialNames, count, duration, plain};
 use crate::evidence::{
     AgentOutput, AskedQuestion, Change, Ending, Event, EventKind, FailedAttempt, GuardFinding, Observed, PersonaFault,
-    Speaker,
+    Speaker, UserToolCall,
 };
 use crate::record::{ModelDivergence, Overview, TrialRecord};
 
@@ -59,6 +59,7 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
         let _ = writeln!(page, "   {}", ink.unsure(&words));
     }
     let faults = trial.evidence.iter().flat_map(|evidence| &evidence.persona_faults).collect::<Vec<_>>();
+    let tool_calls = trial.evidence.iter().flat_map(|evidence| &evidence.user_tool_calls).collect::<Vec<_>>();
     let changes = match trial.evidence.as_ref().and_then(|evidence| evidence.changes.as_ref()) {
         Some(Observed::Seen(changes)) => changes.as_slice(),
         _ => &[],
@@ -71,6 +72,9 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     for turn in trial.evidence.iter().flat_map(|evidence| &evidence.transcript.turns) {
         for fault in faults.iter().filter(|fault| fault.turn == turn.number) {
             let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
+        }
+        for call in tool_calls.iter().filter(|call| call.turn == turn.number) {
+            let _ = writeln!(page, "   {}", user_tool_call(call, ink));
         }
         if !turn.is_greeting() {
             let _ = writeln!(
@@ -104,6 +108,9 @@ pub fn conversation(run: &Overview, trial: &TrialRecord, ink: Ink) -> String {
     for fault in faults.iter().filter(|fault| fault.turn > last.unwrap_or_default()) {
         let _ = writeln!(page, "   {}", ink.unsure(&not_sent(fault)));
     }
+    for call in tool_calls.iter().filter(|call| call.turn > last.unwrap_or_default()) {
+        let _ = writeln!(page, "   {}", user_tool_call(call, ink));
+    }
     if let Some(pending) = &trial.pending {
         let _ = writeln!(page, "   {} {}", ink.unsure("on its way:"), indented(pending));
     }
@@ -121,6 +128,18 @@ fn not_sent(fault: &PersonaFault) -> String {
         |it: &GuardFinding| format!("{}{}: {}", it.guard.label(), found_by(it).unwrap_or_default(), plain(&it.why));
     let why = fault.findings.iter().map(one).collect::<Vec<_>>();
     format!("not sent ({}): {}", why.join("; "), indented(&fault.text))
+}
+
+/// A call of the user's own tools, with its result.
+pub fn user_tool_call(call: &UserToolCall, ink: Ink) -> String {
+    let kind = ink.paint(anstyle::AnsiColor::Cyan.on_default(), "[user's tool]");
+    format!("{kind} {}", indented(&user_tool_text(call)))
+}
+
+/// The words for a call of the user's own tools.
+pub(super) fn user_tool_text(call: &UserToolCall) -> String {
+    let result = if call.result.is_some() { call.result_text() } else { "no result".to_owned() };
+    format!("{} {} → {result}", call.name, call.arguments)
 }
 
 /// The title of a trial above its conversation.

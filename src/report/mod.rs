@@ -46,7 +46,7 @@ pub use analysis::Analysis;
 pub use audit::audit;
 pub use calibration::calibration;
 pub use comparison::{Compared, comparisons, comparisons_json};
-pub use conversation::{PromptLength, change, conversation, divergence, event, excuse, judging};
+pub use conversation::{PromptLength, change, conversation, divergence, event, excuse, judging, user_tool_call};
 pub use coverage::{coverage, coverage_json};
 pub use failed_parts::failed_parts;
 pub use format::{AMBIGUOUS_ENDING, Format, TrialIter, WrittenRun, terminal_json};

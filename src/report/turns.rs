@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::conversation::title;
+use super::conversation::{title, user_tool_text};
 use super::{Ink, count, one_line, thousands};
 use crate::evidence::{Change, Observed, Turn};
 use crate::record::{Overview, TrialRecord};
@@ -19,6 +19,9 @@ pub fn turns(run: &Overview, trial: &TrialRecord, ink: Ink, width: usize) -> Str
         let of_turn: Vec<&Change> = changes.iter().filter(|change| change.when().turn == turn.number).collect();
         let _ = writeln!(page, "  {}. {}", turn.number, ink.dim(&figures(turn, &of_turn)));
         let room = width.saturating_sub(12).max(20);
+        for call in evidence.user_tool_calls.iter().filter(|call| call.turn == turn.number) {
+            let _ = writeln!(page, "     tool   {}", one_line(&user_tool_text(call), room));
+        }
         if !turn.is_greeting() {
             let _ = writeln!(page, "     user   {}", one_line(&turn.user, room));
         }

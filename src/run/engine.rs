@@ -1,5 +1,6 @@
 //! The engine: everything that carrying out a plan needs, and a run from its first entry to its last.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::limiter::OnWait;
 use crate::llm::Llm;
 use crate::money::{Amount, Dollars, SpendLimits};
 use crate::plan::{Lane, Plan, Trial};
-use crate::prompt::Templates;
+use crate::prompt::{Templates, USER_TOOLS_TEMPLATE};
 use crate::record::{Entry, FORMAT_VERSION, Provenance};
 use crate::score::{Outcome, RepeatsEnded};
 
@@ -160,9 +161,18 @@ impl Engine {
             at: self.clock.wall(),
             provenance: Box::new(provenance),
             job: serde_json::to_value(&*self.plan.job).ok().map(Box::new),
-            templates: self.templates.recorded(self.plan.job.asks_questions()),
+            templates: self.recorded_templates(),
             trials: self.plan.trials().map(|trial| trial.id).collect(),
         }
+    }
+
+    /// The texts of the prompts of the run.
+    fn recorded_templates(&self) -> BTreeMap<String, String> {
+        let job = &self.plan.job;
+        let of_tools = self.templates.sources().get_key_value(USER_TOOLS_TEMPLATE);
+        let of_tools =
+            of_tools.filter(|_| !job.persona.tools.is_empty()).map(|(name, text)| (name.clone(), text.clone()));
+        self.templates.recorded(job.asks_questions()).into_iter().chain(of_tools).collect()
     }
 
     async fn begin(&self, provenance: Provenance) -> io::Result<()> {

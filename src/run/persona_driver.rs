@@ -1,12 +1,14 @@
 //! Asks the persona's model for its messages.
 
 mod faults;
+mod tools;
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use faults::{described, for_persona, is_allowed};
+use tools::ToolCalls;
 
 use super::Engine;
 use super::conversation_seed::conversation_seed;
@@ -16,11 +18,13 @@ use super::persona_review::PersonaReview;
 use super::trial::TrialAbort;
 use crate::clock::BusyTime;
 use crate::conversation::{PersonaReply, guard, read_persona_reply};
-use crate::evidence::{Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Usage};
-use crate::job::{Case, Job, ModelName};
+use crate::evidence::{
+    Condition, Guard, GuardFinding, Message, PersonaFault, ReplySchema, Role, Transcript, Usage, UserToolCall,
+};
+use crate::job::{Case, Job, ModelName, UserTool};
 use crate::llm::{Llm, LlmError, LlmErrorKind, LlmRequest, LlmRole};
 use crate::plan::{LeftTrial, Trial};
-use crate::prompt::{PersonaView, PromptError, Templates, WantedTask, persona_turn};
+use crate::prompt::{PersonaView, PromptError, Templates, USER_TOOLS_TEMPLATE, WantedTask, persona_turn};
 use crate::record::Entry;
 use crate::text::DenseText;
 
@@ -57,6 +61,7 @@ pub(super) struct PersonaDriver<'a> {
     review: Option<PersonaReview<'a>>,
     /// The turns that the request holds.
     turns: usize,
+    tool_calls: ToolCalls,
     /// Why its model's last try failed.
     pub(super) last_failure: LastFailure,
     /// Its usage so far.
@@ -76,6 +81,8 @@ pub(super) struct PersonaEnd {
     pub(super) notes: Vec<String>,
     /// Its messages that were faulty, and were not sent.
     pub(super) faults: Vec<PersonaFault>,
+    /// The calls of its tools.
+    pub(super) user_tool_calls: Vec<UserToolCall>,
 }
 
 impl<'a> PersonaDriver<'a> {
@@ -93,13 +100,16 @@ impl<'a> PersonaDriver<'a> {
         };
         let instructions = instructions.map_err(|error| TrialAbort::broken(error.to_string()))?;
         let dense_instructions = DenseText::new(&instructions.content);
-        let template = engine.templates.sources().get(&job.persona.prompt);
-        let dense_template = DenseText::new(template.map_or("", String::as_str));
+        let of_tools = (!job.persona.tools.is_empty()).then_some(USER_TOOLS_TEMPLATE);
+        let names = [job.persona.prompt.as_str()].into_iter().chain(of_tools);
+        let template: Vec<&str> =
+            names.filter_map(|name| engine.templates.sources().get(name)).map(String::as_str).collect();
+        let dense_template = DenseText::new(&template.join("\n"));
         let request = LlmRequest {
             role: LlmRole::Persona,
             messages: vec![instructions],
             temperature: job.persona.temperature,
-            schema: Some(reply_schema()),
+            schema: Some(reply_schema(&job.persona.tools)),
             sample: 1,
             conversation_seed: Some(conversation_seed(engine.rng_seed, id, LlmRole::Persona, trial.attempt)),
         };
@@ -121,6 +131,7 @@ impl<'a> PersonaDriver<'a> {
             known_texts: guard::KnownTexts::default(),
             review: PersonaReview::new(engine, trial),
             turns: 0,
+            tool_calls: ToolCalls::default(),
             last_failure: LastFailure::default(),
             usage: Usage::default(),
             notes: Vec::new(),
@@ -132,13 +143,14 @@ impl<'a> PersonaDriver<'a> {
     pub(super) fn go_on(&mut self, left: &LeftTrial) {
         self.usage = left.persona_usage;
         self.faults.clone_from(&left.evidence.persona_faults);
+        self.tool_calls = ToolCalls::of_earlier(left.evidence.user_tool_calls.clone());
     }
 
     /// Its results when the conversation is over.
     pub(super) fn end(self) -> PersonaEnd {
-        let PersonaDriver { usage, mut notes, faults, review, .. } = self;
+        let PersonaDriver { usage, mut notes, faults, review, tool_calls, .. } = self;
         notes.extend(review.as_ref().and_then(PersonaReview::note));
-        PersonaEnd { usage, notes, faults }
+        PersonaEnd { usage, notes, faults, user_tool_calls: tool_calls.into_all() }
     }
 
     /// Measures the time of the next message, but for waits in our own queues.
@@ -155,12 +167,16 @@ impl<'a> PersonaDriver<'a> {
             let content = self.engine.clients.redactor().redact_known(&message.content).into_owned();
             Message { content, ..message }
         };
-        self.request.messages.extend(transcript.turns[self.turns..].iter().flat_map(persona_turn).map(cleared));
+        for turn in &transcript.turns[self.turns..] {
+            let calls = self.tool_calls.messages_up_to(turn.number);
+            self.request.messages.extend(calls.into_iter().chain(persona_turn(turn)).map(cleared));
+        }
         self.turns = transcript.turns.len();
         if self.request.messages.len() == 1 {
             // Some endpoints want a message beside the instructions.
             self.request.messages.push(Message::new(Role::User, "The conversation begins. Say your first message."));
         }
+        self.request.messages.extend(self.tool_calls.messages_up_to(next_turn(transcript)).into_iter().map(cleared));
         let before = self.request.messages.len();
         let reply = self.ask_until_usable(transcript).await;
         // Unusable replies are not part of the conversation.
@@ -181,7 +197,8 @@ impl<'a> PersonaDriver<'a> {
 
     async fn ask_until_usable(&mut self, transcript: &Transcript) -> Result<PersonaReply, TrialAbort> {
         let mut unusable = String::new();
-        let (mut was_cut_off, mut was_faulty) = (false, false);
+        let (mut was_cut_off, mut was_faulty, mut was_wrong_call) = (false, false, false);
+        let has_tools = !self.engine.plan.job.persona.tools.is_empty();
         let is_begun = transcript.turns.iter().filter(|turn| !turn.is_greeting()).count() >= self.begun_after;
         for _ in 0..TRIES {
             let reply = ask(self.engine, self.trial.id.number, self.llm, &self.request, &self.last_failure).await?;
@@ -201,7 +218,19 @@ impl<'a> PersonaDriver<'a> {
                     self.notes.push(note);
                 }
             }
-            match read_persona_reply(&reply.text, self.signoff) {
+            match read_persona_reply(&reply.text, self.signoff, has_tools) {
+                Ok(PersonaReply { tool: Some(wanted), .. }) => {
+                    let turn = next_turn(transcript);
+                    let Some(problem) = self.wrong_call(&wanted, turn) else {
+                        return Ok(PersonaReply { tool: Some(wanted), ..PersonaReply::default() });
+                    };
+                    if std::mem::replace(&mut was_wrong_call, true) {
+                        self.engine.stuck_persona.failed(self.trial, format!("{turn} wrong use of its tools"));
+                        let what = format!("before its message {turn} it used its tools wrongly twice: {problem}");
+                        return Err(TrialAbort::persona_invalid(what));
+                    }
+                    unusable = problem;
+                }
                 Ok(PersonaReply { message: Some(message), .. }) if self.is_of_instructions(&message) => {
                     unusable = "it repeats its instructions instead of saying something".to_owned();
                 }
@@ -239,12 +268,17 @@ impl<'a> PersonaDriver<'a> {
         reply: PersonaReply,
         findings: Vec<GuardFinding>,
     ) -> std::io::Result<()> {
-        let turn = transcript.turns.last().map_or(1, |turn| turn.number + 1);
+        let turn = next_turn(transcript);
         let fault = PersonaFault { turn, text: reply.written, findings };
         self.engine.sink.append(Entry::PersonaFaulted { trial: self.trial.id.number, fault: fault.clone() })?;
         self.faults.push(fault);
         Ok(())
     }
+}
+
+/// The number of the turn that the persona's next message begins.
+fn next_turn(transcript: &Transcript) -> u32 {
+    transcript.turns.last().map_or(1, |turn| turn.number + 1)
 }
 
 fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condition) -> Result<Message, PromptError> {
@@ -262,28 +296,32 @@ fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condit
         traits: &traits,
         allowed: &allowed,
     };
-    templates.persona_instructions(&job.persona.prompt, &view)
+    let mut instructions = templates.persona_instructions(&job.persona.prompt, &view)?;
+    if let Some(told) = tools::told(job, templates) {
+        instructions.content = format!("{}\n\n{}", instructions.content.trim_end(), told?);
+    }
+    Ok(instructions)
 }
 
-/// `{message, done, reason}`.
-fn reply_schema() -> ReplySchema {
-    ReplySchema {
-        name: "persona_reply".to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                "message": {"type": "string", "maxLength": MAX_MESSAGE},
-                "done": {"type": "boolean", "description": "true with your last message"},
-                "reason": {
-                    "type": "string",
-                    "maxLength": MAX_REASON,
-                    "description": "with your last message, why you end the chat; else empty"
-                }
-            },
-            "required": ["message", "done", "reason"],
-            "additionalProperties": false
-        }),
-        max_tokens: MESSAGE_TOKENS,
-        wants_alternatives: false,
+/// `{message, done, reason}`, and `tool` where there are tools.
+fn reply_schema(user_tools: &[UserTool]) -> ReplySchema {
+    let mut schema = json!({
+        "type": "object",
+        "properties": {
+            "message": {"type": "string", "maxLength": MAX_MESSAGE},
+            "done": {"type": "boolean", "description": "true with your last message"},
+            "reason": {
+                "type": "string",
+                "maxLength": MAX_REASON,
+                "description": "with your last message, why you end the chat; else empty"
+            }
+        },
+        "required": ["message", "done", "reason"],
+        "additionalProperties": false
+    });
+    if !user_tools.is_empty() {
+        schema["properties"]["tool"] = tools::call_schema(user_tools);
+        schema["required"] = json!(["message", "done", "reason", "tool"]);
     }
+    ReplySchema { name: "persona_reply".to_owned(), schema, max_tokens: MESSAGE_TOKENS, wants_alternatives: false }
 }

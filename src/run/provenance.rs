@@ -7,7 +7,7 @@ use crate::graph::GraphConfig;
 use crate::job::{Job, VerifiedCases};
 use crate::money::Price;
 use crate::plan::Plan;
-use crate::prompt::REVIEW_TEMPLATE;
+use crate::prompt::{REVIEW_TEMPLATE, USER_TOOLS_TEMPLATE};
 use crate::record::{PromptDigest, Provenance};
 
 impl Engine {
@@ -21,6 +21,7 @@ impl Engine {
             .map(String::as_str)
             .chain([job.judge.prompt.as_str()])
             .chain(job.review().map(|_| REVIEW_TEMPLATE))
+            .chain((!job.persona.tools.is_empty()).then_some(USER_TOOLS_TEMPLATE))
             .filter_map(|name| Some(PromptDigest { name: name.to_owned(), digest: templates.digest(name)? }))
             .collect();
         Provenance {

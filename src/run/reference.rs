@@ -53,7 +53,7 @@ pub(super) async fn hold(
     let mut persona = if is_own { PersonaDriver::new(engine, env.trial).await? } else { None };
     let mut conversation = Conversation::new(rules);
     let outcome = talk(env, reference, persona.as_mut(), &mut conversation).await;
-    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
+    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults, .. } =
         persona.map(PersonaDriver::end).unwrap_or_default();
     if let (Err(TrialAbort::Outcome(_)), true) = (&outcome, is_own) {
         // The persona's calls so far were paid for.

@@ -1,5 +1,7 @@
 //! A trial's conversation, turn by turn.
 
+mod user_tools;
+
 use std::io;
 use std::time::Duration;
 
@@ -15,8 +17,8 @@ use super::watch::Watch;
 use super::{Engine, observe};
 use crate::agent::{AgentError, AgentErrorKind, Reply, Session};
 use crate::clock::Stopwatch;
-use crate::conversation::{Conversation, ConversationRules, Next};
-use crate::evidence::{Ending, Event, PersonaFault, Redelivery, TrialId, Turn, Usage};
+use crate::conversation::{Conversation, ConversationRules, Next, PersonaReply};
+use crate::evidence::{Ending, Event, PersonaFault, Redelivery, TrialId, Turn, Usage, UserToolCall};
 use crate::job::User;
 use crate::limiter::WaitReason;
 use crate::record::Entry;
@@ -35,6 +37,7 @@ pub(super) struct Ended<'a> {
     pub(super) persona_usage: Usage,
     pub(super) persona_notes: Vec<String>,
     pub(super) persona_faults: Vec<PersonaFault>,
+    pub(super) user_tool_calls: Vec<UserToolCall>,
 }
 
 /// Holds the whole conversation, the greeting first. `repeated` are the user's messages of another conversation, to be sent again.
@@ -68,22 +71,29 @@ pub(super) async fn converse<'a>(
     let (tape, name) = (env.tape.clone(), "the agent");
     let partner = Partner { session, limit, lifeline: env.lifeline(), tape, name, writer: env.writer.clone() };
     let is_continued = env.trial.left.is_some();
-    let mut talk =
-        LiveConversation { env, partner, watch, conversation, last_reply: engine.clock.start(), is_continued };
+    let mut talk = LiveConversation {
+        env,
+        partner,
+        watch,
+        conversation,
+        last_reply: engine.clock.start(),
+        is_continued,
+        tool_calls: 0,
+    };
     let mut outcome = talk.hold(persona.as_mut()).await;
     if let (Ok(ending @ (Ending::SignedOff { .. } | Ending::MaxTurns)), Some(persona)) = (&outcome, &persona)
         && let Some(why) = persona.missed_tasks(talk.conversation.transcript(), ending)
     {
         outcome = Err(TrialAbort::persona_invalid(why));
     }
-    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults } =
+    let PersonaEnd { usage: persona_usage, notes: persona_notes, faults: persona_faults, user_tool_calls } =
         persona.map(PersonaDriver::end).unwrap_or_default();
     if let Err(TrialAbort::Outcome(_) | TrialAbort::NotContinued(_)) = outcome {
         // The persona's calls so far were paid for.
         engine.sink.append(Entry::conversation_cut_off(id.number, persona_usage.plus(env.writer.usage())))?;
     }
     let LiveConversation { watch, conversation, .. } = talk;
-    Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults })
+    Ok(Ended { watch, conversation, ending: outcome?, persona_usage, persona_notes, persona_faults, user_tool_calls })
 }
 
 /// The turn of the agent's greeting, if it has one.
@@ -122,6 +132,8 @@ struct LiveConversation<'a, 's> {
     last_reply: Stopwatch,
     /// Whether it was cut off before, and the agent has not answered since.
     is_continued: bool,
+    /// How many calls of the user's tools there were since it began or was continued.
+    tool_calls: u32,
 }
 
 impl LiveConversation<'_, '_> {
@@ -150,7 +162,10 @@ impl LiveConversation<'_, '_> {
     /// The limit on money or tokens that leaves nothing for the next step.
     fn exhausted(&self, next: &Next) -> Option<String> {
         let step = if matches!(next, Next::AskPersona) { "persona" } else { "agent" };
-        let when = format!("limit before the {step}, turn {}", self.conversation.turn_number());
+        // Told apart from the rounds before: what was decided then is noted by these words.
+        let after =
+            if self.tool_calls > 0 { format!(", after {} calls of tools", self.tool_calls) } else { String::new() };
+        let when = format!("limit before the {step}, turn {}{after}", self.conversation.turn_number());
         self.env.engine.exhausted(self.env.trial.id.number, &when)
     }
 
@@ -164,7 +179,10 @@ impl LiveConversation<'_, '_> {
         let (busy, clock) = (persona.timed(), self.env.engine.clock);
         let asking = persona.ask(self.conversation.transcript());
         match self.partner.limit.within_busy(&busy, clock, asking).await {
-            Some(reply) => self.conversation.persona_replied(reply?),
+            Some(reply) => match reply? {
+                PersonaReply { tool: Some(wanted), .. } => self.use_tool(persona, wanted).await?,
+                reply => self.conversation.persona_replied(reply),
+            },
             // The time is the agent's doing where it took most of it.
             None if self.is_spent_by_agent() => self.conversation.time_ran_out(self.partner.limit.seconds),
             None => {

@@ -265,6 +265,7 @@ async fn play(env: &TrialEnv<'_>) -> Result<Evidence, TrialAbort> {
     evidence.persona_usage = ended.persona_usage;
     evidence.persona_notes = ended.persona_notes;
     evidence.persona_faults = ended.persona_faults;
+    evidence.user_tool_calls = ended.user_tool_calls;
     let mut without_reference = None;
     match (reference, led) {
         (Some((agent, ReferencePart::Follows)), _) => {

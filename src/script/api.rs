@@ -17,6 +17,8 @@ pub(crate) enum ApiType {
     FunctionCall,
     /// One of `evaluation.facts`.
     FactUse,
+    /// One of `evaluation.userToolCalls`.
+    UserToolCall,
     /// `changes`.
     Changes,
     /// One of `changes.all`.
@@ -62,6 +64,7 @@ impl ApiType {
                 ("functionCalls", Many(ApiType::FunctionCall)),
                 ("failureCount", Plain),
                 ("facts", Many(ApiType::FactUse)),
+                ("userToolCalls", Many(ApiType::UserToolCall)),
                 ("done", Plain),
             ],
             ApiType::Resource => &[
@@ -92,6 +95,7 @@ impl ApiType {
             ],
             ApiType::Message => &[("content", Plain), ("role", Plain), ("timeTakenMillis", Plain), ("events", Free)],
             ApiType::FunctionCall => &[("function", Plain), ("args", Free)],
+            ApiType::UserToolCall => &[("turn", Plain), ("name", Plain), ("arguments", Free), ("result", Free)],
             ApiType::Changes => &[
                 ("created", Many(ApiType::Change)),
                 ("deleted", Many(ApiType::Change)),
@@ -134,6 +138,7 @@ impl ApiType {
             ApiType::FactUse => "an entry of `evaluation.facts`",
             ApiType::Message => "a message of the transcript",
             ApiType::FunctionCall => "a function call",
+            ApiType::UserToolCall => "an entry of `evaluation.userToolCalls`",
             ApiType::Changes => "`changes`",
             ApiType::Change => "a change",
             ApiType::End => "the end of a relationship",

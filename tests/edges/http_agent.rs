@@ -3,7 +3,7 @@
 use eval_job::agent::AgentErrorKind::{BadReply, NotFound, Unreadable, Unsendable};
 use eval_job::agent::http::HttpConfig;
 use eval_job::agent::{Session, Transport};
-use eval_job::evidence::EventKind;
+use eval_job::evidence::{EventKind, UserToolCall};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
@@ -60,6 +60,56 @@ async fn a_conversation_by_templates() {
     assert_eq!((state.context, server.received()[0].method.as_str()), (json!({"cart": [1]}), "GET"));
     let without = self::session(self::settings(&server.url, say("json"))).await.object_context().await;
     assert_eq!(without.unwrap_err().kind, NotFound);
+}
+
+#[tokio::test]
+async fn a_tool_of_the_user_is_called_once_and_its_result_is_json_text_or_nothing() {
+    let config = |result: Option<&str>| {
+        let mut config = say("json");
+        config["userTools"] = json!({"url": "{{ baseUrl }}/{{ sessionId }}/{{ name }}", "body": "{{ arguments }}"});
+        if let Some(result) = result {
+            config["userTools"]["result"] = result.into();
+        }
+        config
+    };
+    let arguments = json!({"on": true, "why": "\"quoted\" {{ name }}"});
+    let call = UserToolCall { turn: 1, name: "toggle data".to_owned(), arguments: arguments.clone(), result: None };
+    for (answer, path, expected) in [
+        (Answer::json(200, r#"{"on":[1,2]}"#), None, json!({"on": [1, 2]})),
+        (Answer::json(200, r#"{"on":[1,2]}"#), Some("$.on[*]"), json!([1, 2])),
+        (Answer::json(200, r#"{"on":[1]}"#), Some("$.on[*]"), json!(1)),
+        (Answer::json(200, r#"{"on":null}"#), Some("$.on"), Value::Null),
+        (Answer::of_type(200, "text/plain; charset=utf-8", "It is on"), None, json!("It is on")),
+        (Answer::of_type(200, "text/plain", ""), None, Value::Null),
+        (Answer::json(204, ""), None, Value::Null),
+    ] {
+        let server = Server::with(vec![answer]).await;
+        let mut session = session(settings(&server.url, config(path))).await;
+        assert_eq!(session.call_user_tool(&call).await.unwrap(), expected);
+        let received = server.received();
+        assert!(received[0].target.ends_with("/toggle%20data"), "{}", received[0].target);
+        assert_eq!(serde_json::from_str::<Value>(&received[0].body).unwrap(), arguments);
+    }
+    // What was refused for now was not done, and is asked for again; what may have been done is not.
+    let busy = vec![Answer::json(429, "{}"), Answer::json(200, r#""done""#)];
+    let server = Server::with(busy).await;
+    let mut session = self::session(settings(&server.url, config(None))).await;
+    assert_eq!(session.call_user_tool(&call).await.unwrap(), "done");
+    for (answer, expected) in [
+        (Answer::json(500, r#"{"error":"out of order"}"#), "answered 500"),
+        (Answer::json(404, "{}"), "target.http.userTools.url says what was asked for"),
+        (Answer::of_type(200, "text/html", "<html>Welcome</html>"), "text/html"),
+        (Answer::json(200, r#"{"on":"#), "stops in the middle of its JSON"),
+    ] {
+        let server = Server::with(vec![answer]).await;
+        let mut session = self::session(settings(&server.url, config(None))).await;
+        let error = session.call_user_tool(&call).await.unwrap_err();
+        assert!(error.message.contains(expected), "{error}");
+        assert_eq!(server.received().len(), 1, "{error}");
+    }
+    let server = Server::with(Vec::new()).await;
+    let error = self::session(settings(&server.url, say("json"))).await.call_user_tool(&call).await.unwrap_err();
+    assert_eq!(error.kind, Unsendable);
 }
 
 #[tokio::test]

@@ -83,7 +83,9 @@ pub fn dataset(bytes: &[u8]) {
 pub fn model_reply(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = eval_job::llm::repair(&text);
-    let _ = eval_job::conversation::read_persona_reply(&text, "So Long, and Thanks for All the Fish");
+    for has_tools in [false, true] {
+        let _ = eval_job::conversation::read_persona_reply(&text, "So Long, and Thanks for All the Fish", has_tools);
+    }
     let turns = vec![eval_job::evidence::Turn {
         agent: Some("Hello".to_owned()),
         ..eval_job::evidence::Turn::begun(1, String::new())

@@ -70,6 +70,7 @@ mod traps;
 mod trend;
 mod twice;
 mod until;
+mod user_tools;
 mod wire;
 mod worth;
 mod wrong_jobs;

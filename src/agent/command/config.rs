@@ -51,6 +51,10 @@ pub struct CommandConfig {
     /// Whether it is asked for its tokens after each reply: `**tokens**`.
     #[serde(default)]
     pub tokens: bool,
+    /// Whether it carries out calls of the user's tools (`evaluator.tools`): a line `**user_tool** {"name": …, "arguments": {…}}`,
+    /// to be answered by `USER_TOOL_RESULT: JSON` or `USER_TOOL_ERROR: TEXT`.
+    #[serde(default)]
+    pub user_tools: bool,
 }
 
 impl CommandConfig {
@@ -71,7 +75,11 @@ impl CommandConfig {
 impl Transport for CommandConfig {
     fn abilities(&self) -> Vec<Ability> {
         let sends_model = self.args.iter().any(|arg| arg.contains("{model}"));
-        abilities_where(&[(sends_model, Ability::ChoosesModel), (self.tokens, Ability::ReportsUsage)])
+        abilities_where(&[
+            (sends_model, Ability::ChoosesModel),
+            (self.tokens, Ability::ReportsUsage),
+            (self.user_tools, Ability::OffersUserTools),
+        ])
     }
 
     fn check(&self) -> Vec<SettingError> {

@@ -9,6 +9,7 @@
 mod client;
 mod config;
 mod session;
+mod user_tools;
 pub mod wire;
 
 use client::CommandAgent;

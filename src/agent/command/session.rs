@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
@@ -16,7 +16,7 @@ use super::wire::{MessageReader, is_end_of_tokens, one_line, since, tokens_of, u
 use crate::agent::output::Listener;
 use crate::agent::process_group::ProcessGroup;
 use crate::agent::{AgentError, AgentErrorKind, Attempts, Reply, Session};
-use crate::evidence::{Event, Usage};
+use crate::evidence::{Event, Usage, UserToolCall};
 use crate::http::{BODY_CAP, excerpt, too_long};
 use crate::secret::Secret;
 use crate::text::is_blank;
@@ -29,7 +29,7 @@ const INTRODUCE: &str = "Please introduce yourself and tell me how you can help.
 
 /// A conversation with a process. Dropping it kills the rest of its process group.
 pub(super) struct CommandSession {
-    settings: Arc<CommandSettings>,
+    pub(super) settings: Arc<CommandSettings>,
     id: String,
     child: Child,
     _group: ProcessGroup,
@@ -81,6 +81,10 @@ impl Session for CommandSession {
             Err(error) => Err(error),
         };
         reply.inspect_err(|error| attempts.failed(error, true, Some(began.elapsed_ms())))
+    }
+
+    async fn call_user_tool(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
+        self.user_tool(call).await
     }
 }
 
@@ -199,7 +203,7 @@ impl CommandSession {
         }
     }
 
-    async fn write(&mut self, line: &str) -> std::io::Result<()> {
+    pub(super) async fn write(&mut self, line: &str) -> std::io::Result<()> {
         self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
         self.stdin.flush().await
     }
@@ -234,7 +238,7 @@ impl CommandSession {
     }
 
     /// Reads a line of at most [`BODY_CAP`] bytes and one; `None` at the end.
-    async fn line(&mut self) -> Result<Option<Vec<u8>>, AgentError> {
+    pub(super) async fn line(&mut self) -> Result<Option<Vec<u8>>, AgentError> {
         let mut line = std::mem::take(&mut self.begun_line);
         let mut bounded = (&mut self.stdout).take(BODY_CAP as u64 + 1);
         let outcome = bounded.read_until(b'\n', &mut line).await;
@@ -256,7 +260,7 @@ impl CommandSession {
     }
 
     /// The error of a process that has ended, or is about to.
-    async fn ended_error(&mut self, what: &str, reader: &MessageReader) -> AgentError {
+    pub(super) async fn ended_error(&mut self, what: &str, reader: &MessageReader) -> AgentError {
         let status = timeout(EXIT_LIMIT, self.child.wait()).await;
         let how = match &status {
             Ok(Ok(status)) => format!(" ({status})"),
@@ -286,7 +290,7 @@ impl CommandSession {
         AgentError { kind, ..self.malformed(&format!("{what}{how}{unterminated}{last}")) }
     }
 
-    fn malformed(&self, what: &str) -> AgentError {
+    pub(super) fn malformed(&self, what: &str) -> AgentError {
         AgentError::new(AgentErrorKind::BadReply, format!("the command `{}`: {what}", self.settings.config.command))
     }
 
@@ -295,7 +299,7 @@ impl CommandSession {
     }
 
     /// Its output in a form that can be shown: without the values of its environment.
-    fn quoted(&self, output: &str) -> String {
+    pub(super) fn quoted(&self, output: &str) -> String {
         let long = self.settings.config.env.values().filter(|value| value.len() >= 6);
         let values: Vec<Secret> = long.map(Secret::new).collect();
         excerpt(&self.settings.context.redactor.redact(output), &values)

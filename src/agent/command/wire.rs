@@ -69,6 +69,31 @@ pub(super) fn unasked(line: &str) -> Option<String> {
     (!is_report && line.contains(char::is_alphanumeric)).then(|| line.to_owned())
 }
 
+/// What a line that comes after `**user_tool**` says of the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ToolAnswer {
+    /// Nothing: it is a line of something else.
+    Nothing,
+    /// Its result: JSON, or any text.
+    Result(String),
+    /// It failed, and why.
+    Error(String),
+    /// The agent took the call for a message, and answered with one.
+    Message(String),
+}
+
+/// Reads a line that comes after `**user_tool**`.
+pub(super) fn tool_answer(line: &str, terminator: &str) -> ToolAnswer {
+    let line = line.trim();
+    let rest = |prefix: &str| line.strip_prefix(prefix).map(|rest| rest.trim().to_owned());
+    match (rest("USER_TOOL_RESULT:"), rest("USER_TOOL_ERROR:")) {
+        (Some(result), _) => ToolAnswer::Result(result),
+        (_, Some(error)) => ToolAnswer::Error(error),
+        _ if line.ends_with(terminator) || line.starts_with(PREFIX) => ToolAnswer::Message(line.to_owned()),
+        _ => ToolAnswer::Nothing,
+    }
+}
+
 /// Whether the answer to `**tokens**` ends here.
 pub(super) fn is_end_of_tokens(line: &str) -> bool {
     line.trim() == "TOKEN_SUMMARY_END"
@@ -133,6 +158,21 @@ mod tests {
             assert_eq!(read(text).as_deref(), Some(message), "{text:?}");
         }
         assert_eq!(read("agent: Hello\nand no end"), None);
+    }
+
+    #[test]
+    fn a_result_is_told_from_a_log_and_from_a_message() {
+        for (line, answer) in [
+            ("USER_TOOL_RESULT: {\"on\": true}\n", ToolAnswer::Result("{\"on\": true}".to_owned())),
+            ("USER_TOOL_RESULT:", ToolAnswer::Result(String::new())),
+            ("USER_TOOL_ERROR: no SIM", ToolAnswer::Error("no SIM".to_owned())),
+            ("INFO toggled", ToolAnswer::Nothing),
+            ("", ToolAnswer::Nothing),
+            ("agent: what do you mean?", ToolAnswer::Message("agent: what do you mean?".to_owned())),
+            ("Sorry? :DONE", ToolAnswer::Message("Sorry? :DONE".to_owned())),
+        ] {
+            assert_eq!(tool_answer(line, ":DONE"), answer, "{line}");
+        }
     }
 
     #[test]

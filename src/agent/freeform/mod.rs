@@ -23,7 +23,7 @@ pub(super) use path::path;
 pub(super) use pick::{PickedReply, ReplyPaths, text, where_text_is};
 pub use request::TemplateValues;
 pub(super) use request::{
-    FilledRequest, RequestTemplate, depends_on_message, example_values, example_values_without, never_hears,
+    FilledRequest, RequestTemplate, depends_on_message, example_values, example_values_without, never_hears, with_call,
 };
 pub(super) use state::StatePaths;
 pub(super) use template::{address, fill_all, fill_all_off_thread, headers_of, mentions, mentions_within};

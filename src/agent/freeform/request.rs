@@ -19,6 +19,8 @@ pub(in crate::agent) struct RequestTemplate<'a> {
     pub(in crate::agent) url: &'a str,
     pub(in crate::agent) headers: &'a BTreeMap<String, String>,
     pub(in crate::agent) body: &'a Value,
+    /// Whether it calls a tool of the user, and may name that and its arguments.
+    pub(in crate::agent) is_of_tool: bool,
 }
 
 /// A request, filled in.
@@ -58,10 +60,10 @@ impl RequestTemplate<'_> {
             return self.fill(values);
         }
         let (method, url, headers, body) = (self.method, self.url.to_owned(), self.headers.clone(), self.body.clone());
-        let values = values.clone();
-        off_thread(move || RequestTemplate { method, url: &url, headers: &headers, body: &body }.fill(&values))
-            .await
-            .map_err(|error| SettingError::new("", error))?
+        let (values, is_of_tool) = (values.clone(), self.is_of_tool);
+        let fill =
+            move || RequestTemplate { method, url: &url, headers: &headers, body: &body, is_of_tool }.fill(&values);
+        off_thread(fill).await.map_err(|error| SettingError::new("", error))?
     }
 
     /// Whether a template of it uses this value.
@@ -82,13 +84,28 @@ impl RequestTemplate<'_> {
 
     /// Whether it can't be filled in without this value.
     pub(in crate::agent) fn needs(&self, name: &str) -> bool {
-        self.fill(&example_values()).is_ok() && self.fill(&example_values_without(name)).is_err()
+        let with_all = self.example_values();
+        let mut without = with_all.clone();
+        without.as_object_mut().and_then(|values| values.remove(name));
+        self.fill(&with_all).is_ok() && self.fill(&without).is_err()
     }
 
     /// The part that can't be filled in, whatever the values.
     pub(in crate::agent) fn problem(&self) -> Option<SettingError> {
-        self.fill(&example_values()).err()
+        self.fill(&self.example_values()).err()
     }
+
+    fn example_values(&self) -> Value {
+        let values = example_values();
+        if self.is_of_tool { with_call(values, "tool", &json!({})) } else { values }
+    }
+}
+
+/// The values for the template of a call of a tool.
+pub(in crate::agent) fn with_call(mut values: Value, name: &str, arguments: &Value) -> Value {
+    values["name"] = name.into();
+    values["arguments"] = arguments.clone();
+    values
 }
 
 /// An example of each value, to check whether templates can be filled in.

@@ -17,6 +17,9 @@ use crate::text::{Position, nearest};
 pub(in crate::agent) const NAMES: [&str; 9] =
     ["user", "chatbot", "sessionId", "message", "model", "history", "turn", "baseUrl", "apiKey"];
 
+/// The names of further values, in templates that call a tool of the user.
+const TOOL_NAMES: [&str; 2] = ["name", "arguments"];
+
 /// The steps that rendering a template may take: well under a second.
 const STEPS: u64 = 2_000_000;
 
@@ -39,7 +42,8 @@ pub(in crate::agent) fn address(
         let base = Filling::from_safe_string(base.to_owned());
         filling = minijinja::context! { baseUrl => base, ..filling };
     }
-    let url = environment(true).render_str(text, filling).map_err(|error| unfilled("url", &error, text))?;
+    let url = environment(true).render_str(text, filling.clone());
+    let url = url.map_err(|error| unfilled("url", &error, text, &filling))?;
     match address_problem(url.trim(), schemes) {
         None => {
             let problem = || format!("that is no address; write it like {example}");
@@ -66,7 +70,7 @@ pub(in crate::agent) fn headers_of(
             None => Ok((name.clone(), Secret::new(value))),
             Some(what) => Err(SettingError::new("headers", format!("`{name}` {what}"))),
         },
-        Err(error) => Err(unfilled(&format!("headers.{name}"), &error, value)),
+        Err(error) => Err(unfilled(&format!("headers.{name}"), &error, value, &values)),
     };
     headers.iter().map(fill).collect()
 }
@@ -147,7 +151,9 @@ fn percent_encoded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Fill
 
 fn fill(environment: &Environment<'_>, key: &str, body: &Value, values: &Filling) -> Result<Value, SettingError> {
     Ok(match body {
-        Value::String(text) => fill_text(environment, text, values).map_err(|error| unfilled(key, &error, text))?,
+        Value::String(text) => {
+            fill_text(environment, text, values).map_err(|error| unfilled(key, &error, text, values))?
+        }
         Value::Array(list) => {
             let items = list.iter().enumerate();
             let filled = items.map(|(index, item)| fill(environment, &format!("{key}[{index}]"), item, values));
@@ -178,16 +184,18 @@ fn lone(text: &str) -> Option<&str> {
 }
 
 /// The place of an error in a template and its kind. minijinja's own message could quote the template, which may hold a key.
-fn unfilled(key: &str, error: &Error, template: &str) -> SettingError {
+fn unfilled(key: &str, error: &Error, template: &str, values: &Filling) -> SettingError {
     use minijinja::ErrorKind::{OutOfFuel, SyntaxError, UndefinedError, UnknownFilter, UnknownFunction, UnknownTest};
     let what = match error.kind() {
         UndefinedError => {
+            let is_there = |name: &&str| values.get_attr(name).is_ok_and(|value| !value.is_undefined());
+            let names: Vec<&str> = NAMES.into_iter().chain(TOOL_NAMES.into_iter().filter(is_there)).collect();
             let near = error.range().and_then(|range| template.get(range.start..)).and_then(|rest| {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                nearest(&rest[..end], NAMES.into_iter())
+                nearest(&rest[..end], names.iter().copied())
             });
             let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
-            format!("a name in it is not known; {near}templates may name {}", NAMES.join(", "))
+            format!("a name in it is not known; {near}templates may name {}", names.join(", "))
         }
         SyntaxError => "this is no template: look at its {{ and }}".to_owned(),
         UnknownFilter | UnknownFunction | UnknownTest => "it uses something that templates do not have".to_owned(),
@@ -223,7 +231,7 @@ mod tests {
 
     fn filled(url: &str, body: Value) -> Result<FilledRequest, SettingError> {
         let headers = BTreeMap::from([("X-User".to_owned(), "is {{ user }}".to_owned())]);
-        RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body }
+        RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body, is_of_tool: false }
             .fill(&values("Say \"hi\"\n{{ x }}"))
     }
 
@@ -250,7 +258,8 @@ mod tests {
         let (body, mut values) = (json!({"key": "{{ apiKey }}"}), values("Hi"));
         let fill = |header: &str, url: &str, values: &Value| {
             let headers = BTreeMap::from([("Authorization".to_owned(), header.to_owned())]);
-            RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body }.fill(values)
+            RequestTemplate { method: MethodConfig::Post, url, headers: &headers, body: &body, is_of_tool: false }
+                .fill(values)
         };
         let unset = fill("Bearer {{ apiKey }}", "http://h", &values).err().unwrap().to_string();
         assert!(unset.contains("headers.Authorization") && unset.contains("not known"), "{unset}");
@@ -302,7 +311,7 @@ mod tests {
         fn no_message_breaks_out(message in "\\PC{0,30}|[\"\\\\{}%/?#&\r\n]{0,20}") {
             let (headers, body) = (BTreeMap::new(), json!({"a": "{{ message }}", "b": "x{{ message }}"}));
             let parts = RequestTemplate {
-                method: MethodConfig::Post, url: "http://h/a/{{ message }}?q={{ message }}&z=1", headers: &headers, body: &body,
+                method: MethodConfig::Post, url: "http://h/a/{{ message }}?q={{ message }}&z=1", headers: &headers, body: &body, is_of_tool: false,
             };
             let request = parts.fill(&values(&message)).unwrap();
             prop_assert_eq!(request.body.unwrap(), json!({"a": &message, "b": format!("x{message}")}));

@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use super::config::{HttpConfig, StreamConfig};
+use super::user_tools;
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::freeform::{
     DoneMark, FilledRequest, OffThreadError, PickedReply, ReplyPaths, RequestTemplate, StatePaths, TemplateValues,
-    off_thread, path, text, where_text_is,
+    off_thread, path, text, where_text_is, with_call,
 };
 use crate::agent::history::earlier;
 use crate::agent::rest::{AgentRequest, Caller, EventOutcome, Hints, NextStep, Received, ReplyForm, TurnInput, Wire};
 use crate::agent::{AgentContext, AgentError, AgentErrorKind, LeftSession, SettingError};
-use crate::evidence::ObjectContext;
+use crate::evidence::{ObjectContext, UserToolCall};
 use crate::http::{HttpFault, HttpFaultKind, HttpReply, SseEvent, read_json};
 use crate::text::is_blank;
 
@@ -91,7 +92,16 @@ impl HttpWire {
         template: RequestTemplate<'_>,
         input: &TurnInput,
     ) -> Result<AgentRequest, AttemptFailure> {
-        let filled = template.fill_off_thread(&self.values.in_turn(input, &self.history)).await;
+        self.filled(key, template, self.values.in_turn(input, &self.history)).await
+    }
+
+    async fn filled(
+        &self,
+        key: &str,
+        template: RequestTemplate<'_>,
+        values: Value,
+    ) -> Result<AgentRequest, AttemptFailure> {
+        let filled = template.fill_off_thread(&values).await;
         let FilledRequest { method, url, headers, body } = filled.map_err(|error| HttpFault {
             kind: HttpFaultKind::Unsendable,
             message: error.below(&format!("target.http.{key}")).to_string(),
@@ -99,6 +109,7 @@ impl HttpWire {
         let hints = match key {
             "open" => OPEN_HINTS,
             "state" => STATE_HINTS,
+            "userTools" => user_tools::HINTS,
             _ => HINTS,
         };
         let request = AgentRequest { headers, ..AgentRequest::to(method, url, hints) };
@@ -290,6 +301,23 @@ impl Wire for HttpWire {
         self.found = found;
         context.map_err(not_found)
     }
+
+    async fn call_user_tool(
+        &self,
+        caller: &Caller,
+        input: &TurnInput,
+        call: &UserToolCall,
+    ) -> Result<Value, AgentError> {
+        let Some(config) = &self.config.user_tools else {
+            let what = "the job does not say how the user's tools are called (target.http.userTools)";
+            return Err(AgentError::new(AgentErrorKind::Unsendable, what));
+        };
+        let input = TurnInput { message: String::new(), ..input.clone() };
+        let values = with_call(self.values.in_turn(&input, &self.history), &call.name, &call.arguments);
+        let request = self.filled("userTools", config.template(), values).await.map_err(|failure| failure.error)?;
+        let reply = caller.call_once(&request, |reply| Ok(user_tools::reply(reply)?)).await?;
+        user_tools::result(reply, config.result_path()?).await
+    }
 }
 
 /// The failure that the agent reports in a stream.
@@ -319,7 +347,7 @@ fn not_picked(error: OffThreadError) -> HttpFault {
 }
 
 /// A reply that may be any JSON.
-fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
+pub(super) fn json_of(reply: &HttpReply) -> Result<Value, HttpFault> {
     match str::from_utf8(&reply.body).map(read_json::<Value>) {
         // Some servers call JSON a page; no page is an object.
         Ok(Ok(value)) if !reply.is_page() || value.is_object() || value.is_array() => Ok(value),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json_path::JsonPath;
 
 use crate::agent::freeform::{
     DoneConfig, DoneMark, MethodConfig, ReplyPaths, RequestTemplate, StatePaths, UsageConfig, never_hears, path,
@@ -29,12 +30,15 @@ pub struct HttpConfig {
     /// The request that reads the agent's state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<StateConfig>,
+    /// The request that calls a tool of the user (`evaluator.tools`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_tools: Option<UserToolsConfig>,
 }
 
 // serde can't refuse unknown keys in flattened structs, which the loader must report: so a request's four keys are fields of
 // each kind of request.
 macro_rules! request_config {
-    ($(#[$doc:meta])* $name:ident, $method:literal, { $($own:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident, $method:literal, $is_of_tool:literal, { $($own:tt)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -56,7 +60,8 @@ macro_rules! request_config {
 
         impl $name {
             pub(super) fn template(&self) -> RequestTemplate<'_> {
-                RequestTemplate { method: self.method, url: &self.url, headers: &self.headers, body: &self.body }
+                let (url, headers, body) = (&self.url, &self.headers, &self.body);
+                RequestTemplate { method: self.method, url, headers, body, is_of_tool: $is_of_tool }
             }
         }
     };
@@ -64,7 +69,7 @@ macro_rules! request_config {
 
 request_config! {
     /// `target.http.open`.
-    OpenConfig, "MethodConfig::default", {
+    OpenConfig, "MethodConfig::default", false, {
         /// Where the reply has the session's id, as JSONPath.
         pub session_id: String,
     }
@@ -72,7 +77,7 @@ request_config! {
 
 request_config! {
     /// `target.http.say`.
-    SayConfig, "MethodConfig::default", {
+    SayConfig, "MethodConfig::default", false, {
         /// The place of the agent's text in the reply, or in each event of a stream, as JSONPath; several are concatenated.
         pub reply: String,
         /// The place of the events that the agent reports, as JSONPath: objects, or lists of them. One with `name`, `function` or
@@ -95,7 +100,7 @@ request_config! {
 request_config! {
     /// `target.http.state`: its reply is `objectContext` in expressions: a document in that shape, or any document from which
     /// the paths below pick the parts.
-    StateConfig, "MethodConfig::get", {
+    StateConfig, "MethodConfig::get", false, {
         /// Where the reply has what becomes `objectContext.context`, as JSONPath. Default: its `context` where it has the
         /// shape of an object context, else all of it
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +115,16 @@ request_config! {
         /// Where it has the functions that the agent can call, as JSONPath. Default: its `functions`
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub functions: Option<String>,
+    }
+}
+
+request_config! {
+    /// `target.http.userTools`: its templates may also name the tool, `name`, and its `arguments`.
+    UserToolsConfig, "MethodConfig::default", true, {
+        /// Where the reply has the result, as JSONPath; several places are a list. Default: all of it, which may then also be a
+        /// plain text, or nothing
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub result: Option<String>,
     }
 }
 
@@ -131,7 +146,8 @@ impl HttpConfig {
     pub(super) fn templates(&self) -> impl Iterator<Item = (&'static str, RequestTemplate<'_>)> {
         let open = self.open.iter().map(|open| ("open", open.template()));
         let state = self.state.iter().map(|state| ("state", state.template()));
-        open.chain([("say", self.say.template())]).chain(state)
+        let tools = self.user_tools.iter().map(|tools| ("userTools", tools.template()));
+        open.chain([("say", self.say.template())]).chain(state).chain(tools)
     }
 
     /// Whether sessions are opened at the host and port to which messages are sent: only then an open session shows that the
@@ -152,7 +168,14 @@ impl HttpConfig {
 
     /// Whether a template sends this value to the agent.
     fn sends(&self, name: &str) -> bool {
-        self.templates().any(|(key, template)| key != "state" && template.mentions(name))
+        self.templates().any(|(key, template)| matches!(key, "open" | "say") && template.mentions(name))
+    }
+}
+
+impl UserToolsConfig {
+    /// The path of a result; `None` where the whole reply is one.
+    pub(super) fn result_path(&self) -> Result<Option<JsonPath>, SettingError> {
+        self.result.as_ref().map(|text| path("target.http.userTools.result", text)).transpose()
     }
 }
 
@@ -182,6 +205,7 @@ impl Transport for HttpConfig {
             (self.say.events.is_some(), Ability::ReportsTools),
             (self.say.usage.is_some(), Ability::ReportsUsage),
             (true, Ability::Resumes),
+            (self.user_tools.is_some(), Ability::OffersUserTools),
         ])
     }
 
@@ -200,6 +224,13 @@ impl Transport for HttpConfig {
             problems.extend(path.err());
         }
         problems.extend(self.state_paths().err());
+        if let Some(tools) = &self.user_tools {
+            problems.extend(tools.result_path().err());
+            if !tools.template().mentions("name") {
+                let problem = "nothing in it says {{ name }}, so the target never learns which tool is called";
+                problems.push(SettingError::new("target.http.userTools", problem));
+            }
+        }
         problems
     }
 
@@ -233,12 +264,17 @@ impl Transport for HttpConfig {
         self.templates().find(|(_, template)| template.needs("baseUrl")).map(|(key, _)| match key {
             "open" => "target.http.open",
             "state" => "target.http.state",
+            "userTools" => "target.http.userTools",
             _ => "target.http.say",
         })
     }
 
     fn sends_user(&self) -> bool {
         self.sends("user")
+    }
+
+    fn sends_tool_arguments(&self) -> bool {
+        self.user_tools.as_ref().is_none_or(|tools| tools.template().mentions("arguments"))
     }
 
     fn how_to_report_calls(&self) -> &'static str {

@@ -7,5 +7,6 @@
 
 mod calls;
 mod config;
+mod user_tools;
 
 pub use config::{HttpConfig, OpenConfig, SayConfig, StateConfig, StreamConfig};

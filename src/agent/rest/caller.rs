@@ -83,6 +83,23 @@ impl Caller {
         self.retries(&mut Attempts::default()).run(attempt).await
     }
 
+    /// The same for a request that may change something: it is made again only where it can't have been received.
+    pub(in crate::agent) async fn call_once<T>(
+        &self,
+        request: &AgentRequest,
+        read: impl Fn(&HttpReply) -> Result<T, AttemptFailure> + Send + Sync,
+    ) -> Result<T, AgentError> {
+        let read = &read;
+        let attempt = async || {
+            let outcome = self.document(request).await.and_then(|reply| read(&reply));
+            outcome.map_err(|failure| match failure.maybe_received {
+                true => AttemptFailure { retry: Retry::Never, ..failure },
+                false => failure,
+            })
+        };
+        self.retries(&mut Attempts::default()).run(attempt).await
+    }
+
     /// Makes a request once.
     pub(in crate::agent) async fn document(&self, request: &AgentRequest) -> Result<HttpReply, AttemptFailure> {
         match self.open(request).await? {

@@ -9,7 +9,7 @@ use super::{Caller, NextStep, Received, TurnInput, Wire};
 use crate::agent::attempts::{AttemptFailure, Retry};
 use crate::agent::{Agent, AgentError, Attempts, LeftSession, Reply, Session};
 use crate::clock::Stopwatch;
-use crate::evidence::{Message, ObjectContext};
+use crate::evidence::{Message, ObjectContext, UserToolCall};
 use crate::http::Opened;
 
 /// An agent that is reached over HTTP.
@@ -89,6 +89,10 @@ impl<W: Wire> Session for HttpSession<W> {
 
     async fn object_context(&mut self) -> Result<ObjectContext, AgentError> {
         self.wire.state(&self.caller, &self.input).await
+    }
+
+    async fn call_user_tool(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
+        self.wire.call_user_tool(&self.caller, &self.input, call).await
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{AgentRequest, Caller, EventOutcome, Received};
 use crate::agent::attempts::AttemptFailure;
 use crate::agent::{AgentError, AgentErrorKind, LeftSession, Reply};
-use crate::evidence::{Message, ObjectContext};
+use crate::evidence::{Message, ObjectContext, UserToolCall};
 use crate::http::{HttpFault, HttpReply, SseEvent};
 
 /// The requests and replies of one conversation. It is made once for an agent and cloned for each conversation.
@@ -98,6 +98,16 @@ pub(in crate::agent) trait Wire: Clone + Send + Sync + 'static {
         _input: &TurnInput,
     ) -> impl Future<Output = Result<ObjectContext, AgentError>> + Send {
         async { Err(AgentError::new(AgentErrorKind::NotFound, Self::NO_STATE)) }
+    }
+
+    /// Calls a tool of the user.
+    fn call_user_tool(
+        &self,
+        _caller: &Caller,
+        _input: &TurnInput,
+        _call: &UserToolCall,
+    ) -> impl Future<Output = Result<Value, AgentError>> + Send {
+        async { Err(AgentError::new(AgentErrorKind::Unsendable, "the user has no tools here")) }
     }
 }
 

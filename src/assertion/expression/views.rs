@@ -7,7 +7,7 @@ use rhai::{Dynamic, Map, Scope};
 use super::config::Compiled;
 use crate::evidence::{
     Change, Ending, Entity, Event, EventKind, Evidence, FactUse, Function, Node, ObjectContext, Resource, Role,
-    ToolCall, Turn, Value,
+    ToolCall, Turn, UserToolCall, Value,
 };
 use crate::script::{ApiType, EXPRESSION, Record, data, list, map};
 
@@ -97,7 +97,21 @@ fn evaluation(job: &str, evidence: &Evidence) -> Dynamic {
             ("functionCalls", list(calls)),
             ("failureCount", i64::from(evidence.failure_count()).into()),
             ("facts", list(evidence.fact_uses.iter().flatten().map(fact_use))),
+            ("userToolCalls", list(evidence.user_tool_calls.iter().map(user_tool_call))),
             ("done", matches!(evidence.ending, Ending::SignedOff { .. } | Ending::ScriptEnded).into()),
+        ],
+    )
+}
+
+/// A call of a tool of the user's own, which no function call of the agent is.
+fn user_tool_call(call: &UserToolCall) -> Dynamic {
+    Record::dynamic(
+        ApiType::UserToolCall,
+        [
+            ("turn", i64::from(call.turn).into()),
+            ("name", call.name.clone().into()),
+            ("arguments", data(&call.arguments)),
+            ("result", call.result.as_ref().map_or(Dynamic::UNIT, data)),
         ],
     )
 }

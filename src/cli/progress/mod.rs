@@ -205,6 +205,10 @@ impl Progress {
                 let words = format!("{} is asked again for message {}: {what}", self.persona, fault.turn);
                 (self.level != Level::Failures).then(|| self.line(*trial, &self.ink.unsure(&words)))
             }
+            Entry::UserToolCalled { trial, call } => {
+                let is_shown = self.level == Level::Everything && call.result.is_some();
+                is_shown.then(|| self.line(*trial, &report::user_tool_call(call, self.ink)))
+            }
             Entry::TurnFinished { trial, turn, .. } => {
                 *self.turns.entry(*trial).or_default() += 1;
                 self.turn(*trial, turn)

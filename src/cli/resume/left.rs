@@ -76,6 +76,10 @@ fn continued(plan: &Plan, trial: &Trial, record: TrialRecord, held: &ResumedTria
         judgements.retain(|judgement| matches!(judgement.reply, Observed::Seen(_)));
     }
     let evidence = evidence.ok_or_else(|| "no session was opened".to_owned())?;
+    let was_calling = evidence.user_tool_calls.last().is_some_and(|call| call.result.is_none());
+    if evidence.ending == Ending::CutOff && was_calling {
+        return Err("a tool of the user was being called, and nobody knows what came of it".to_owned());
+    }
     let lacks_reference = trial.case.reference.is_some() && evidence.reference.is_none();
     if (evidence.ending == Ending::CutOff || lacks_reference)
         && let Some(why) = plan.why_restarts(&trial.case)

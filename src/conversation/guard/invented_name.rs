@@ -323,6 +323,7 @@ mod tests {
             Message::new(Role::Assistant, asked),
         ];
         let found = check(&GuardInput {
+            has_acted: false,
             has_facts: true,
             tasks: &["Book a room for the evening"],
             facts: &[],

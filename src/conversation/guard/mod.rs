@@ -82,6 +82,8 @@ fn find(guard: Guard, scene: &Scene<'_>) -> Option<GuardFinding> {
 pub struct GuardInput<'a> {
     /// Whether the persona knows the facts.
     pub has_facts: bool,
+    /// Whether the user has done something by tools of its own, of which it may tell.
+    pub has_acted: bool,
     /// The case's tasks, in order, in the words of the job.
     pub tasks: &'a [&'a str],
     /// The case's facts, also where the persona does not know them.
@@ -134,6 +136,7 @@ pub fn load() {
     let transcript = [Message::new(Role::Assistant, "What is your name?")];
     // A turn in which a figure, an accent and a name are looked for.
     check(&GuardInput {
+        has_acted: false,
         has_facts: true,
         tasks: &["Find the way"],
         facts: &["The user's name is Zoë"],

@@ -41,6 +41,7 @@ mod tests {
     fn is_leak(turn: &str, task: &str, agent: &str) -> bool {
         let transcript = [Message::new(Role::User, "Hello"), Message::new(Role::Assistant, agent)];
         let input = GuardInput {
+            has_acted: false,
             has_facts: true,
             tasks: &[task],
             facts: &[],

@@ -140,12 +140,13 @@ fn has_word(sentence: &str, words: &[&str]) -> bool {
     sentence.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
 }
 
-/// Whether a sentence reports what was done about a task, where neither a fact nor the assistant says so.
+/// Whether a sentence reports what was done about a task, where neither a fact nor the assistant says so, and the user has done
+/// nothing by tools of its own.
 fn is_done(scene: &Scene<'_>, sentence: &str) -> bool {
     let is_of_user = has_word(sentence, &OBJECT) || has_word(sentence, &SUBJECT) || is_question(sentence);
     let is_known = scene.facts.iter().chain(scene.last_agent()).any(|text| text.has(List::Done));
     let is_turned_round = TURNED_ROUND.iter().any(|part| sentence.contains(part));
-    if is_of_user || is_known || is_turned_round {
+    if is_of_user || is_known || is_turned_round || scene.input.has_acted {
         return false;
     }
     let view = TextView::new(sentence);

@@ -120,6 +120,7 @@ mod tests {
 
     fn input<'a>(transcript: &'a [Message], turn: &'a str) -> GuardInput<'a> {
         GuardInput {
+            has_acted: false,
             has_facts: true,
             tasks: &TASKS,
             facts: &[],

@@ -96,6 +96,7 @@ mod tests {
 
     fn is_found(task: &str, turn: &str) -> bool {
         let found = check(&GuardInput {
+            has_acted: false,
             has_facts: false,
             tasks: &[task],
             facts: &[],

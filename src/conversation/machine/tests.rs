@@ -12,7 +12,7 @@ fn turn(agent: Option<&str>) -> Turn {
 }
 
 fn replied(message: &str, done: bool) -> PersonaReply {
-    PersonaReply { message: Some(message.to_owned()), written: message.to_owned(), done, reason: None }
+    PersonaReply { message: Some(message.to_owned()), written: message.to_owned(), done, reason: None, tool: None }
 }
 
 fn say(text: &str) -> Next {
@@ -45,7 +45,7 @@ fn greeting_reply_persona_reply_and_so_on() {
     talk.persona_replied(replied("Remind me", false));
     assert_eq!((talk.next(), talk.turn_number()), (say("Remind me"), 2));
     talk.agent_replied(turn(Some("When?")));
-    talk.persona_replied(PersonaReply { message: None, written: String::new(), done: true, reason: None });
+    talk.persona_replied(PersonaReply { message: None, written: String::new(), done: true, reason: None, tool: None });
     assert_eq!(talk.next(), Next::Done(Ending::SignedOff { reason: None }));
     let transcript = talk.into_transcript();
     let users: Vec<_> = transcript.turns.iter().map(|turn| (turn.number, turn.user.as_str())).collect();
@@ -181,7 +181,7 @@ fn input() -> impl Strategy<Value = Input> {
 fn apply(talk: &mut Conversation, input: Input) {
     match input {
         Input::Said(message, done) => {
-            talk.persona_replied(PersonaReply { message, written: String::new(), done, reason: None })
+            talk.persona_replied(PersonaReply { message, written: String::new(), done, reason: None, tool: None })
         }
         Input::Replied(text) => talk.agent_replied(turn(text.as_deref())),
         Input::Failed => talk.agent_failed(turn(None), "down"),

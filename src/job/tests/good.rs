@@ -43,6 +43,7 @@ fn what_is_left_out_has_the_defaults_of_embabel() {
         model: Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) },
         allow: AllowedFaults::default(),
         review: None,
+        tools: Vec::new(),
         script: None,
     };
     let model = Model { is_named: false, ..Model::new(ModelName::openai("gpt-4.1-mini")) };

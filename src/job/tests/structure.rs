@@ -64,7 +64,7 @@ job.yml:7:3: unknown key `maxTurns`
   |
 7 |   maxTurns: 3
   |   ^^^^^^^^
-  = expected one of: name, voice, prompt, temperature, signoff, model, allow, review, personas, script
+  = expected one of: name, voice, prompt, temperature, signoff, model, allow, review, personas, tools, script
   = help: `maxTurns` belongs to the job itself, at the start of a line
 "#,
     );

@@ -19,6 +19,7 @@ impl Entry {
             Entry::SessionOpened { .. }
                 | Entry::LookedBefore { .. }
                 | Entry::UserSaid { .. }
+                | Entry::UserToolCalled { .. }
                 | Entry::TurnFinished { .. }
                 | Entry::GraphChanged { .. }
                 | Entry::ConversationEnded { .. }

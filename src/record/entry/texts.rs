@@ -1,5 +1,7 @@
 //! Entries without their texts.
 
+use serde_json::Value;
+
 use super::Entry;
 use crate::evidence::{AgentOutput, Observed, ObservedState};
 
@@ -9,6 +11,9 @@ impl Entry {
         match &mut self {
             Entry::UserSaid { text, .. } => *text = String::new(),
             Entry::PersonaFaulted { fault, .. } => fault.text = String::new(),
+            Entry::UserToolCalled { call, .. } => {
+                (call.arguments, call.result) = (Value::Null, call.result.as_ref().map(|_| Value::Null));
+            }
             Entry::TurnFinished { turn, resume_point, .. } => {
                 turn.clear_texts();
                 *resume_point = None;

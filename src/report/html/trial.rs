@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::super::conversation::{event_text, excuse};
+use super::super::conversation::{event_text, excuse, user_tool_text};
 use super::super::{TrialNames, beside_gate, count, duration, one_line, plain, thousands, two_decimals};
 use super::chart::{self, Chart};
 use super::run::hundredths;
 use crate::evidence::figures::FigureTotals;
-use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn};
+use crate::evidence::{AskedQuestion, Change, Ending, Judgement, Observed, Turn, UserToolCall};
 use crate::record::{Overview, TrialRecord};
 use crate::score::{Component, Dimension, Item, Outcome, PassLine, Score, Vacuity, Weight};
 
@@ -30,6 +30,7 @@ pub(super) struct TrialView {
     formula: String,
     persona: String,
     turns: Vec<TurnView>,
+    last_tools: Vec<EventView>,
     turn_chart: Option<Chart>,
     pending: Option<Text>,
     judging: Vec<JudgementView>,
@@ -64,6 +65,7 @@ struct ItemView {
 struct TurnView {
     number: u32,
     user: Option<Text>,
+    tools: Vec<EventView>,
     failures: Vec<String>,
     events: Vec<EventView>,
     agent: Option<Text>,
@@ -145,6 +147,7 @@ impl TrialView {
         let card = trial.scorecard.as_ref();
         let evidence = trial.evidence.as_ref();
         let turns: &[Turn] = evidence.map_or(&[], |evidence| &evidence.transcript.turns);
+        let tools: &[UserToolCall] = evidence.map_or(&[], |evidence| &evidence.user_tool_calls);
         let changes: &[Change] = match evidence.and_then(|evidence| evidence.changes.as_ref()) {
             Some(Observed::Seen(changes)) => changes,
             _ => &[],
@@ -175,7 +178,11 @@ impl TrialView {
             dimensions: card.iter().flat_map(|card| &card.dimensions).map(DimensionView::new).collect(),
             formula: card.map(|card| plain(card.composite.why())).unwrap_or_default(),
             persona: plain(&run.summary.provenance.persona),
-            turns: turns.iter().map(|turn| TurnView::new(turn, changes)).collect(),
+            turns: turns.iter().map(|turn| TurnView::new(turn, changes, tools)).collect(),
+            last_tools: {
+                let last = turns.last().map_or(0, |turn| turn.number);
+                tools.iter().filter(|call| call.turn > last).map(EventView::of_user).collect()
+            },
             turn_chart: chart::turns(&bars),
             pending: trial.pending.as_deref().map(Text::new),
             judging: trial.judgements.iter().map(|judgement| JudgementView::new(judgement, trial)).collect(),
@@ -279,7 +286,7 @@ impl ItemView {
 }
 
 impl TurnView {
-    fn new(turn: &Turn, changes: &[Change]) -> TurnView {
+    fn new(turn: &Turn, changes: &[Change], tools: &[UserToolCall]) -> TurnView {
         let mut facts: Vec<String> = turn.latency_ms.iter().map(|ms| duration(ms / 1000.0)).collect();
         facts.extend(turn.first_token_ms.map(|ms| format!("first words after {}", duration(ms / 1000.0))));
         let tokens = turn.usage.and_then(|usage| usage.input_tokens.zip(usage.output_tokens));
@@ -293,12 +300,21 @@ impl TurnView {
         TurnView {
             number: turn.number,
             user: (!turn.is_greeting()).then(|| Text::new(&turn.user)),
+            tools: tools.iter().filter(|call| call.turn == turn.number).map(EventView::of_user).collect(),
             failures: turn.failures.iter().map(|it| format!("{}{}", plain(&it.error), excuse(it))).collect(),
             events: turn.events.iter().map(event).collect(),
             agent: turn.agent.as_deref().map(Text::new),
             facts: facts.join(" · "),
             changes: of_turn.map(ChangeView::new).collect(),
         }
+    }
+}
+
+impl EventView {
+    /// A call of the user's own tools.
+    fn of_user(call: &UserToolCall) -> EventView {
+        let text = user_tool_text(call);
+        EventView { kind: "the user's tool", brief: one_line(&text, BRIEF), text: Text::new(&text) }
     }
 }
 

@@ -35,7 +35,8 @@ impl PersonaDriver<'_> {
             let tasks: Vec<&str> = case.tasks.iter().map(|task| task.task.as_str()).collect();
             let facts: Vec<&str> = case.facts.iter().map(String::as_str).collect();
             let style = case.user_style().unwrap_or(&job.persona.voice);
-            let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).map(String::as_str);
+            let seen = self.tool_calls.known_texts();
+            let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(&seen).map(String::as_str);
             let faults: Vec<Guard> = Guard::ALL.into_iter().filter(|guard| !is_allowed(job, case, *guard)).collect();
             let view = UserMessageView {
                 tasks: &tasks,
@@ -109,11 +110,13 @@ impl PersonaDriver<'_> {
         let own = (job.persona.prompt != Persona::PROMPT).then_some(&self.request.messages[0].content);
         let traits = case.user_traits();
         let character = [job.persona.name.as_str(), &job.persona.voice].into_iter().chain(case.user_style());
-        let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own);
+        let seen = self.tool_calls.known_texts();
+        let of_case = case.plan.iter().chain(&traits).chain(&case.opening.0).chain(own).chain(&seen);
         let background: Vec<&str> = character.chain(of_case.map(String::as_str)).collect();
         let messages: Vec<Message> = transcript.messages().collect();
         look(&guard::GuardInput {
             has_facts: self.trial.id.condition == Condition::WithFacts,
+            has_acted: !seen.is_empty(),
             tasks: &tasks,
             facts: &facts,
             background: &background,

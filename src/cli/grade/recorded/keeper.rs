@@ -321,6 +321,9 @@ impl RecordedGrader<'_> {
         for fault in evidence.persona_faults {
             self.kept.append(Entry::PersonaFaulted { trial, fault })?;
         }
+        for call in evidence.user_tool_calls {
+            self.kept.append(Entry::UserToolCalled { trial, call })?;
+        }
         for turn in transcript.turns {
             self.kept.append(Entry::TurnFinished { trial, turn, resume_point: None })?;
         }
