@@ -29,14 +29,14 @@ pub(super) async fn observe(env: &TrialEnv<'_>, session: &mut dyn Session, evide
                 evidence.queries.push(QueryObservation { assertion: assertion.id.clone(), result, sides });
             }
             check if check.needs_object_context() && evidence.object_context.is_none() => {
-                evidence.object_context = Some(object_context(env, session).await);
+                evidence.object_context = Some(object_context(env, session, evidence).await);
             }
             AssertionCheck::Expression(_) | AssertionCheck::Changes(_) => {}
         }
     }
     let job = &env.engine.plan.job;
     if evidence.object_context.is_none() && job.state_use(&trial.case).is_some() {
-        evidence.object_context = Some(object_context(env, session).await);
+        evidence.object_context = Some(object_context(env, session, evidence).await);
     }
     // Where a query returned another result, a label in it may be misspelled.
     let fails = trial.case.assertions.iter().any(|assertion| match &assertion.check {
@@ -176,14 +176,18 @@ fn observed(result: Result<Table, GraphError>) -> Observed<Table> {
     result.map_or_else(|error| Observed::Failed(error.message), Observed::Seen)
 }
 
-async fn object_context(env: &TrialEnv<'_>, session: &mut dyn Session) -> Observed<ObjectContext> {
+/// Reads it after a conversation. One that is not there tells something of the others where the agent has answered to the end: some
+/// agents have a state once they have answered, and one that failed may have none.
+async fn object_context(env: &TrialEnv<'_>, session: &mut dyn Session, evidence: &Evidence) -> Observed<ObjectContext> {
     match read_object_context(env, session).await {
         Ok(context) => {
             env.engine.resources.note_state(true);
             Observed::Seen(context)
         }
         Err(error) if error.kind == AgentErrorKind::NotFound => {
-            env.engine.resources.note_state(false);
+            if evidence.transcript.has_reply() && !evidence.agent_ended_it() {
+                env.engine.resources.note_state(false);
+            }
             Observed::Failed(format!("the agent shows no object context for this session: {error}"))
         }
         Err(error) => Observed::Failed(format!("the agent's object context: {error}")),

@@ -270,6 +270,36 @@ async fn a_state_that_is_never_there_is_paid_for_in_one_conversation_however_man
     assert_eq!(ran.record.trials.len(), 10);
 }
 
+/// A conversation in which the agent fails shows nothing of the state of others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_the_agent_failed_has_no_others_given_up_for_their_state() {
+    let (heard, sessions) = (Mutex::new(std::collections::BTreeMap::<String, usize>::new()), AtomicUsize::new(0));
+    let server = Server::start(move |_, request: &Received| {
+        let mut heard = heard.lock().unwrap();
+        if request.target == "/api/v1/chat/sessions" {
+            let number = sessions.fetch_add(1, Ordering::SeqCst) + 1;
+            return Answer::json(200, &format!(r#"{{"sessionId": "session-{number}"}}"#));
+        }
+        let id = (1..=9).map(|number| format!("session-{number}"));
+        let id = id.into_iter().find(|id| request.target.contains(id) || request.body.contains(id)).unwrap();
+        if request.target != "/api/v1/chat/messages" {
+            let has_state = id != "session-1" && heard.contains_key(&id);
+            let state = r#"{"context": null, "resources": [], "functions": []}"#;
+            return if has_state { Answer::json(200, state) } else { Answer::json(404, "{}") };
+        }
+        let said = heard.entry(id.clone()).or_default();
+        *said += 1;
+        let answer = format!(r#"{{"sessionId": "{id}", "message": {{"content": "Certainly.", "role": "assistant"}}}}"#);
+        if id == "session-1" && *said > 1 { Answer::json(500, "{}") } else { Answer::json(200, &answer) }
+    })
+    .await;
+    let expression = "}\nassertions: [{expression: objectContext.entities.size == 0}]\ngate: {minScore: 0";
+    let ran = run(&server, ("", expression), &["-j", "1", "--repeat", "2"]);
+    let outcomes: Vec<&Outcome> = ran.record.trials.iter().filter_map(|trial| trial.outcome.as_ref()).collect();
+    assert!(matches!(outcomes[0], Outcome::AgentFailed { .. }), "{}", ran.words);
+    assert!(outcomes[1..].iter().all(|outcome| matches!(outcome, Outcome::Graded)), "{outcomes:?} {}", ran.words);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_beyond_what_is_read_is_not_charged_to_the_agent_and_not_asked_for_again() {
     let long = format!(r#"{{"message": {{"content": "{}"}}}}"#, "x".repeat(9 << 20));
