@@ -40,6 +40,9 @@ pub enum ReplyError {
         /// How many it may find.
         most: usize,
     },
+    /// The judge counts something twice that it found; its name, or its id.
+    #[error("{0} is there more than once: give what belongs together one verdict, and each an id of its own.")]
+    FoundTwice(String),
     /// Its verdicts have these errors, a sentence each.
     #[error("{}", .0.join(" "))]
     Verdicts(Vec<String>),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::judged::{SPREAD, reasons};
+use super::judged::{SPREAD, is_mean_settled, reasons};
 use super::{Metric, MetricInput};
 use crate::evidence::Judgement;
 use crate::score::{Component, Dimension, Item, Score, is_settled, majority};
@@ -93,8 +93,12 @@ fn voted(verdicts: &[(&str, &Component)], vote: Vote) -> Component {
     };
     let winners = if is_inapplicable { inapplicable.len() } else { scored.len() };
     let applies_settled = inapplicable.is_empty() || failed == 0 || winners * 2 > verdicts.len();
-    let is_turnable = matches!(vote, Vote::Majority(line) if !is_inapplicable && !is_settled(&scores, line, failed));
-    if !applies_settled || is_turnable {
+    let is_score_settled = match vote {
+        _ if is_inapplicable => true,
+        Vote::Majority(line) => is_settled(&scores, line, failed),
+        Vote::Mean => is_mean_settled(&scores.iter().map(|score| score.get()).collect::<Vec<_>>(), failed),
+    };
+    if !applies_settled || !is_score_settled {
         let failed = verdicts.iter().filter(|(_, it)| it.is_missing());
         let failed: Vec<String> = failed.map(|(judge, it)| format!("{judge}: {}", it.why())).collect();
         return Component::missing(format!(
@@ -215,6 +219,24 @@ mod tests {
         );
         let none = || Component::not_applicable("says nothing of it");
         assert_eq!(vote(&[("a", none()), ("b", none()), ("c", score(1.0))], Vote::Mean), none());
+    }
+
+    #[test]
+    fn a_mean_stands_only_where_those_that_failed_could_not_have_moved_it_far() {
+        let mean = |scores: &[f64], failed: usize| {
+            let failed = (0..failed).map(|_| ("down", Component::missing("401")));
+            let verdicts: Vec<_> = scores.iter().map(|it| ("up", score(*it))).chain(failed).collect();
+            vote(&verdicts, Vote::Mean)
+        };
+        let open = "2 of 3 judges gave a usable verdict, and the others could have turned the result: down: 401";
+        assert_eq!(mean(&[1.0, 0.0], 1), Component::missing(open));
+        // They agree within 0.2, or one of five can't move it by more than that.
+        for (scores, failed, all) in [(&[0.9, 0.7][..], 1, 0.8), (&[1.0, 0.0, 1.0, 0.0], 1, 0.5), (&[1.0, 0.0], 0, 0.5)]
+        {
+            let found = mean(scores, failed).score().unwrap().get();
+            assert!((found - all).abs() < 1e-12, "{scores:?} {failed}: {found}");
+        }
+        assert!(mean(&[1.0, 0.0, 1.0], 1).is_missing());
     }
 
     #[test]

@@ -17,12 +17,12 @@ impl Score {
 
     /// The number as a score, unless it is outside 0..=1 or NaN.
     pub fn new(value: f64) -> Option<Score> {
-        (0.0..=1.0).contains(&value).then_some(Score(value))
+        (0.0..=1.0).contains(&value).then_some(Score(positive(value)))
     }
 
     /// The nearest score; NaN becomes 0. Only for arithmetic on scores, whose rounding may leave 0..=1 by a hair.
     pub fn clamped(value: f64) -> Score {
-        Score(if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) })
+        Score(if value.is_nan() { 0.0 } else { positive(value.clamp(0.0, 1.0)) })
     }
 
     /// 1 for true, 0 for false.
@@ -39,6 +39,11 @@ impl Score {
     pub fn get(self) -> f64 {
         self.0
     }
+}
+
+/// Zero without a sign: −0 would be written with one.
+fn positive(value: f64) -> f64 {
+    value + 0.0
 }
 
 impl TryFrom<f64> for Score {
@@ -193,6 +198,16 @@ impl Component {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        for zero in [Score::new(-0.0).unwrap(), Score::clamped(-0.0), serde_json::from_str("-0.0").unwrap()] {
+            assert_eq!(
+                (format!("{:.2}", zero.get()), serde_json::to_string(&zero).unwrap()),
+                ("0.00".into(), "0.0".into())
+            );
+        }
+    }
 
     #[test]
     fn a_score_that_meets_the_gate_is_not_below_it() {

@@ -1,6 +1,6 @@
 //! A judge's mean, corrected by the part whose truth is known: prediction-powered inference with power tuning.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::interval::{Estimate, Interval, standard_error, t_quantile};
 
@@ -144,14 +144,52 @@ fn added(known: &[Unit], units: &[Unit]) -> Vec<Unit> {
     (first..).zip(cells).map(unit).collect()
 }
 
-/// How many standard errors lie between the judge's means of both.
+/// Units of one case are never taken to be quite alike: a standard error is above 0 wherever there is a difference.
+const MOST_ALIKE: f64 = 0.99;
+
+/// A difference below this is what arithmetic leaves.
+const NO_DIFFERENCE: f64 = 1e-9;
+
+/// How many standard errors lie between the judge's means of both. If verified units were drawn at random, both are of one population:
+/// the variance is that of all, since a few that happen to be alike say nothing of their spread. Units of one case are as alike as they
+/// are found to be.
 fn imbalance(known: &[Unit], unknown: &[Unit], difference: f64) -> f64 {
-    let side = |units: &[Unit], sign: f64| -> Vec<(usize, f64)> {
-        let (all, centre) = (weight(units), mean(units, judge_of).unwrap_or_default());
-        units.iter().map(|it| (it.case, sign * it.weight * (it.judge - centre) / all)).collect()
+    if difference.abs() < NO_DIFFERENCE {
+        return 0.0;
+    }
+    let all: Vec<Unit> = known.iter().chain(unknown).copied().collect();
+    let cases = distinct(all.iter().map(|unit| unit.case)) as f64;
+    let centre = mean(&all, judge_of).unwrap_or_default();
+    let spread = variance(&all, judge_of) * cases / (cases - 1.0).max(1.0);
+    let deviations = SquaresOfSums::new(all.iter().map(|unit| (unit.case, unit.weight * (unit.judge - centre))));
+    let weights = SquaresOfSums::new(all.iter().map(|unit| (unit.case, unit.weight)));
+    let alike = (deviations.by_case - deviations.by_unit) / (weights.by_case - weights.by_unit) / spread;
+    // Without two units in one case there is nothing to be alike.
+    let alike = if alike.is_finite() { alike.clamp(0.0, MOST_ALIKE) } else { 0.0 };
+    let share = |units: &[Unit], sign: f64| -> Vec<(usize, f64)> {
+        let all = weight(units);
+        units.iter().map(|unit| (unit.case, sign * unit.weight / all)).collect()
     };
-    let error = standard_error(side(known, 1.0).into_iter().chain(side(unknown, -1.0)));
-    if difference == 0.0 { 0.0 } else { difference.abs() / error }
+    let shares = SquaresOfSums::new(share(known, 1.0).into_iter().chain(share(unknown, -1.0)));
+    let error = (spread * ((1.0 - alike) * shares.by_unit + alike * shares.by_case)).sqrt();
+    difference.abs() / error
+}
+
+/// What units add, squared, and summed: unit by unit, and case by case.
+struct SquaresOfSums {
+    by_unit: f64,
+    by_case: f64,
+}
+
+impl SquaresOfSums {
+    fn new(units: impl Iterator<Item = (usize, f64)>) -> SquaresOfSums {
+        let (mut by_unit, mut cases) = (0.0, BTreeMap::<usize, f64>::new());
+        for (case, value) in units {
+            by_unit += value * value;
+            *cases.entry(case).or_default() += value;
+        }
+        SquaresOfSums { by_unit, by_case: cases.values().map(|sum| sum * sum).sum() }
+    }
 }
 
 fn judge_of(unit: &Unit) -> f64 {
@@ -289,5 +327,35 @@ mod tests {
         };
         let units: Vec<Unit> = (0..200).map(unit).collect();
         assert!(corrected(&units).unwrap().imbalance.unwrap() > 4.0);
+    }
+
+    /// Cases of so many units each, all alike, of which the first are verified: how far the judge's scores of these are from the others.
+    fn imbalance_of(verified: usize, units: usize, judges: &[bool]) -> f64 {
+        let unit = |(case, yes): (usize, &bool)| {
+            let truth = (case < verified).then_some(1.0);
+            let unit = Unit { case, weight: 1.0, judge: f64::from(u8::from(*yes)), truth };
+            std::iter::repeat_n(unit, units)
+        };
+        let units: Vec<Unit> = judges.iter().enumerate().flat_map(unit).collect();
+        corrected(&units).unwrap().imbalance.unwrap()
+    }
+
+    #[test]
+    fn a_random_part_is_rarely_called_unlike_the_rest() {
+        for (verified, cases) in [(10, 100), (30, 300)] {
+            for (yes, units) in [(0.9, 1), (0.7, 1), (0.9, 3)] {
+                let mut rng = fastrand::Rng::with_seed(14);
+                let mut draw = || (0..cases).map(|_| rng.f64() < yes).collect::<Vec<bool>>();
+                let unlike = (0..2000).filter(|_| imbalance_of(verified, units, &draw()) > 2.0).count();
+                assert!(unlike <= 140, "{verified} of {cases}, {yes} yes, {units} each: {unlike} of 2000");
+            }
+            // The judge says yes to all that are verified, and to half of the others, or to none.
+            let half: Vec<bool> = (0..cases).map(|case| case < verified || case % 2 == 0).collect();
+            assert!(imbalance_of(verified, 1, &half) > 2.5);
+            let none: Vec<bool> = (0..cases).map(|case| case < verified).collect();
+            let found = imbalance_of(verified, 1, &none);
+            assert!(found.is_finite() && found > 5.0, "{found}");
+            assert_eq!(imbalance_of(verified, 1, &vec![true; cases]), 0.0);
+        }
     }
 }

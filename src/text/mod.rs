@@ -13,6 +13,8 @@ mod stem;
 mod table;
 mod tokens;
 
+use std::borrow::Cow;
+
 pub use contradiction::contradiction;
 pub use dense::DenseText;
 pub use digits::{KEPT_DIGITS, significant_digits};
@@ -24,7 +26,8 @@ pub use sentences::{lines, sentences};
 pub use stem::stem;
 pub use table::{TableRow, table_rows};
 pub use tokens::{
-    Tokenizer, case_folded, folded, is_of_word, is_unspaced, lowered, tokens, with_ascii_digits, without_dots,
+    Tokenizer, case_folded, folded, in_one_form, is_of_word, is_unspaced, lowered, tokens, with_ascii_digits,
+    without_dots,
 };
 
 /// A text without the code fence around it, also one on a single line or without its end.
@@ -58,6 +61,13 @@ fn is_unsafe(c: char) -> bool {
 /// Whether a text shows nothing: white space, zero-width and other invisible characters, the blank of Braille, or nothing at all.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_unsafe(c) || matches!(c, '\u{2800}' | '\u{fe00}'..='\u{fe0f}'))
+}
+
+/// The text without the characters that hide themselves, variation selectors among them; line breaks and tabs stay.
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    let hides =
+        |c: char| is_unsafe(c) && !matches!(c, '\n' | '\r' | '\t') || matches!(c, '\u{2800}' | '\u{fe00}'..='\u{fe0f}');
+    if text.chars().any(hides) { Cow::Owned(text.replace(hides, "")) } else { Cow::Borrowed(text) }
 }
 
 /// Each character of a text, and whether it must be spelled out.
@@ -136,6 +146,13 @@ mod tests {
         for text in ["naïve café", "提醒", "한국어", "עברית", "ภาษาไทย", "ខ្មែរ", "❤\u{fe0f}", "e\u{301}"]
         {
             assert_eq!(visible(text), text);
+        }
+    }
+
+    #[test]
+    fn what_hides_is_taken_out_and_lines_stay() {
+        for hidden in ['\u{200b}', '\u{ad}', '\u{2060}', '\u{200e}', '\u{e0061}', '\u{fe0f}', '\u{1b}', '\u{3164}'] {
+            assert_eq!(without_hidden(&format!("re{hidden}ason:\n\tnaïve")), "reason:\n\tnaïve");
         }
     }
 

@@ -1,5 +1,6 @@
 //! A text as its words.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
@@ -68,6 +69,11 @@ fn unicode(text: &str) -> Vec<String> {
     }
     tokens.extend((!token.is_empty()).then_some(token));
     tokens
+}
+
+/// The text in the one form of characters that can be written in several: full-width letters are plain ones.
+pub fn in_one_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { NFKC.normalize(text) }
 }
 
 /// The text in lower case and in the one form of characters that can be written in several.

@@ -176,7 +176,7 @@ pub(in crate::metric) fn reasons(why: &[String]) -> String {
 
 /// Whether scores that could not be had would leave the mean of these where it is: these agree, or those are too few to move it far.
 pub(in crate::metric) fn is_mean_settled(scores: &[f64], failed: usize) -> bool {
-    failed as f64 <= SPREAD * (scores.len() + failed) as f64 || spread(scores) <= SPREAD
+    failed as f64 <= SPREAD * (scores.len() + failed) as f64 || spread(scores) <= SPREAD + Score::HAIR
 }
 
 /// How far scores lie apart.

@@ -96,6 +96,9 @@ pub enum DecisionError {
     /// The score is no number.
     #[error("has the score {0}, which is not a number")]
     NotANumber(Value),
+    /// The score is a fraction.
+    #[error("has the score {0}, which is not a whole number from 0 to 10")]
+    NotWhole(f64),
     /// The score is below 0 or above 10.
     #[error("has the score {0}, which is not from 0 to 10")]
     OutOfRange(f64),
@@ -164,8 +167,9 @@ impl Scale {
                 let written = value.as_str().and_then(|text| text.trim().parse::<f64>().ok());
                 let number = value.as_f64().or(written).ok_or_else(|| DecisionError::NotANumber(value.clone()))?;
                 let in_range = (0.0..=10.0).contains(&number);
-                let score = Score::new(number / 10.0).filter(|_| in_range);
-                score.map(Some).ok_or(DecisionError::OutOfRange(number))
+                let score = Score::new(number / 10.0).filter(|_| in_range).ok_or(DecisionError::OutOfRange(number))?;
+                // 0.9 is likely meant on a scale from 0 to 1.
+                if strict || number.fract() == 0.0 { Ok(Some(score)) } else { Err(DecisionError::NotWhole(number)) }
             }
         }
     }

@@ -15,7 +15,7 @@ use super::{
 use crate::evidence::ReplySchema;
 use crate::metric::ReplyError;
 use crate::score::Score;
-use crate::text::{contradiction, visible};
+use crate::text::{contradiction, folded, visible};
 use entry::read_verdict;
 
 /// The most characters of a reason.
@@ -95,6 +95,12 @@ pub(super) fn read_verdicts(
         // Whichever were left out, the score would be another one.
         return Err(ReplyError::TooManyFound { found: entries.len(), most });
     }
+    if items.is_empty()
+        && !options.strict
+        && let Some(twice) = found_twice(entries)
+    {
+        return Err(ReplyError::FoundTwice(visible(&twice)));
+    }
     let (mut verdicts, mut problems, mut twice) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (entry, number) in entries.iter().zip(1..) {
         match read_verdict(entry, number, scale, items, options) {
@@ -124,6 +130,23 @@ pub(super) fn read_verdicts(
     } else {
         Ok((verdicts, problems))
     }
+}
+
+/// What stands twice among the things that a judge found: by the id that it gave, or by the name.
+fn found_twice(entries: &[Value]) -> Option<String> {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let item_of = |entry: &Value| entry.get("item").and_then(Value::as_str).map(|item| item.trim().to_owned());
+    let id_of = |entry: &Value| match entry.get("id")? {
+        Value::String(id) => Some(format!("Verdict {}", id.trim())),
+        Value::Number(id) => Some(format!("Verdict {id}")),
+        _ => None,
+    };
+    let mut is_known = |name: &String| {
+        let words = folded(name.trim_end_matches(['.', '!', '”'])).split_whitespace().collect::<Vec<_>>().join(" ");
+        !known.insert(words)
+    };
+    let names = entries.iter().flat_map(|entry| [item_of(entry).map(|item| format!("“{item}”")), id_of(entry)]);
+    names.flatten().find(|name| is_known(name))
 }
 
 /// The first few of many, and how many more there are.

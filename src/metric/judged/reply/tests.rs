@@ -117,7 +117,11 @@ fn a_score_is_from_0_to_10() {
     assert_eq!(read(json!(7)), Ok(Some(Score::clamped(0.7))));
     assert_eq!(read(json!(0)), Ok(Some(Score::ZERO)));
     assert_eq!(read(json!("7")), Ok(Some(Score::clamped(0.7))));
-    for wrong in [json!(11), json!(-1), json!("11"), json!("good"), json!(null), json!(true)] {
+    assert_eq!(read(json!(9.0)), Ok(Some(Score::clamped(0.9))));
+    let fraction = read(json!(0.99)).unwrap_err().to_string();
+    assert!(fraction.contains("has the score 0.99, which is not a whole number from 0 to 10"), "{fraction}");
+    for wrong in [json!(11), json!(-1), json!(7.5), json!("0.5"), json!("11"), json!("good"), json!(null), json!(true)]
+    {
         assert!(read(wrong.clone()).is_err(), "{wrong}");
     }
 }
@@ -126,12 +130,34 @@ fn a_score_is_from_0_to_10() {
 fn what_the_judge_found_is_counted() {
     let raw = json!({"verdicts": [
         {"id": "x", "item": "a table", "reason": "booked", "verdict": "yes"},
-        {"id": "x", "item": "a menu", "reason": "not sent", "verdict": "no"},
+        {"id": "y", "item": "a menu", "reason": "not sent", "verdict": "no"},
     ]});
     let (verdicts, _) = read_verdicts(&raw.to_string(), Scale::YesNo, &[], &NATIVE).unwrap();
     let found: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.found.as_deref())).collect();
     assert_eq!(found, [("1", Some("a table")), ("2", Some("a menu"))]);
     assert_eq!(read_verdicts(r#"{"verdicts": []}"#, Scale::YesNo, &[], &NATIVE), Ok((Vec::new(), Vec::new())));
+}
+
+#[test]
+fn what_the_judge_found_counts_once() {
+    let reply = |ids: [Value; 2], items: [&str; 2]| {
+        let verdicts = ids.into_iter().zip(items);
+        let verdict = |(id, item)| json!({"id": id, "item": item, "reason": "booked", "verdict": "yes"});
+        json!({"verdicts": verdicts.map(verdict).collect::<Vec<_>>()}).to_string()
+    };
+    for (ids, items, twice) in [
+        ([json!(1), json!(1)], ["a table", "a menu"], "Verdict 1 is there more than once"),
+        ([json!(1), json!("1")], ["a table", "a menu"], "Verdict 1 is there more than once"),
+        ([json!(1), json!(2)], ["a table", "A table."], "“A table.” is there more than once"),
+    ] {
+        let raw = reply(ids, items);
+        let error = read_verdicts(&raw, Scale::YesNo, &[], &NATIVE).unwrap_err().to_string();
+        assert!(error.starts_with(twice), "{error}");
+        let strict = JudgeOptions { strict: true, ..NATIVE };
+        assert_eq!(read_verdicts(&raw, Scale::YesNo, &[], &strict).unwrap().0.len(), 2);
+    }
+    let own = reply([json!(1), json!(2)], ["1", "2"]);
+    assert_eq!(read_verdicts(&own, Scale::YesNo, &[], &NATIVE).unwrap().0.len(), 2, "a name is no id");
 }
 
 #[test]
