@@ -62,7 +62,7 @@ fn no_question(client: &Client) -> ProviderRequest {
         sample: 1,
         conversation_seed: None,
     };
-    let options = ModelOptions { max_tokens: Some(1), ..client.settings.options.clone() };
+    let options = ModelOptions { max_tokens: Some(1), ..client.settings.options };
     client.provider.provider_request(&nothing, &options, client.features())
 }
 

@@ -300,7 +300,7 @@ pub(super) fn message_goals(expected: &Expectation, transcript: &Transcript) -> 
         for turn in &transcript.turns {
             // What it said before its final reply was sent too; one message has all of them.
             for said in turn.agent_messages() {
-                let text = folded(&said.text);
+                let text = folded(said.text);
                 if message.keywords.iter().all(|keyword| text.contains(&folded(keyword))) {
                     reached.push(calls + said.after_calls);
                 }
