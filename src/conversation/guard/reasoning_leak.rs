@@ -97,13 +97,13 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let wants_code =
         || scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
-    let forms = FORMS
-        .iter()
-        .zip(&PATTERNS)
-        .filter(|((marks, ..), _)| turn.raw.contains(|c: char| marks.contains(c)))
-        .filter_map(|((_, pattern, name), made)| {
+    let ascii = turn.raw.bytes().filter(u8::is_ascii).fold(0u128, |all, byte| all | 1 << byte);
+    let has = |c: char| if c.is_ascii() { ascii >> u32::from(c) & 1 == 1 } else { turn.raw.contains(c) };
+    let forms = FORMS.iter().zip(&PATTERNS).filter(|((marks, ..), _)| marks.chars().any(has)).filter_map(
+        |((_, pattern, name), made)| {
             Some((made.get_or_init(|| Regex::new(pattern).ok()).as_ref()?.find(&turn.raw)?, name))
-        });
+        },
+    );
     for (found, name) in forms {
         let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
         // A user may send code, but never the form of the persona's own reply.

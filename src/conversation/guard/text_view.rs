@@ -28,6 +28,7 @@ pub(super) struct TextView<'a> {
     digits: OnceCell<String>,
     clauses: OnceCell<Vec<TextView<'static>>>,
     question: OnceCell<Option<Box<TextView<'static>>>>,
+    asks: OnceCell<bool>,
 }
 
 /// What decides of most words at once that a text does not have them.
@@ -92,6 +93,7 @@ impl<'a> TextView<'a> {
             digits: OnceCell::new(),
             clauses: OnceCell::new(),
             question: OnceCell::new(),
+            asks: OnceCell::new(),
         }
     }
 
@@ -225,11 +227,25 @@ impl<'a> TextView<'a> {
 
     /// Whether it asks something.
     pub(super) fn asks(&self) -> bool {
-        self.raw.contains(['?', '？', '؟'])
-            || !self.raw.is_ascii()
-                && ["ですか", "ますか", "でしょうか", "吗", "呢", "나요", "까요", "습니까", "ไหม", "หรือไม่", "क्या आप"]
+        *self.asks.get_or_init(|| {
+            self.raw.contains(['?', '？', '؟'])
+                || !self.raw.is_ascii()
+                    && [
+                        "ですか",
+                        "ますか",
+                        "でしょうか",
+                        "吗",
+                        "呢",
+                        "나요",
+                        "까요",
+                        "습니까",
+                        "ไหม",
+                        "หรือไม่",
+                        "क्या आप",
+                    ]
                     .iter()
                     .any(|part| self.raw.contains(part))
+        })
     }
 
     /// How many characters of words there are outside the phrases of these lists, and how many at all.
@@ -334,8 +350,10 @@ impl<'a> TextView<'a> {
             return if self.plain().trim() == other.plain().trim() { 1.0 } else { 0.0 };
         }
         let mut used = vec![false; two.len()];
+        let stems = other.outline().stems;
         let shared = one
             .iter()
+            .filter(|word| stems & stem_bit(word) != 0)
             .filter(|word| {
                 let place = (0..two.len()).find(|at| !used[*at] && is_same_stem(word, two[*at]));
                 place.is_some_and(|at| !std::mem::replace(&mut used[at], true))

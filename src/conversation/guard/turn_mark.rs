@@ -52,6 +52,9 @@ const MOST_BEFORE_FIGURE: usize = 6;
 fn may_number_goal(raw: &str) -> bool {
     raw.char_indices().filter(|(_, c)| c.is_ascii_digit()).any(|(at, _)| {
         let before = raw[..at].trim_end_matches(|c: char| c.is_whitespace() || c == '#');
+        if !before.ends_with(char::is_alphabetic) {
+            return false;
+        }
         let word: String = before.chars().rev().take(LONGEST_GOAL).collect::<Vec<_>>().into_iter().rev().collect();
         let word = word.to_lowercase();
         GOALS.split('|').any(|goal| word.ends_with(goal))
