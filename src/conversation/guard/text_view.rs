@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::values::TextValue;
@@ -292,6 +293,11 @@ impl<'a> TextView<'a> {
 
     /// The sentence of the plain text around a place.
     pub(super) fn sentence(&self, at: usize) -> &str {
+        self.plain()[self.sentence_range(at)].trim()
+    }
+
+    /// Where the sentence around a place begins and ends.
+    pub(super) fn sentence_range(&self, at: usize) -> Range<usize> {
         let plain = self.plain();
         let ends = |(place, c): &(usize, char)| {
             is_sentence_end(*c)
@@ -303,7 +309,7 @@ impl<'a> TextView<'a> {
             .map(|(place, c)| (at + place, c))
             .find(ends)
             .map_or(plain.len(), |(place, c)| place + c.len_utf8());
-        plain[start..end].trim()
+        start..end
     }
 
     /// The raw text of a phrase, as near as it can be shown.
