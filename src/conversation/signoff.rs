@@ -40,11 +40,13 @@ pub(super) fn found(message: &str, phrase: &str) -> Option<(usize, usize)> {
     find(&folded(message), &phrase)
 }
 
-/// A quick check that rules out nearly every message: in ASCII, it does not contain the first part of the phrase.
+/// A quick check that rules out nearly every message: in ASCII, it lacks a word of the phrase.
 fn can_not_match(message: &str, phrase: &str) -> bool {
-    let Some(first) = phrase.split_whitespace().next() else { return true };
-    let has_first = || message.as_bytes().windows(first.len()).any(|part| part.eq_ignore_ascii_case(first.as_bytes()));
-    message.is_ascii() && first.is_ascii() && !has_first()
+    let has =
+        |word: &str| message.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
+    let is_empty = || phrase.split_whitespace().next().is_none();
+    let lacks = || message.is_ascii() && phrase.is_ascii() && !phrase.split_whitespace().rev().all(has);
+    is_empty() || lacks()
 }
 
 /// The pairs of marks that people put around a phrase.

@@ -105,8 +105,8 @@ fn asked_kinds(agent: &TextView<'_>) -> u32 {
 fn asks_openly(agent: &TextView<'_>) -> bool {
     let Some(open) = agent.hits_in(List::OpenQuestion).next() else { return false };
     let marks = agent.plain().matches(['?', '？', '؟']).count();
-    let question = agent.sentence(open.start);
-    let is_within = |hit: &Hit| agent.sentence(hit.start) == question;
+    let question = agent.sentence_range(open.start);
+    let is_within = |hit: &Hit| question.contains(&hit.start);
     marks <= 1 && agent.hits_in(List::Awaits).all(is_within)
 }
 
@@ -247,4 +247,33 @@ fn is_short_answer(scene: &Scene<'_>, turn: &TextView<'_>, stated: usize) -> boo
 
 fn kinds(text: &TextView<'_>) -> u32 {
     text.kinds()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::conversation::guard::{GuardInput, check, fact_uses};
+    use crate::evidence::{Message, Role, Transcript, Turn};
+
+    #[test]
+    fn a_long_reply_without_a_full_stop_is_looked_at_once() {
+        let tasks = ["Find out where the parcel is"];
+        let facts = ["The order number is 4711-22", "The user's name is Ada Byron", "The pick-up day is Friday"];
+        let reply = format!("how can i help {}", "please confirm and let me know ".repeat(7_000));
+        let uses = |turns: Vec<Turn>| fact_uses(&tasks, &facts, &Transcript { turns });
+        let asked = uses(vec![Turn::answered(1, "Hi.", &reply), Turn::answered(2, "It is Friday.", &reply)]);
+        assert_eq!(asked.len(), 3);
+        let transcript = [Message::new(Role::User, "Hi."), Message::new(Role::Assistant, &reply)];
+        let found = check(&GuardInput {
+            has_acted: false,
+            has_facts: true,
+            tasks: &tasks,
+            facts: &facts,
+            background: &[],
+            signoff: "So Long",
+            transcript: &transcript,
+            turn: "It is 4711-22, and my name is Ada Byron.",
+            is_done: false,
+        });
+        assert!(found.len() < 3, "{found:?}");
+    }
 }

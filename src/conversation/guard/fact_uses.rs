@@ -56,9 +56,9 @@ pub fn fact_uses(tasks: &[&str], facts: &[&str], transcript: &Transcript) -> Vec
             let (_, reply) = &texts.messages[seen];
             seen += 1;
             asked_in = Some(turn.number);
-            let questions = questions(&scene, reply);
+            let questions: Vec<TextView<'_>> = questions(&scene, reply).into_iter().map(TextView::new).collect();
             for (fact, known) in scene.facts.iter().zip(&mut uses).filter(|(_, known)| known.asked.is_none()) {
-                let asks = |question: &String| asks_in_particular(&scene, &TextView::new(question.as_str()), fact);
+                let asks = |question: &TextView<'_>| asks_in_particular(&scene, question, fact);
                 known.asked = questions.iter().any(asks).then_some(turn.number);
             }
             let open = |known: &&mut FactUse| known.released.is_none() && known.stated.is_none();

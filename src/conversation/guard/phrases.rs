@@ -262,8 +262,9 @@ impl Phrase {
             let rest = &plain[end..];
             let most = rest.char_indices().map(|(at, _)| at).find(|at| *at > GAP).unwrap_or(rest.len());
             let most = rest[..most].find(is_sentence_end).unwrap_or(most);
-            let after = (rest.match_indices(&**part).map(|(at, _)| (end + at, end + at + part.len())))
-                .take_while(|(_, to)| *to <= end + most + part.len())
+            let near = (most + part.len()).min(rest.len());
+            let near = &rest[..(most..=near).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(most)];
+            let after = (near.match_indices(&**part).map(|(at, _)| (end + at, end + at + part.len())))
                 .find(|(from, to)| is_bounded(plain, *from, *to, *any_ending))?;
             end = after.1;
         }

@@ -9,7 +9,7 @@ use super::retry_echo::retry_echo;
 use super::scene::Scene;
 use super::task_read_out::read_out;
 use super::text_view::TextView;
-use super::turn_mark::{numbered_goal, turn_mark};
+use super::turn_mark::{names_writer, numbered_goal, turn_mark};
 use super::{Fault, fault};
 
 /// Forms that nobody types in a chat: characters of which each has one, its pattern, and what it is.
@@ -27,7 +27,7 @@ const FORMS: [(&str, &str, &str); 12] = [
     ("<[", r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>|<(start|end)_of_turn>|</?s>", "a mark of the model"),
     (
         ":：",
-        r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|caller|client|bot|ai|chatbot|me|nutzer|benutzer|kunde|kundin|anrufer|ich|moi|yo|io|ik|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|я|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|私|用户|我|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
+        r"(?im)^\s*[*#_\[(]*\s*(user|human|assistant|system|agent|persona|customer|client|bot|ai|chatbot|nutzer|benutzer|assistent|utilisateur|client|usuario|cliente|asistente|utente|assistente|usuário|gebruiker|użytkownik|asystent|пользователь|клиент|ассистент|агент|kullanıcı|asistan|ユーザー|アシスタント|用户|助手|客服|사용자|어시스턴트|상담원|المستخدم|المساعد|उपयोगकर्ता|सहायक|ผู้ใช้|ผู้ช่วย)\s*(\([^)]{0,20}\))?\s*[*_\])]*\s*[:：]",
         "a role before the message",
     ),
     (
@@ -97,13 +97,13 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
     let turn = scene.text();
     let wants_code =
         || scene.tasks.iter().chain(scene.last_agent()).any(|text| text.words().any(|word| CODE.contains(&word)));
-    let forms = FORMS
-        .iter()
-        .zip(&PATTERNS)
-        .filter(|((marks, ..), _)| turn.raw.contains(|c: char| marks.contains(c)))
-        .filter_map(|((_, pattern, name), made)| {
+    let ascii = turn.raw.bytes().filter(u8::is_ascii).fold(0u128, |all, byte| all | 1 << byte);
+    let has = |c: char| if c.is_ascii() { ascii >> u32::from(c) & 1 == 1 } else { turn.raw.contains(c) };
+    let forms = FORMS.iter().zip(&PATTERNS).filter(|((marks, ..), _)| marks.chars().any(has)).filter_map(
+        |((_, pattern, name), made)| {
             Some((made.get_or_init(|| Regex::new(pattern).ok()).as_ref()?.find(&turn.raw)?, name))
-        });
+        },
+    );
     for (found, name) in forms {
         let is_said = scene.messages.iter().any(|(_, text)| text.raw.contains(found.as_str()));
         // A user may send code, but never the form of the persona's own reply.
@@ -111,6 +111,9 @@ pub(super) fn find(scene: &Scene<'_>) -> Option<Fault> {
         if !is_code && (!is_said || found.start() == 0) {
             return fault(format!("it contains {name}; write only what the user says, in plain words"), found.as_str());
         }
+    }
+    if let Some(word) = names_writer(scene) {
+        return fault("it contains a role before the message; write only what the user says, in plain words", word);
     }
     if let Some(mark) = turn_mark(scene) {
         return fault("it numbers the messages; write only what the user says", mark);

@@ -206,7 +206,7 @@ fn share(of: &TextView<'_>, within: &TextView<'_>) -> f64 {
 }
 
 /// Whether it is hardly more than yes or no.
-fn is_answer(turn: &TextView<'_>) -> bool {
+pub(super) fn is_answer(turn: &TextView<'_>) -> bool {
     let (outside, all) = turn.outside(&[List::Answer, List::Polite]);
     turn.has(List::Answer) && outside <= 8 && all <= 30
 }

@@ -3,8 +3,11 @@
 
 use super::GuardInput;
 use super::early_end::open_tasks;
+use super::fact_asked::last_question;
 use super::known_texts::KnownTexts;
+use super::open_word::is_open;
 use super::phrases::{List, PHRASES};
+use super::repetition::is_answer;
 use super::scene::Scene;
 use super::tasks_raised::is_comparable;
 use super::text_view::TextView;
@@ -37,7 +40,20 @@ pub(super) fn is_stuck(scene: &Scene<'_>) -> bool {
     };
     let is_same = lines.len() >= SAME_LINE && different(SAME_LINE) == 1
         || lines.len() >= SAME_LINES && different(SAME_LINES) <= 2;
-    is_same && !is_about_the_case(scene, turn) && !asks_something_new(scene) && is_answered(scene)
+    is_same
+        && !is_about_the_case(scene, turn)
+        && !asks_something_new(scene)
+        && is_answered(scene)
+        && !(is_answer(turn) && scene.last_agent().is_some_and(asks_yes_or_no))
+}
+
+/// Whether a message asks for yes or no: whoever says so as often as it is asked does what a user would.
+fn asks_yes_or_no(agent: &TextView<'_>) -> bool {
+    if agent.has(List::Confirms) {
+        return true;
+    }
+    let is_general = || agent.has(List::OpenQuestion) || agent.has(List::AnythingElse);
+    agent.asks() && !is_general() && !is_open(&TextView::new(last_question(agent).unwrap_or(agent.plain())))
 }
 
 /// Whether the agent has answered the user's last message.
@@ -144,6 +160,13 @@ mod tests {
             }
             assert!(!is_stuck(&[line, can], line) || line == "Thanks!", "{line}: once more");
         }
+        for asks in ["Shall I book it?", "So is it the 9 am train?", "Soll ich ihn buchen?"] {
+            let said = ["Book the 9 am train.", asks, "Yes.", asks, "Yes.", asks];
+            assert!(!is_stuck(&said, "Yes."), "the agent asks for yes or no: {asks}");
+            assert!(is_stuck(&["Hmm", asks, "Hmm", asks], "Hmm"), "no answer: {asks}");
+        }
+        let more = "Is there anything else?";
+        assert!(is_stuck(&["Yes.", more, "Yes.", more], "Yes."), "it never says what");
         assert!(is_stuck(&["ok", can, "fine", can, "ok", can, "fine", can], "ok"));
         let booked = ["A train.", "To Lyon?", "Yes.", "On Friday?", "Yes.", "At nine?"];
         assert!(!is_stuck(&booked, "Yes."), "each question is another one");

@@ -71,6 +71,11 @@ fn candidates<'t>(turn: &'t TextView<'_>, task: &TextView<'_>) -> impl Iterator<
 fn is_task(sentence: &TextView<'_>, task: &TextView<'_>) -> bool {
     let wanted: Vec<&str> = task.words().collect();
     let mut said: Vec<&str> = sentence.words().collect();
+    let slips = wanted.len() / PER_SLIP;
+    // By far the most sentences end here.
+    if said.len() + slips < wanted.len() || !said.iter().any(|word| wanted.first() == Some(word)) {
+        return false;
+    }
     let greeting = sentence.hits_in(List::Greeting).filter(|hit| hit.start == 0).map(|hit| hit.end).max().unwrap_or(0);
     said.drain(..sentence.places().iter().take_while(|word| word.end <= greeting).count());
     let named = said.iter().take(LEAST).position(|word| TASK.contains(word) && !wanted.contains(word));
@@ -78,7 +83,6 @@ fn is_task(sentence: &TextView<'_>, task: &TextView<'_>) -> bool {
         let skipped = said[at + 1..].iter().position(|word| wanted.first() == Some(word)).unwrap_or_default();
         said.drain(..at + 1 + skipped);
     }
-    let slips = wanted.len() / PER_SLIP;
     // "Quiero reservar …": who begins with a word of their own puts it as a user would.
     if said.first() != wanted.first() || said.len().abs_diff(wanted.len()) > slips {
         return false;

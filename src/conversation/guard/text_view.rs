@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use super::phrases::{Hit, KnownWord, List, PHRASES, is_sentence_end};
 use super::values::TextValue;
@@ -28,6 +29,7 @@ pub(super) struct TextView<'a> {
     digits: OnceCell<String>,
     clauses: OnceCell<Vec<TextView<'static>>>,
     question: OnceCell<Option<Box<TextView<'static>>>>,
+    asks: OnceCell<bool>,
 }
 
 /// What decides of most words at once that a text does not have them.
@@ -92,6 +94,7 @@ impl<'a> TextView<'a> {
             digits: OnceCell::new(),
             clauses: OnceCell::new(),
             question: OnceCell::new(),
+            asks: OnceCell::new(),
         }
     }
 
@@ -225,11 +228,25 @@ impl<'a> TextView<'a> {
 
     /// Whether it asks something.
     pub(super) fn asks(&self) -> bool {
-        self.raw.contains(['?', '？', '؟'])
-            || !self.raw.is_ascii()
-                && ["ですか", "ますか", "でしょうか", "吗", "呢", "나요", "까요", "습니까", "ไหม", "หรือไม่", "क्या आप"]
+        *self.asks.get_or_init(|| {
+            self.raw.contains(['?', '？', '؟'])
+                || !self.raw.is_ascii()
+                    && [
+                        "ですか",
+                        "ますか",
+                        "でしょうか",
+                        "吗",
+                        "呢",
+                        "나요",
+                        "까요",
+                        "습니까",
+                        "ไหม",
+                        "หรือไม่",
+                        "क्या आप",
+                    ]
                     .iter()
                     .any(|part| self.raw.contains(part))
+        })
     }
 
     /// How many characters of words there are outside the phrases of these lists, and how many at all.
@@ -276,6 +293,11 @@ impl<'a> TextView<'a> {
 
     /// The sentence of the plain text around a place.
     pub(super) fn sentence(&self, at: usize) -> &str {
+        self.plain()[self.sentence_range(at)].trim()
+    }
+
+    /// Where the sentence around a place begins and ends.
+    pub(super) fn sentence_range(&self, at: usize) -> Range<usize> {
         let plain = self.plain();
         let ends = |(place, c): &(usize, char)| {
             is_sentence_end(*c)
@@ -287,7 +309,7 @@ impl<'a> TextView<'a> {
             .map(|(place, c)| (at + place, c))
             .find(ends)
             .map_or(plain.len(), |(place, c)| place + c.len_utf8());
-        plain[start..end].trim()
+        start..end
     }
 
     /// The raw text of a phrase, as near as it can be shown.
@@ -334,8 +356,10 @@ impl<'a> TextView<'a> {
             return if self.plain().trim() == other.plain().trim() { 1.0 } else { 0.0 };
         }
         let mut used = vec![false; two.len()];
+        let stems = other.outline().stems;
         let shared = one
             .iter()
+            .filter(|word| stems & stem_bit(word) != 0)
             .filter(|word| {
                 let place = (0..two.len()).find(|at| !used[*at] && is_same_stem(word, two[*at]));
                 place.is_some_and(|at| !std::mem::replace(&mut used[at], true))

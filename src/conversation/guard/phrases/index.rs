@@ -7,14 +7,15 @@ use super::{first_bytes, goes_on};
 /// The different first parts, sorted.
 pub(super) struct PhraseIndex {
     entries: Vec<FirstPart>,
-    /// The first bytes of each entry.
-    keys: Vec<u64>,
-    /// Where the entries with each first byte begin, and where the last ones end.
-    by_byte: [u32; 257],
+    /// Where the entries with each two first bytes begin, and where the last ones end.
+    by_bytes: Vec<u32>,
 }
 
 /// The phrases of one first part.
 struct FirstPart {
+    /// Its first bytes, and which bits of them it has.
+    key: u64,
+    mask: u64,
     phrases: Range<usize>,
     /// The longest other entry with which this one begins.
     shorter: Option<u32>,
@@ -25,6 +26,11 @@ pub(super) struct FoundPart {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) phrases: Range<usize>,
+}
+
+/// The two first bytes of a text by its key.
+fn two_bytes(key: u64) -> usize {
+    (key >> 48) as usize
 }
 
 impl PhraseIndex {
@@ -41,34 +47,47 @@ impl PhraseIndex {
                     while let Some(it) = shorter.filter(|it| !part.starts_with(texts[*it])) {
                         shorter = entries[it].shorter.map(|it| it as usize);
                     }
-                    entries.push(FirstPart { phrases: at..at + 1, shorter: shorter.map(|it| it as u32) });
+                    let mask = u64::MAX << (8 * 8usize.saturating_sub(part.len()) as u32);
+                    let shorter = shorter.map(|it| it as u32);
+                    entries.push(FirstPart { key: first_bytes(part), mask, phrases: at..at + 1, shorter });
                     texts.push(part);
                 }
             }
         }
-        let mut by_byte = [texts.len() as u32; 257];
-        for (at, text) in texts.iter().enumerate().rev() {
-            by_byte[usize::from(text.as_bytes()[0])] = at as u32;
+        let mut by_bytes = Vec::with_capacity((1 << 16) + 1);
+        for (at, entry) in entries.iter().enumerate() {
+            by_bytes.resize(by_bytes.len().max(two_bytes(entry.key) + 1), at as u32);
         }
-        for byte in (0..256).rev() {
-            by_byte[byte] = by_byte[byte].min(by_byte[byte + 1]);
-        }
-        PhraseIndex { entries, keys: texts.iter().map(|text| first_bytes(text)).collect(), by_byte }
+        by_bytes.resize((1 << 16) + 1, entries.len() as u32);
+        PhraseIndex { entries, by_bytes }
     }
 
     /// All places, by their ends, and from the longest on where several end in one. `text` is the first part of a phrase.
     pub(super) fn find<'p>(&self, plain: &str, text: impl Fn(usize) -> &'p str) -> Vec<FoundPart> {
         let mut all = Vec::new();
-        let mut before: Option<char> = None;
-        let mut before_that: Option<char> = None;
-        for (start, c) in plain.char_indices() {
-            // By far the most places end here: within a word.
-            if !goes_on(before_that, before, c) {
-                self.find_at(&plain[start..], &text, |end, phrases| {
-                    all.push(FoundPart { start, end: start + end, phrases });
-                });
+        let mut push = |start: usize| {
+            self.find_at(&plain[start..], &text, |end, phrases| {
+                all.push(FoundPart { start, end: start + end, phrases });
+            });
+        };
+        // By far the most places are within a word.
+        if plain.is_ascii() {
+            let mut goes_on = false;
+            for (start, byte) in plain.bytes().enumerate() {
+                let is_of_word = byte.is_ascii_alphanumeric();
+                if !(goes_on && is_of_word) {
+                    push(start);
+                }
+                goes_on = is_of_word;
             }
-            (before_that, before) = (before, Some(c));
+        } else {
+            let (mut before_that, mut before) = (None, None);
+            for (start, c) in plain.char_indices() {
+                if !goes_on(before_that, before, c) {
+                    push(start);
+                }
+                (before_that, before) = (before, Some(c));
+            }
         }
         all.sort_by_key(|found| (found.end, found.start));
         all
@@ -76,19 +95,22 @@ impl PhraseIndex {
 
     /// The entries with which a text begins.
     fn find_at<'p>(&self, rest: &str, text: impl Fn(usize) -> &'p str, mut push: impl FnMut(usize, Range<usize>)) {
-        let byte = usize::from(rest.as_bytes()[0]);
-        let (from, to) = (self.by_byte[byte] as usize, self.by_byte[byte + 1] as usize);
+        let key = first_bytes(rest);
+        // An entry of one byte stands before all that begin with it and another.
+        let (first, to) = (self.by_bytes[two_bytes(key)] as usize, self.by_bytes[two_bytes(key) + 1] as usize);
         let text_of = |entry: &FirstPart| text(entry.phrases.start);
         // All that the rest begins with is the last entry that is not behind it, or begins that one.
-        let key = first_bytes(rest);
-        let from = from + self.keys[from..to].partition_point(|other| *other < key);
-        let same = self.keys[from..to].partition_point(|other| *other == key);
-        let behind = from + self.entries[from..from + same].partition_point(|entry| text_of(entry) <= rest);
-        let mut next = (behind > self.by_byte[byte] as usize).then(|| behind - 1);
+        let mut behind = first + self.entries[first..to].partition_point(|entry| entry.key < key);
+        if self.entries[behind..to].first().is_some_and(|entry| entry.key == key) {
+            behind += self.entries[behind..to].partition_point(|entry| entry.key == key && text_of(entry) <= rest);
+        }
+        let mut next = behind.checked_sub(1);
         while let Some(entry) = next.map(|at| &self.entries[at]) {
-            let part = text_of(entry);
-            if rest.starts_with(part) {
-                push(part.len(), entry.phrases.clone());
+            if (entry.key ^ key) & entry.mask == 0 {
+                let part = text_of(entry);
+                if rest.starts_with(part) {
+                    push(part.len(), entry.phrases.clone());
+                }
             }
             next = entry.shorter.map(|at| at as usize);
         }
