@@ -278,7 +278,7 @@ async fn a_conversation_that_the_agent_failed_has_no_others_given_up_for_their_s
         let mut heard = heard.lock().unwrap();
         if request.target == "/api/v1/chat/sessions" {
             let number = sessions.fetch_add(1, Ordering::SeqCst) + 1;
-            return Answer::json(200, &format!(r#"{{"sessionId": "session-{number}"}}"#));
+            return Answer::json(200, format!(r#"{{"sessionId": "session-{number}"}}"#));
         }
         let id = (1..=9).map(|number| format!("session-{number}"));
         let id = id.into_iter().find(|id| request.target.contains(id) || request.body.contains(id)).unwrap();
@@ -290,7 +290,7 @@ async fn a_conversation_that_the_agent_failed_has_no_others_given_up_for_their_s
         let said = heard.entry(id.clone()).or_default();
         *said += 1;
         let answer = format!(r#"{{"sessionId": "{id}", "message": {{"content": "Certainly.", "role": "assistant"}}}}"#);
-        if id == "session-1" && *said > 1 { Answer::json(500, "{}") } else { Answer::json(200, &answer) }
+        if id == "session-1" && *said > 1 { Answer::json(500, "{}") } else { Answer::json(200, answer) }
     })
     .await;
     let expression = "}\nassertions: [{expression: objectContext.entities.size == 0}]\ngate: {minScore: 0";
