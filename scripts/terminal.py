@@ -160,7 +160,10 @@ class Program:
         return True
 
     def end(self):
-        os.kill(self.process, signal.SIGKILL)
+        try:
+            os.kill(self.process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # It has ended, and its status was asked for.
 
     def status(self):
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])

@@ -371,7 +371,7 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
     // Whoever copies a command must get it whole: a bare model has to be named again.
     let models = match provenance.models.as_slice() {
         [only] if only == "default" || is_default_of(only, &provenance.agent) => String::new(),
-        models => format!(" --model {}", plain(&models.join(","))),
+        models => format!(" \\\n    --model {}", plain(&models.join(","))),
     };
     page.text.push_str(&format!("  OPENAI_API_KEY=… eval-job run {}{models}{flags}\n", plain(&provenance.job_file)));
 }
