@@ -270,11 +270,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn links_in_two_folders_are_two_jobs() {
-        let folder = folder(&[("shared/agent.yml", JOB), ("a/notes.txt", ""), ("b/notes.txt", "")]);
+        let folder = folder(&[("common/agent.yml", JOB), ("a/notes.txt", ""), ("b/notes.txt", "")]);
         for team in ["a", "b"] {
-            std::os::unix::fs::symlink("../shared/agent.yml", folder.path().join(team).join("agent.yml")).unwrap();
+            std::os::unix::fs::symlink("../common/agent.yml", folder.path().join(team).join("agent.yml")).unwrap();
         }
-        assert_eq!(found(&folder, &["*/agent.yml", "a"]).unwrap(), ["a/agent.yml", "b/agent.yml", "shared/agent.yml"]);
+        assert_eq!(found(&folder, &["*/agent.yml", "a"]).unwrap(), ["a/agent.yml", "b/agent.yml", "common/agent.yml"]);
     }
 
     #[test]

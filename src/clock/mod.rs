@@ -33,7 +33,7 @@ impl Clock {
         self.fixed.unwrap_or_else(Utc::now)
     }
 
-    /// When this machine was started; `None` where that can't be told.
+    /// When this machine was started; `None` where that is not known.
     pub fn booted_at(&self) -> Option<DateTime<Utc>> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {

@@ -21,7 +21,7 @@ const OF_JUDGING: &[&str] =
 const OF_JUDGING_IN_CASE: &[&str] = &["description", "tags", "context", "expected", "assertions", "conditions"];
 
 /// The prompts of the simulated user beside the job's own: of a second model that reads what the persona says before it is sent, and
-/// what the persona is told of its tools.
+/// the instructions about the persona's tools.
 const USER_PROMPTS: [&str; 2] = ["judge/user_message", "eval/user_tools"];
 
 /// The most columns of a value that are shown.

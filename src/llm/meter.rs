@@ -50,7 +50,7 @@ impl UsageMeter {
         UsageMeter { log, ..self }
     }
 
-    /// Whether the log was told of a try.
+    /// Whether a try was logged.
     pub fn is_logged(&self) -> bool {
         self.reading().is_logged
     }

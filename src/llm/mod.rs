@@ -75,7 +75,7 @@ pub trait Llm: Send + Sync {
         KeyAnswer::Taken
     }
 
-    /// Whether the endpoint knows its name, as far as it tells without a question; [`KeyAnswer::Taken`] where it can't be told.
+    /// Whether the endpoint knows its name, as far as it tells without a question; [`KeyAnswer::Taken`] where that is not known.
     async fn check_name(&self) -> KeyAnswer {
         KeyAnswer::Taken
     }

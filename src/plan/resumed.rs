@@ -18,7 +18,7 @@ pub struct ResumedTrials {
     pub finished: HashSet<u32>,
     /// Trials that were begun and are not over, by their numbers.
     pub begun: HashMap<u32, BegunTrial>,
-    /// When the run had stopped, as far as can be told.
+    /// When the run had stopped, as far as known.
     pub stopped_at: Option<DateTime<Utc>>,
     /// Whether the end of the journal may be lost, so that more was said than it has: its last line was cut off, or the machine was
     /// started anew since it was written.
@@ -56,7 +56,7 @@ pub struct LeftTrial {
     pub used_ms: [f64; 2],
     /// The resume points of its session, turn by turn.
     pub resume_points: Vec<serde_json::Value>,
-    /// When the run had stopped, as far as can be told.
+    /// When the run had stopped, as far as known.
     pub stopped_at: Option<DateTime<Utc>>,
     /// Whether more may have been said than the evidence has.
     pub may_lack_turns: bool,

@@ -99,7 +99,7 @@ impl Templates {
         &self.sources
     }
 
-    /// The texts that a record holds: those of the judge's questions only where a metric asks them, and not what a persona is told of
+    /// The texts that a record holds: those of the judge's questions only where a metric asks them, and not the instructions about
     /// its tools.
     pub fn recorded(&self, asks_questions: bool) -> BTreeMap<String, String> {
         let is_kept = |(name, _): &(&String, &String)| {
@@ -210,7 +210,7 @@ impl Templates {
     }
 
     fn missing(&self, name: &str) -> PromptError {
-        // Those of other metrics than `tasks`, and of what a persona is told of its tools, are no prompts of their own.
+        // Those of other metrics than `tasks`, and the instructions about a persona's tools, are no prompts of their own.
         let is_own = |known: &&String| !known.starts_with(QUESTIONS) && *known != USER_TOOLS_TEMPLATE;
         let own = || self.sources.keys().filter(is_own);
         let near = nearest(name, own().map(String::as_str));

@@ -1,4 +1,4 @@
-//! The tools of the persona, and what it is told of their calls.
+//! The instructions about the tools of the persona, and the results of their calls.
 
 use minijinja::context;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::fence::without_tags;
 use super::{PromptError, Templates};
 use crate::evidence::{Message, Role, UserToolCall};
 
-/// The template of what the persona is told of its tools.
+/// The template of the instructions about the persona's tools.
 pub const USER_TOOLS_TEMPLATE: &str = "eval/user_tools";
 
 /// The most characters of a result that the persona is shown.
@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_are_told_with_their_schemas() {
+    fn the_tools_are_named_with_their_schemas() {
         let parameters = json!({"type": "object", "properties": {"on": {"type": "boolean"}}});
         let tool = UserToolView { name: "toggle", description: "Toggles </user-tools> data", parameters: &parameters };
-        let told = Templates::embedded().user_tools(&[tool], 5).unwrap();
-        assert_eq!(told.matches("</user-tools>").count(), 1, "{told}");
+        let text = Templates::embedded().user_tools(&[tool], 5).unwrap();
+        assert_eq!(text.matches("</user-tools>").count(), 1, "{text}");
         for expected in [r#"<user-tool name="toggle">"#, r#"{"on":{"type":"boolean"}}"#, "at most 5 before"] {
-            assert!(told.contains(expected), "{expected}: {told}");
+            assert!(text.contains(expected), "{expected}: {text}");
         }
     }
 }

@@ -200,7 +200,7 @@ pub enum Entry {
     ModelAsked {
         /// Which trial.
         trial: u32,
-        /// The number of the call, where it was told of before its requests were sent.
+        /// The number of the call, where it was logged before its requests were sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         number: Option<u64>,
         /// The call; of no request where all of them were refused.

@@ -47,7 +47,7 @@ pub struct BaselineFigure {
     /// which did not ask.
     #[serde(default)]
     pub is_shown: bool,
-    /// Whether it is shown that the score has dropped, and by more than is allowed as far as can be told.
+    /// Whether it is shown that the score has dropped, and by more than is allowed as far as the data show.
     pub has_dropped: bool,
     /// The largest drop that so many cases can't rule out, at 95 %; `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]

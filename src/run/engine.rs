@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Counts what was spent on the run before its first conversation towards its limits, beside the most that requests of which
-    /// nobody told the usage can have cost.
+    /// the usage is unknown can have cost.
     pub fn spent_before(&self, usage: &Usage, dollars: Dollars, set_aside: Amount) {
         let tokens = usage.input_tokens.unwrap_or(0).saturating_add(usage.output_tokens.unwrap_or(0));
         self.budget.spend_tracker.spend(Amount { dollars, tokens }.plus(set_aside));
@@ -234,7 +234,7 @@ pub async fn run(
 /// How an earlier run had stopped.
 #[derive(Debug, Clone, Copy)]
 pub struct RunBreak {
-    /// When, as far as can be told.
+    /// When, as far as known.
     pub stopped_at: Option<DateTime<Utc>>,
     /// Whether the end of its journal may be lost.
     pub may_lack_turns: bool,

@@ -121,20 +121,20 @@ impl CallRecorder {
         MeteredCall { recorder: self.clone(), of, number, meter, last_failure: None, is_recorded: false }
     }
 
-    /// Records a call that is over, and counts it; `number` is that under which it was told of before.
-    pub(super) fn record(&self, of: CallerOf<'_>, usage: Usage, told: ToldCall) -> io::Result<()> {
+    /// Records a call that is over, and counts it; `logged` is what the journal has of it from before.
+    pub(super) fn record(&self, of: CallerOf<'_>, usage: Usage, logged: LoggedCall) -> io::Result<()> {
         let CallerOf { trial, asker, model } = of;
         self.budget.model_called(trial, model, &usage);
         let call = ModelCall { at: self.clock.wall(), asker, model: model.to_owned(), usage };
-        let ToldCall { number, set_aside } = told;
+        let LoggedCall { number, set_aside } = logged;
         self.sink.append(Entry::ModelAsked { trial, number, call, set_aside })
     }
 }
 
 /// What the journal has of a call before it is over.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ToldCall {
-    /// Its number, where it was told of.
+pub(super) struct LoggedCall {
+    /// Its number, where it was logged before its requests were sent.
     number: Option<u64>,
     /// The most that its requests without a known usage can have cost, where that is limited.
     set_aside: Option<Amount>,
@@ -148,7 +148,7 @@ struct NumberedCall {
     model: String,
 }
 
-/// Tells the journal of each request before it is sent: that of a process that is killed then is not free.
+/// Writes each request to the journal before it is sent: that of a process that is killed then is not free.
 struct CallLog {
     call: NumberedCall,
     sink: Arc<dyn Sink>,
@@ -193,7 +193,7 @@ impl MeteredCall<'_> {
         // Nothing is spent in replay, and without a limit nothing is set aside that anybody asks for.
         let is_limited = self.recorder.budget.spend_tracker.is_limited();
         let set_aside = Some(self.meter.set_aside()).filter(|most| is_limited && *most != Amount::default());
-        self.recorder.record(self.of, usage, ToldCall { number, set_aside })
+        self.recorder.record(self.of, usage, LoggedCall { number, set_aside })
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_failure_is_told_where_there_is_one() {
+    fn the_last_failure_is_named_where_there_is_one() {
         let last_failure = LastFailure::default();
         assert_eq!(last_failure.after("the time ran out".to_owned()), "the time ran out");
         *last_failure.why.lock().unwrap() = Some("answered 500".to_owned());

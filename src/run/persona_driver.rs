@@ -297,8 +297,8 @@ fn instructions(job: &Job, case: &Case, templates: &Templates, condition: Condit
         allowed: &allowed,
     };
     let mut instructions = templates.persona_instructions(&job.persona.prompt, &view)?;
-    if let Some(told) = tools::told(job, templates) {
-        instructions.content = format!("{}\n\n{}", instructions.content.trim_end(), told?);
+    if let Some(of_tools) = tools::instructions(job, templates) {
+        instructions.content = format!("{}\n\n{}", instructions.content.trim_end(), of_tools?);
     }
     Ok(instructions)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Engine;
 use super::conversation_seed::conversation_seed;
-use super::metered_call::{CallRecorder, CallerOf, MeteredCall, ToldCall};
+use super::metered_call::{CallRecorder, CallerOf, LoggedCall, MeteredCall};
 use crate::agent::tools::{ResultError, ResultWriter, WantedResult};
 use crate::clock::BusyTime;
 use crate::evidence::{Message, Role, Usage};
@@ -79,7 +79,7 @@ impl WrittenResults {
     pub(super) fn replay(&self, calls: Vec<WritingCall>) {
         for WritingCall { model, usage } in calls {
             // A sink that fails now fails at the next entry.
-            let _ = self.calls.record(self.caller(&model), usage, ToldCall::default());
+            let _ = self.calls.record(self.caller(&model), usage, LoggedCall::default());
             let mut written = self.written();
             written.usage = written.usage.plus(usage);
         }

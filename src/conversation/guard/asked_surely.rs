@@ -135,8 +135,8 @@ fn find_surely_asked<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     let mut asked = scene.facts.iter().filter(|fact| asks_surely(scene, &question, fact));
     let fact = asked.next().filter(|_| asked.next().is_none())?;
     // A fact without "is" has the words of the question too.
-    let is_told = if name_of(fact).is_some() { is_told(scene, fact) } else { is_value_told(scene, fact) };
-    (!is_told).then_some(fact)
+    let is_given = if name_of(fact).is_some() { is_given(scene, fact) } else { is_value_given(scene, fact) };
+    (!is_given).then_some(fact)
 }
 
 /// The question with which a message ends, where it has no other one and asks for one thing; or the sentence with which it asks
@@ -207,7 +207,7 @@ fn find_wanted<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     }
     scene.facts.iter().find(|fact| {
         let is_nothing = fact.words().any(|word| NOTHING.contains(&word));
-        !is_nothing && wants(scene, agent, fact) && !was_value_told(scene, fact) && !tells(scene, scene.text(), fact)
+        !is_nothing && wants(scene, agent, fact) && !was_value_given(scene, fact) && !tells(scene, scene.text(), fact)
     })
 }
 
@@ -220,7 +220,7 @@ fn wants(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let kinds = agent.kinds() & (fact.kinds() | by_shape(fact));
     let is_only_of = |kinds: u32| {
         let is_of_kind =
-            |other: &&TextView<'_>| (other.kinds() | by_shape(other)) & kinds != 0 && !is_value_told(scene, other);
+            |other: &&TextView<'_>| (other.kinds() | by_shape(other)) & kinds != 0 && !is_value_given(scene, other);
         scene.facts.iter().filter(is_of_kind).count() == 1
     };
     let is_picked = || agent.asks() && value(fact).iter().any(|word| agent.says(word));
@@ -240,16 +240,16 @@ fn wants(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
 }
 
 /// Whether the figures, days and names of a fact were said, or of one without them a word that the agent's question has not.
-pub(super) fn is_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    is_told_by(scene, fact, [scene.text()].into_iter()) || was_value_told(scene, fact)
+pub(super) fn is_value_given(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    is_given_by(scene, fact, [scene.text()].into_iter()) || was_value_given(scene, fact)
 }
 
 /// The same of the messages before the turn.
-pub(super) fn was_value_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
-    is_told_by(scene, fact, scene.messages.iter().map(|(_, text)| text))
+pub(super) fn was_value_given(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+    is_given_by(scene, fact, scene.messages.iter().map(|(_, text)| text))
 }
 
-fn is_told_by<'t>(
+fn is_given_by<'t>(
     scene: &Scene<'_>,
     fact: &TextView<'_>,
     texts: impl Iterator<Item = &'t TextView<'t>> + Clone,
@@ -290,7 +290,7 @@ fn asks_for_identity(scene: &Scene<'_>, question: &TextView<'_>, name: &TextView
 const MOST_OF_QUESTION: usize = 9;
 
 /// Whether anything of what the fact says was said before, or is said by the turn.
-fn is_told(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
+fn is_given(scene: &Scene<'_>, fact: &TextView<'_>) -> bool {
     let says =
         |text: &TextView<'_>| fact.clauses().iter().any(|clause| value(clause).iter().any(|word| text.says(word)));
     reveals(scene, scene.text(), fact) || says(scene.text()) || scene.messages.iter().any(|(_, text)| says(text))

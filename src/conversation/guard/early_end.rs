@@ -80,14 +80,14 @@ pub(super) fn open_tasks(scene: &Scene<'_>) -> Vec<usize> {
     let is_open = |at: &usize| {
         let words = distinctive_words(scene, *at);
         let is_of_others = |text: &TextView<'_>, before: &[&TextView<'_>]| is_about_another(scene, *at, text, before);
-        let is_told = || {
+        let is_given = || {
             scene
                 .agents()
                 .any(|agent| !agent.asks() && matched(agent, &words).0 * 2 > words.len() && !is_of_others(agent, &[]))
         };
         let is_raised =
             |(place, text): (usize, &&TextView<'_>)| matched(text, &words).0 > 0 && !is_of_others(text, &said[..place]);
-        !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_told()
+        !words.is_empty() && !said.iter().enumerate().any(is_raised) && !is_raised_now(&words) && !is_given()
     };
     (0..scene.tasks.len()).filter(is_open).collect()
 }

@@ -59,7 +59,7 @@ pub(super) fn asks_in_particular(scene: &Scene<'_>, agent: &TextView<'_>, fact: 
     let (mut kinds_of_agent, mut kinds_of_fact) = (asked_kinds(agent), kinds(fact) | by_shape(fact));
     let is_only_name = || {
         let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact));
-        has_name(fact) && !others.any(|other| has_name(other) && !is_told(scene, agent, other))
+        has_name(fact) && !others.any(|other| has_name(other) && !is_given(scene, agent, other))
     };
     if agent.asks() && agent.words().any(|word| WHO.contains(&word)) && is_only_name() {
         (kinds_of_agent, kinds_of_fact) = (kinds_of_agent | KINDS.name, kinds_of_fact | KINDS.name);
@@ -77,7 +77,7 @@ pub(super) fn asks_in_particular(scene: &Scene<'_>, agent: &TextView<'_>, fact: 
         return true;
     }
     let asked = kinds_of_agent & kinds_of_fact;
-    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact) && !is_told(scene, agent, other));
+    let mut others = scene.facts.iter().filter(|other| !std::ptr::eq(*other, fact) && !is_given(scene, agent, other));
     if asked == 0 {
         // A word that several facts have names this one where no other fits better.
         let fits =
@@ -117,7 +117,7 @@ const MOST_OF_GREETING: usize = 40;
 const MOST_OF_MATTER: usize = 10;
 
 /// Whether all that a fact says was said before, or by the agent's message itself: that is not what it asks for.
-fn is_told(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
+fn is_given(scene: &Scene<'_>, agent: &TextView<'_>, fact: &TextView<'_>) -> bool {
     let value = value(fact);
     let is_said = |word: &Content<'_>| agent.says(word) || scene.messages.iter().any(|(_, text)| text.says(word));
     !value.is_empty() && value.iter().all(is_said)

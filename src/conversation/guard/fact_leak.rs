@@ -214,11 +214,11 @@ fn tells_time(scene: &Scene<'_>, turn: &TextView<'_>, clause: &TextView<'_>) -> 
             .collect()
     };
     let (of_clause, of_turn) = (times(clause), times(turn));
-    let is_told = |time: &u32| {
+    let is_given = |time: &u32| {
         let mut others = scene.tasks.iter().chain(scene.messages.iter().map(|(_, text)| text));
         of_turn.contains(time) && !others.any(|text| has_digit(text) && times(text).contains(time))
     };
-    of_clause.iter().any(is_told)
+    of_clause.iter().any(is_given)
 }
 
 /// The words of a clause that say what is so: those behind "is", or all.

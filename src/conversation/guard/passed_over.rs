@@ -80,8 +80,8 @@ fn find_passed_over<'t>(scene: &Scene<'t>) -> Option<&'t TextView<'t>> {
     if turn.has(List::Unknown) && question.words().skip(1).any(|word| AND.contains(&word)) {
         return None;
     }
-    let is_told = scene.facts.iter().any(|fact| tells(scene, turn, fact));
-    (!is_told && is_definite(scene, fact)).then_some(fact)
+    let is_given = scene.facts.iter().any(|fact| tells(scene, turn, fact));
+    (!is_given && is_definite(scene, fact)).then_some(fact)
 }
 
 /// Whether a message asks for more than yes or no.

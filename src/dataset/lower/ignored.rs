@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    fn told(system: System, name: &str, kind: MeasureKind, options: &Value) -> String {
+    fn sentences(system: System, name: &str, kind: MeasureKind, options: &Value) -> String {
         let mut metric = DatasetMetric::new(name, kind, Some(0.5));
         metric.options = options.as_object().cloned().unwrap_or_default();
         ignored(system, &metric).join("\n")
@@ -126,37 +126,37 @@ mod tests {
     fn what_a_file_says_of_its_judge_is_named() {
         let judge = json!({"judgeModel": {"modelName": "m", "baseURL": "http://h", "generationConfig": {"temperature": 0},
             "numSamples": 3}, "sampleParallelismEnabled": true, "sampleParallelism": 2});
-        let told_of = told(System::Trpc, "llm_final_response", MeasureKind::Judge, &judge);
+        let found = sentences(System::Trpc, "llm_final_response", MeasureKind::Judge, &judge);
         for part in
             ["(m) is not asked", "`judgeModel.baseURL`, `judgeModel.generationConfig`;", "`sampleParallelism` is"]
         {
-            assert!(told_of.contains(part), "{part}: {told_of}");
+            assert!(found.contains(part), "{part}: {found}");
         }
         let nothing = json!({"judgeModel": {"numSamples": 3, "baseURL": ""}, "sampleParallelismEnabled": false});
-        assert_eq!(told(System::Trpc, "llm_final_response", MeasureKind::Judge, &nothing), "");
+        assert_eq!(sentences(System::Trpc, "llm_final_response", MeasureKind::Judge, &nothing), "");
         let adk = json!({"judgeModelOptions": {"judgeModelConfig": {"t": 1}, "parallelismLimit": 4}});
-        let told_of = told(System::Adk, "hallucinations_v1", MeasureKind::Judge, &adk);
+        let found = sentences(System::Adk, "hallucinations_v1", MeasureKind::Judge, &adk);
         assert!(
-            told_of.contains("`judgeModelOptions.judgeModelConfig`") && told_of.contains("`parallelismLimit`"),
-            "{told_of}"
+            found.contains("`judgeModelOptions.judgeModelConfig`") && found.contains("`parallelismLimit`"),
+            "{found}"
         );
     }
 
     #[test]
     fn what_means_nothing_for_a_metric_is_named() {
         let intermediate = json!({"evaluateIntermediateNlResponses": true});
-        let of = |name: &str, options: &Value| told(System::Adk, name, MeasureKind::Judge, options);
+        let of = |name: &str, options: &Value| sentences(System::Adk, name, MeasureKind::Judge, options);
         assert!(of("final_response_match_v2", &intermediate).contains("hallucinations_v1 alone looks at it"));
         assert_eq!(of("hallucinations_v1", &intermediate), "");
         let signal = |text: &str| of("per_turn_user_simulator_quality_v1", &json!({ "stopSignal": text }));
         assert!(signal("BYE").contains("`stop_signal` of per_turn"));
         assert_eq!(signal("</finished>"), "");
         let in_final = json!({"includeIntermediateResponsesInFinal": true});
-        let rouge = told(System::Adk, "response_match_score", MeasureKind::ResponseMatch, &in_final);
+        let rouge = sentences(System::Adk, "response_match_score", MeasureKind::ResponseMatch, &in_final);
         assert!(rouge.contains("means nothing for response_match_score"), "{rouge}");
         let template = json!({"template": {"responseScorerName": "boolean", "structuredOutputName": "own"}});
         assert!(
-            told(System::Trpc, "llm_judge_template", MeasureKind::Judge, &template)
+            sentences(System::Trpc, "llm_judge_template", MeasureKind::Judge, &template)
                 .contains("shape that boolean reads")
         );
     }

@@ -28,7 +28,7 @@ fn chat(input: Value, output: Value) -> Vec<(&'static str, Value)> {
 }
 
 /// Each conversation with its turns: the user's message, the reply, and the tools that were called.
-fn told(spans: &[Value]) -> Vec<(String, Vec<String>)> {
+fn read_spans(spans: &[Value]) -> Vec<(String, Vec<String>)> {
     let document = json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string();
     let conversations = load_recorded("f.json", &document).unwrap().conversations.into_iter();
     let turn = |turn: &crate::evidence::Turn| {
@@ -39,7 +39,7 @@ fn told(spans: &[Value]) -> Vec<(String, Vec<String>)> {
 }
 
 fn one(spans: &[Value]) -> Vec<String> {
-    told(spans).remove(0).1
+    read_spans(spans).remove(0).1
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn each_conversation_of_one_trace_has_its_own_spans() {
         span("chat", 5, 6, "", &named("two", "b", "y")),
     ];
     let expected = [("one", "a → x [find]"), ("two", "b → y []")];
-    assert_eq!(told(&spans), expected.map(|(id, turn)| (id.to_owned(), vec![turn.to_owned()])));
+    assert_eq!(read_spans(&spans), expected.map(|(id, turn)| (id.to_owned(), vec![turn.to_owned()])));
 }
 
 #[test]
@@ -97,16 +97,19 @@ fn calls_that_only_spans_of_tools_tell_are_of_the_turn_in_which_they_were_made()
     // One that a message tells stays one, and another one beside it is not lost.
     let call =
         json!({"role": "assistant", "parts": [{"type": "tool_call", "id": "1", "name": "find", "arguments": {}}]});
-    let told = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
-    let spans =
-        [span("chat", 1, 9, "", &told), span("execute_tool", 3, 4, "", &find), span("execute_tool", 5, 6, "", &book)];
+    let earlier = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
+    let spans = [
+        span("chat", 1, 9, "", &earlier),
+        span("execute_tool", 3, 4, "", &find),
+        span("execute_tool", 5, 6, "", &book),
+    ];
     assert_eq!(one(&spans), ["a → x [find book]"]);
 
     // Two spans without ids are two calls, of which the message tells one.
     let call = json!({"role": "assistant", "parts": [{"type": "tool_call", "name": "find", "arguments": {}}]});
-    let told = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
+    let earlier = chat(json!([text("user", "a"), call]), json!([text("assistant", "x")]));
     let spans = [
-        span("chat", 1, 9, "", &told),
+        span("chat", 1, 9, "", &earlier),
         span("execute_tool", 3, 4, "", &find[..2]),
         span("execute_tool", 5, 6, "", &find[..2]),
     ];

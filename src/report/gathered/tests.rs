@@ -64,7 +64,7 @@ fn parts_without_bound_are_pooled_beyond_the_most() {
 }
 
 #[test]
-fn a_failure_is_told_once_wherever_its_address_holds_the_session() {
+fn a_failure_is_listed_once_wherever_its_address_holds_the_session() {
     let mut gathered = Gathered::default();
     for (number, session) in [(1, "c70dc56e1957"), (2, "829f95667a45")] {
         let error = format!("POST http://127.0.0.1:1/sessions/{session}/message: answered 404");
@@ -72,8 +72,8 @@ fn a_failure_is_told_once_wherever_its_address_holds_the_session() {
         let outcome = Some(Outcome::Broken { error });
         gathered.add(0, &TrialRecord { outcome, evidence: Some(evidence), scorecard: None, ..trial(number, &[]) });
     }
-    let told: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(told, ["broken: POST http://127.0.0.1:1/sessions/{sessionId}/message: answered 404"]);
+    let texts: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(texts, ["broken: POST http://127.0.0.1:1/sessions/{sessionId}/message: answered 404"]);
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn a_session_that_is_called_like_a_word_of_ours_hides_none() {
     let evidence = Evidence { session_id: "failed".to_owned(), ..Evidence::sample() };
     let outcome = Some(Outcome::AgentFailed { error });
     gathered.add(0, &TrialRecord { outcome, evidence: Some(evidence), scorecard: None, ..trial(1, &[]) });
-    let told: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
+    let texts: Vec<&str> = gathered.troubles.in_order().iter().map(|(text, _)| text.as_str()).collect();
     let expected = "agent failed: POST http://127.0.0.1:1/{sessionId}/message failed: {\"session\":\"{sessionId}\"}";
-    assert_eq!(told, [expected]);
+    assert_eq!(texts, [expected]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tools of the persona: what it is told of them, and which calls are wrong.
+//! The tools of the persona: the instructions about them, and which calls are wrong.
 
 use serde_json::{Value, json};
 
@@ -21,20 +21,20 @@ const SHOWN: usize = 300;
 pub(super) struct ToolCalls {
     all: Vec<UserToolCall>,
     /// How many of them its request holds.
-    told: usize,
+    shown: usize,
 }
 
 impl ToolCalls {
     /// Those of a conversation that goes on.
     pub(super) fn of_earlier(all: Vec<UserToolCall>) -> ToolCalls {
-        ToolCalls { all, told: 0 }
+        ToolCalls { all, shown: 0 }
     }
 
     /// The messages about calls that its request does not hold yet, up to those before this turn's message.
     pub(super) fn messages_up_to(&mut self, turn: u32) -> Vec<Message> {
-        let new = self.all[self.told..].iter().take_while(|call| call.turn <= turn);
+        let new = self.all[self.shown..].iter().take_while(|call| call.turn <= turn);
         let messages: Vec<Message> = new.flat_map(tool_exchange).collect();
-        self.told += messages.len() / 2;
+        self.shown += messages.len() / 2;
         messages
     }
 
@@ -54,7 +54,7 @@ impl ToolCalls {
 }
 
 impl PersonaDriver<'_> {
-    /// A tool that it asked for was called, or was waited for in vain; it is told the result when it is asked again.
+    /// A tool that it asked for was called, or was waited for in vain; the result stands in its next request.
     pub(in crate::run) fn tool_answered(&mut self, call: UserToolCall) {
         self.tool_calls.all.push(call);
     }
@@ -89,8 +89,8 @@ fn problem(tools: &[UserTool], wanted: &WantedTool, before: usize) -> Option<Str
     (!wrong.is_empty()).then(|| format!("the arguments of `{name}` are wrong: {}", cut(visible(&wrong), SHOWN)))
 }
 
-/// What the persona is told of its tools, after its other instructions; `None` without any.
-pub(super) fn told(job: &Job, templates: &Templates) -> Option<Result<String, PromptError>> {
+/// The instructions about its tools, which end the persona's others; `None` without any.
+pub(super) fn instructions(job: &Job, templates: &Templates) -> Option<Result<String, PromptError>> {
     let schemas: Vec<Value> = job.persona.tools.iter().map(UserTool::schema).collect();
     let view = |(tool, parameters)| {
         let UserTool { name, description, .. }: &UserTool = tool;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_call_is_told_what_is_wrong() {
+    fn a_wrong_call_is_answered_with_what_is_wrong() {
         let problem = |name: &str, arguments: Value, before: usize| {
             super::problem(&tools(), &WantedTool { name: name.to_owned(), arguments }, before)
         };
@@ -145,13 +145,13 @@ mod tests {
             ("status_bar", json!({"on": true}), 0, "may not have `on`"),
             ("status_bar", json!({}), MOST_CALLS, "you have used your tools 5 times"),
         ] {
-            let told = problem(name, arguments, before).unwrap();
-            assert!(told.contains(expected), "{told}");
+            let message = problem(name, arguments, before).unwrap();
+            assert!(message.contains(expected), "{message}");
         }
     }
 
     #[test]
-    fn each_call_is_told_once_and_before_the_message_that_follows_it() {
+    fn each_call_is_shown_once_and_before_the_message_that_follows_it() {
         let call = |turn: u32, result: &str| UserToolCall {
             turn,
             name: "status_bar".to_owned(),
@@ -159,8 +159,11 @@ mod tests {
             result: Some(result.into()),
         };
         let mut calls = ToolCalls::of_earlier(vec![call(1, "a"), call(1, "b"), call(3, "c")]);
-        let told = |calls: &mut ToolCalls, turn| calls.messages_up_to(turn).len();
-        assert_eq!([told(&mut calls, 1), told(&mut calls, 2), told(&mut calls, 3), told(&mut calls, 3)], [4, 0, 2, 0]);
+        let shown = |calls: &mut ToolCalls, turn| calls.messages_up_to(turn).len();
+        assert_eq!(
+            [shown(&mut calls, 1), shown(&mut calls, 2), shown(&mut calls, 3), shown(&mut calls, 3)],
+            [4, 0, 2, 0]
+        );
         assert_eq!((calls.in_turn(1), calls.in_turn(2)), (2, 0));
         assert_eq!(calls.known_texts(), ["a", "b", "c"]);
     }

@@ -81,9 +81,9 @@ proptest! {
             };
             prop_assert_eq!(matcher.compare(input, &LettersOnly).unwrap().is_match, Some(extra.is_empty()), "{}", dialect);
             let found = matcher.differences(&expected, &made).unwrap();
-            let told: std::collections::BTreeSet<String> = found.iter().map(|it| it.path.clone()).collect();
+            let reported: std::collections::BTreeSet<String> = found.iter().map(|it| it.path.clone()).collect();
             let all: std::collections::BTreeSet<String> = extra.iter().map(|key| format!("args.{key}")).collect();
-            prop_assert_eq!(told, all, "{}", dialect);
+            prop_assert_eq!(reported, all, "{}", dialect);
         }
     }
 
