@@ -44,6 +44,9 @@ pub struct Provenance {
     pub recorded: Vec<String>,
     /// The models that the agent was asked to use.
     pub models: Vec<String>,
+    /// Whether they are others than the one that the transport asks for where nobody names any.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_named_models: bool,
     /// The persona's name.
     pub persona: String,
     /// The kinds of users with which the cases were run, by name; empty where the job names none.

@@ -38,6 +38,7 @@ impl Engine {
             agent: agent(job),
             recorded: Vec::new(),
             models: plan.models.clone(),
+            has_named_models: plan.models != [plan.job.target.transport.default_model()],
             persona: job.persona.name.clone(),
             personas: personas(job),
             persona_model: job.persona_model().map_or_else(|| "script".to_owned(), |model| model.name.to_string()),

@@ -336,13 +336,6 @@ fn few(overview: &Overview, first: &str) -> String {
     format!("{of}: differences to {first} are shown, not proven.")
 }
 
-/// Whether an agent is asked to use this model where `--model` names none.
-fn is_default_of(model: &str, agent: &str) -> bool {
-    [("demo-careful", "the demo agent"), ("gpt-4.1-mini", "embabel")]
-        .iter()
-        .any(|(default, of)| model == *default && agent.starts_with(of))
-}
-
 /// Writes what a reader of a scripted run must know, and the change that uses real models. What was not graded shows
 /// nothing yet, and is repeated with the same models first.
 pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
@@ -368,10 +361,10 @@ pub(super) fn real_models(page: &mut Page, run: &Run<'_>) {
         .filter(|(scripted, _)| *scripted)
         .map(|(_, flag)| format!(" \\\n    {flag} openai/gpt-4.1-mini"))
         .collect();
-    // Whoever copies a command must get it whole: a bare model has to be named again.
-    let models = match provenance.models.as_slice() {
-        [only] if only == "default" || is_default_of(only, &provenance.agent) => String::new(),
-        models => format!(" \\\n    --model {}", plain(&models.join(","))),
+    // Whoever copies a command must get it whole.
+    let models = match provenance.has_named_models {
+        true => format!(" \\\n    --model {}", plain(&provenance.models.join(","))),
+        false => String::new(),
     };
     page.text.push_str(&format!("  OPENAI_API_KEY=… eval-job run {}{models}{flags}\n", plain(&provenance.job_file)));
 }
