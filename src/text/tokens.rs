@@ -95,7 +95,10 @@ pub fn lowered(text: &str) -> String {
 
 /// The text without case: the sigma at the end of a word is one like any other, and so is an i with the dot of a Turkish capital.
 pub fn case_folded(text: &str) -> String {
-    without_dots(&lowered(text).replace('ς', "σ"))
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => without_dots(&lowered(text).replace('ς', "σ")),
+    }
 }
 
 /// The text without the dot of a Turkish capital I, which some programs leave behind the i when they write it in lower case.

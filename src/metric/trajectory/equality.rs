@@ -61,7 +61,11 @@ pub(super) fn plain(mode: &Mode, expected: &Value, actual: &Value) -> bool {
 
 /// Whether two texts are equal.
 pub(super) fn texts(mode: &Mode, a: &str, b: &str) -> bool {
-    a == b || (mode.fold && cased(mode, a) == cased(mode, b))
+    let are_alike = || match a.is_ascii() && b.is_ascii() {
+        true => a.eq_ignore_ascii_case(b),
+        false => cased(mode, a) == cased(mode, b),
+    };
+    a == b || (mode.fold && are_alike())
 }
 
 /// A text without case, as the mode means it.
