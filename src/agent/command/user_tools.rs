@@ -5,7 +5,7 @@ use tokio::time::timeout;
 use serde_json::{Value, json};
 
 use super::session::CommandSession;
-use super::wire::{MessageReader, ToolAnswer, tool_answer};
+use super::wire::{MessageReader, ToolAnswer, USER_TOOL, tool_answer};
 use crate::agent::{AgentError, AgentErrorKind};
 use crate::evidence::UserToolCall;
 use crate::http::{BODY_CAP, read_json};
@@ -26,7 +26,7 @@ impl CommandSession {
     async fn tool_exchange(&mut self, call: &UserToolCall) -> Result<Value, AgentError> {
         let sent = json!({"name": call.name, "arguments": call.arguments});
         let nothing = MessageReader::default();
-        if let Err(error) = self.write(&format!("**user_tool** {sent}")).await {
+        if let Err(error) = self.write(&format!("{USER_TOOL} {sent}")).await {
             return Err(self.ended_error(&format!("it does not take any more input ({error})"), &nothing).await);
         }
         let terminator = self.settings.config.terminator.clone();
