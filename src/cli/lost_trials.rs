@@ -2,14 +2,12 @@
 
 use super::grade::can_be_judged;
 use crate::evidence::Observed;
+use crate::llm::CHECK_NAME;
 use crate::record::TrialRecord;
-
-/// The end of an error of a model whose name its endpoint does not know.
-const MISNAMED_MODEL: &str = "check the name of the model";
 
 /// What stands in errors that come of the job file, and come again with the same file.
 const OF_JOB: [&str; 6] = [
-    MISNAMED_MODEL,
+    CHECK_NAME,
     "say.url says what was asked for",
     "open.url and its method say what was asked for",
     "state.url says what was asked for",
@@ -55,7 +53,7 @@ impl LostTrials {
             }
             _ => {}
         }
-        let is_misnamed = refused.is_some_and(|error| error.contains(MISNAMED_MODEL));
+        let is_misnamed = refused.is_some_and(|error| error.contains(CHECK_NAME));
         self.judge_is_misnamed = is_misnamed && (self.judge_is_misnamed || !self.lack_verdict);
         self.lack_verdict = true;
     }

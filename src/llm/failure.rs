@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::{ApiError, LlmError, LlmErrorKind, NoText, Origin};
+use super::{ApiError, CHECK_NAME, LlmError, LlmErrorKind, NoText, Origin};
 use crate::clock::Clock;
 use crate::descriptors;
 use crate::evidence::Usage;
@@ -130,7 +130,9 @@ impl Failure {
             _ if api_error.is_about_key() => Failure::for_all(format!("{message}; check {}", origin.key)),
             403 => Failure::for_all(format!("{message}; check that {} may use the model {model:?}", origin.key)),
             404 => {
-                Failure::for_all(format!("{message}; check the name of the model, {model:?}, and {}", origin.address))
+                let message = format!("{message}; {CHECK_NAME}, {model:?}, and {}", origin.address);
+                let error = LlmError { kind: LlmErrorKind::Misnamed, ..LlmError::for_good(message) };
+                Failure { error, next: NextTry::End }
             }
             // Groq's code for a reply that missed the schema.
             400 if api_error.code == "json_validate_failed" => Failure::for_now(message, NextTry::Again(None)),

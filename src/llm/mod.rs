@@ -211,12 +211,24 @@ pub enum LlmErrorKind {
     Silence,
     /// The reply reached its token limit; the beginning of its text.
     CutOff(String),
-    /// Every other request would fail the same way: for the key, the address, the model's name or the credit.
+    /// Every other request would fail the same way: for the key, the address or the credit.
     OfAll,
+    /// The endpoint has no model of this name: every other request would fail the same way.
+    Misnamed,
     /// The request was not made: the run's limits leave too little for it.
     OverBudget,
     /// Any other.
     Other,
+}
+
+/// What the error about a model of an unknown name asks for. Records hold the error's text alone.
+pub const CHECK_NAME: &str = "check the name of the model";
+
+impl LlmErrorKind {
+    /// Whether every other request would fail the same way.
+    pub fn is_of_all(&self) -> bool {
+        matches!(self, LlmErrorKind::OfAll | LlmErrorKind::Misnamed)
+    }
 }
 
 impl LlmError {

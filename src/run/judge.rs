@@ -178,7 +178,7 @@ impl JudgedTrial<'_> {
                     return Ok(());
                 }
                 Err(error) => {
-                    if error.kind == LlmErrorKind::OfAll {
+                    if error.kind.is_of_all() {
                         last_failure.set_for_all();
                     }
                     judgement.reply = Observed::Failed(format!("{service}: {error}"));

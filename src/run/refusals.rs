@@ -6,9 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::llm::{LlmError, LlmErrorKind};
 use crate::record::Asker;
 
-/// What stands in the error about a model whose name its endpoint does not know.
-const MISNAMED_MODEL: &str = "check the name of the model";
-
 /// How many requests of one role may be refused for good, with none answered, before no further conversation begins.
 const MAX_REFUSALS: u32 = 3;
 
@@ -27,9 +24,9 @@ struct SeenRefusals {
 struct RoleRefusals {
     was_answered: bool,
     refused: u32,
-    /// Whether the only model of the role has no such name.
+    /// Whether the endpoint of the role's only model has none of that name.
     is_misnamed: bool,
-    last: String,
+    last: Option<LlmError>,
 }
 
 impl RoleRefusals {
@@ -45,10 +42,10 @@ impl ModelRefusals {
         let role = seen.roles.entry(label(asker)).or_default();
         match answer {
             Ok(_) => role.was_answered = true,
-            Err(error) if error.kind == LlmErrorKind::OfAll => {
+            Err(error) if error.kind.is_of_all() => {
                 role.refused += 1;
-                role.is_misnamed |= is_only && error.message.contains(MISNAMED_MODEL);
-                role.last.clone_from(&error.message);
+                role.is_misnamed |= is_only && error.kind == LlmErrorKind::Misnamed;
+                role.last = Some(error.clone());
             }
             Err(_) => {}
         }
@@ -59,14 +56,15 @@ impl ModelRefusals {
         let mut seen = self.seen();
         if seen.why.is_none() {
             let refused = seen.roles.iter().find(|(_, role)| role.is_all());
-            let why = refused.map(|(role, refusals)| {
-                let next = match refusals.last.contains(MISNAMED_MODEL) {
+            let refused = refused.and_then(|(role, refusals)| Some((role, refusals.refused, refusals.last.as_ref()?)));
+            let why = refused.map(|(role, requests, last)| {
+                let next = match last.kind == LlmErrorKind::Misnamed {
                     true => "correct its name in the job file or the flag, and run it again",
                     false => "once that is mended, eval-job run --retry-errors goes on",
                 };
-                match refusals.refused {
-                    1 => format!("the {role} refused its first request: {}; {next}", refusals.last),
-                    many => format!("the {role} refused each of {many} requests: {}; {next}", refusals.last),
+                match requests {
+                    1 => format!("the {role} refused its first request: {}; {next}", last.message),
+                    many => format!("the {role} refused each of {many} requests: {}; {next}", last.message),
                 }
             });
             seen.why = why;
@@ -130,7 +128,8 @@ mod tests {
     #[test]
     fn a_wrong_name_stops_it_at_once_unless_others_of_a_panel_may_answer() {
         let message = "answered 404; check the name of the model, \"nope\", and OPENAI_BASE_URL".to_owned();
-        let misnamed = || failed(LlmErrorKind::OfAll).map_err(|error| LlmError { message: message.clone(), ..error });
+        let misnamed =
+            || failed(LlmErrorKind::Misnamed).map_err(|error| LlmError { message: message.clone(), ..error });
         for is_only in [true, false] {
             let refusals = ModelRefusals::default();
             refusals.add(Asker::Judge, &misnamed(), is_only);
